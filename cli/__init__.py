@@ -1,0 +1,46 @@
+"""The command line: one file a command; each parses, calls one function of `Memory`, prints."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import click
+from gsw_graph.cli.lazy import LazyGroup
+from gsw_graph.cli.options import memory_option
+
+from gsw_graph import __version__
+
+# A verb is the module and the function of that name, imported when it is called; its line here stands in `gswgraph --help`.
+VERBS = {
+    "load": "Load files, folders or standard input into the memory.",
+    "ask": "Ask a question, or many at a prompt.",
+    "status": "Show what the memory holds.",
+    "doctor": "Look for what is wrong, and say how to mend it.",
+    "forget": "Remove documents and all that only they supported.",
+    "cypher": "Run a Cypher query, read-only by default.",
+    "db": "Start and stop a private Neo4j with Browser.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+@click.group(cls=LazyGroup, verbs=VERBS, context_settings={"help_option_names": ["-h", "--help"]})
+@memory_option
+@click.version_option(__version__, prog_name="gswgraph")
+def main() -> None:
+    """A knowledge store: documents become a graph, questions are answered by walking it.
+
+    A memory is a folder or a Neo4j server. Without --memory it is the one that NEO4J_URI names, else the folder .gswgraph.
+    User, password and database of a server come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE.
+
+    Exit codes: 0 done, 1 error, 2 usage, 3 not in memory, 4 done in part.
+
+    \b
+    Example:
+      gswgraph load notes/
+      gswgraph ask "Who founded the foundry?"
+      gswgraph --memory bolt://localhost:7687 status
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter is no reason to stop
+            stream.reconfigure(errors="backslashreplace")

@@ -1,0 +1,57 @@
+"""`gswgraph ask`: a question, or many at a prompt."""
+
+from __future__ import annotations
+
+import click
+
+from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.output import print_json
+from gsw_graph.retrieve import STRATEGIES
+
+
+@click.command()
+@memory_option
+@click.argument("question", nargs=-1, metavar="[QUESTION]")
+@click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How passages are found.")
+@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
+@click.option("--no-answer", is_flag=True, help="Passages only.")
+@click.option("--trace", is_flag=True, help="Show how the passages were found.")
+@click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
+@json_option
+@click.pass_obj
+def ask(
+    url: str | None, question: tuple[str, ...], strategy: str, k: int, no_answer: bool, trace: bool, timings: bool, as_json: bool
+) -> None:
+    """Ask the memory a question; passages come best first.
+
+    Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line or Ctrl-D ends.
+    That works in a pipe too; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
+
+    Exit code 3: the memory holds nothing for the question.
+
+    \b
+    Example:
+      gswgraph ask "Where was the director of the Tidewater Theatre born?"
+      gswgraph ask "Who founded the foundry?" --trace --timings
+      gswgraph ask -k 10 --strategy dense --json "Who founded the foundry?"
+      gswgraph ask --json < questions.txt
+    """
+    words = " ".join(question).strip()
+    if question and not words:
+        raise click.UsageError("The question is empty.")
+    with open_memory(url) as memory:
+        if not words:
+            from gsw_graph.cli.prompt import run
+
+            failed = run(memory, strategy=strategy, k=k, answer=not no_answer, trace=trace, timings=timings, as_json=as_json)
+            code = 1 if failed else 0
+        else:
+            answer = memory.ask(words, strategy=strategy, k=k, answer=not no_answer, trace=trace)
+            code = 3 if answer.abstained else 0
+            if as_json:
+                print_json(answer.to_dict())
+            else:
+                from gsw_graph.cli.answer_text import print_answer
+
+                print_answer(answer, timings=timings)
+    click.get_current_context().exit(code)

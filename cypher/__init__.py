@@ -1,0 +1,1 @@
+"""Every statement that gswgraph runs, one a file."""

@@ -1,0 +1,3 @@
+// The indexes that stand. Runs for `doctor`.
+SHOW INDEXES YIELD name, state
+RETURN name, state

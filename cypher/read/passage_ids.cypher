@@ -1,0 +1,5 @@
+// Passages of documents. $ids, $limit. Runs once a batch that is forgotten.
+UNWIND $ids AS id
+MATCH (d:Document {id: id})<-[:PART_OF]-(p:Passage)
+RETURN p.id AS id
+LIMIT $limit

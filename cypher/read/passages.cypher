@@ -1,0 +1,4 @@
+// Passages by id. $ids. Runs once an ask.
+UNWIND $ids AS id
+MATCH (p:Passage {id: id})-[:PART_OF]->(d:Document)
+RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document

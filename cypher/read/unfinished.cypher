@@ -1,0 +1,4 @@
+// Documents whose load or removal was cut off; the next load of the same source completes them. Runs for `status` and `doctor`.
+MATCH (d:Document {status: 'loading'})
+RETURN d.source AS source
+ORDER BY source

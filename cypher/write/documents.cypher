@@ -1,0 +1,4 @@
+// New documents. $rows: [{id, source, title, content_hash, loader, extractor, loaded_at, status}]. Runs once a batch.
+UNWIND $rows AS row
+CREATE (d:Document {id: row.id, source: row.source, title: row.title, content_hash: row.content_hash, loader: row.loader, extractor: row.extractor,
+  loaded_at: row.loaded_at, status: row.status})

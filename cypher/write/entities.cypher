@@ -1,0 +1,11 @@
+// New entities with their concepts and places. $rows: [{id, name, key, description, from, to, passages: [id], titles: [id]}]. Runs once a batch.
+// A concept counts the passages it stands in, and shows the greatest of its names: "Beyoncé" before "Beyonce" before "BEYONCE", whatever came first.
+UNWIND $rows AS row
+MERGE (c:Concept {id: row.key})
+ON CREATE SET c.name = row.name, c.passages = size(row.passages)
+ON MATCH SET c.name = CASE WHEN row.name > c.name THEN row.name ELSE c.name END, c.passages = c.passages + size(row.passages)
+CREATE (e:Entity {id: row.id, name: row.name, description: row.description, from: row.from, to: row.to})-[:REFERS_TO]->(c)
+WITH e, row
+UNWIND row.passages AS place
+MATCH (p:Passage {id: place})
+CREATE (e)-[:IN {title: place IN row.titles}]->(p)

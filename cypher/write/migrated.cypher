@@ -1,0 +1,3 @@
+// Migration $schema of an older memory is done.
+MATCH (m:Memory {id: 'memory'})
+SET m.schema = $schema

@@ -1,0 +1,57 @@
+"""One settings object. Nothing is read from the environment before `Settings.from_env()` is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DEFAULT_MEMORY = ".gswgraph"
+
+
+def default_cache_dir(env: Mapping[str, str]) -> Path:
+    """The folder of files that can be made again: exported models, matrices, private servers."""
+    if chosen := env.get("GSWGRAPH_CACHE"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(env.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "gswgraph"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/gswgraph"
+    return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where the memory is and which models serve it.
+
+    memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a server.
+    embedder: a sentence-transformers model name or path. device: `auto`, `cpu`, `cuda` or `mps`.
+    linked_client_passages: up to this many passages `linked` walks matrices kept by the client, above it fetches the neighbourhood of the seeds.
+    """
+
+    memory: str = DEFAULT_MEMORY
+    username: str = "neo4j"
+    password: str | None = field(default=None, repr=False)
+    database: str | None = None
+    embedder: str = "all-MiniLM-L6-v2"
+    device: str = "auto"
+    cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
+    linked_client_passages: int = 1_000_000
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None) -> Settings:
+        """Settings from the usual Neo4j names (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE) and our own (GSWGRAPH_*)."""
+        env = os.environ if env is None else env
+        limit = env.get("GSWGRAPH_LINKED_CLIENT_PASSAGES")
+        return cls(
+            memory=env.get("NEO4J_URI") or DEFAULT_MEMORY,
+            username=env.get("NEO4J_USERNAME") or "neo4j",
+            password=env.get("NEO4J_PASSWORD"),
+            database=env.get("NEO4J_DATABASE") or None,
+            embedder=env.get("GSWGRAPH_EMBEDDER") or "all-MiniLM-L6-v2",
+            device=env.get("GSWGRAPH_DEVICE") or "auto",
+            cache_dir=default_cache_dir(env),
+            linked_client_passages=int(limit) if limit else 1_000_000,
+        )

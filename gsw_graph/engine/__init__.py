@@ -1,0 +1,60 @@
+"""Where the graph lives. `connect(settings)` gives a driver, the database's name and the dialect of the server behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from gsw_graph.config import Settings
+
+
+class Dialect(Protocol):
+    """What differs between servers: index DDL, waiting for it, and how to tell a read from a write."""
+
+    name: str  # "neo4j" or "arcadedb"; the suffix of statements that exist once for each server
+    version: str  # as the server tells it
+
+    def run_schema(self, statement: str) -> None:
+        """Run one DDL statement (Cypher; on the embedded engine also SQL)."""
+
+    def wait_online(self, timeout: float) -> None:
+        """Return when every index answers, raise EngineError after `timeout` seconds."""
+
+    def is_read_only(self, query: str) -> bool:
+        """True where the server's own plan of the query has no update; the query is not run. EngineError where it cannot be planned."""
+
+    def time_limit(self, seconds: float | None) -> AbstractContextManager[None]:
+        """Statements that begin inside are ended after `seconds` by the embedded engine, which ignores the driver's time-outs.
+
+        Neo4j heeds the statement's own, so give both: `with dialect.time_limit(s): session.run(neo4j.Query(text, timeout=s))`.
+        """
+
+
+@dataclass(slots=True)
+class Connection:
+    """An open way to a graph; `close()` ends what `connect` started (a child process too)."""
+
+    driver: Driver
+    database: str
+    dialect: Dialect
+    url: str  # for people: a folder or a url, never a password
+    on_close: Callable[[], None] | None = None
+
+    def close(self) -> None:
+        self.driver.close()
+        if self.on_close is not None:
+            self.on_close()
+
+
+def connect(settings: Settings) -> Connection:
+    """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded engine."""
+    if "://" in settings.memory:
+        from gsw_graph.engine import neo4j as engine
+    else:
+        from gsw_graph.engine import embedded as engine  # type: ignore[no-redef]
+    return engine.connect(settings)

@@ -1,0 +1,134 @@
+"""The embedded engine: ArcadeDB in a child process that speaks Bolt on the loopback interface."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import http.client
+import importlib.util
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gsw_graph.engine import Connection, embedded_folder, readonly
+from gsw_graph.engine.embedded_child import DATABASE
+from gsw_graph.engine.embedded_process import EngineProcess
+from gsw_graph.errors import EngineError
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from gsw_graph.config import Settings
+
+USER = "root"
+_SCHEMA_SECONDS = 3600  # an index built over a large memory takes minutes
+_LEADING = re.compile(r"\A(?:\s|//[^\n]*|--[^\n]*|/\*.*?\*/)+", re.DOTALL)  # comments that SQL does not know
+_SQL = re.compile(r"(CREATE|ALTER|DROP|TRUNCATE|REBUILD)\s+(VERTEX|EDGE|DOCUMENT|PROPERTY|TYPE|BUCKET|DATABASE|INDEX)\b", re.IGNORECASE)
+_CYPHER_INDEX = re.compile(r"CREATE\s+INDEX\b.*?\bFOR\s*\(", re.IGNORECASE | re.DOTALL)
+
+
+def connect(settings: Settings) -> Connection:
+    """Start the engine on the folder `settings.memory` and connect to it; `close()` ends it."""
+    if importlib.util.find_spec("arcadedb_embedded") is None:
+        raise EngineError(
+            "the embedded engine is not installed (there is no arcadedb-embedded for this platform?)",
+            hint="Use a Neo4j server: --memory bolt://localhost:7687, or start one with gswgraph db start",
+        )
+    folder = embedded_folder.prepare(Path(settings.memory))
+    process = EngineProcess(folder, settings.cache_dir.absolute() / "embedded")
+    try:
+        from neo4j import GraphDatabase
+
+        password = embedded_folder.read_password(folder)
+        driver = GraphDatabase.driver(
+            f"bolt://127.0.0.1:{process.ready['bolt']}",
+            auth=(USER, password),
+            connection_timeout=10,
+            notifications_min_severity="OFF",
+        )
+    except BaseException:
+        process.stop()
+        raise
+    dialect = EmbeddedDialect(driver, process, password)
+    return Connection(driver, DATABASE, dialect, str(folder), process.stop)
+
+
+class EmbeddedDialect:
+    """ArcadeDB: schema by SQL over HTTP, reads and writes told apart by its own parser."""
+
+    name = "arcadedb"
+
+    def __init__(self, driver: Driver, process: EngineProcess, password: str) -> None:
+        self.version: str = process.ready["version"]
+        self._driver, self._process = driver, process
+        self._login = "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
+
+    def run_schema(self, statement: str) -> None:
+        """Run one DDL statement in SQL or in Cypher."""
+        if is_sql(statement):
+            self._sql(_LEADING.sub("", statement))
+        else:
+            self._cypher(statement)
+
+    def wait_online(self, timeout: float) -> None:
+        """Indexes answer as soon as they exist."""
+
+    def is_read_only(self, query: str) -> bool:
+        """True where the engine's own parser finds no update and no unknown procedure, and our look at the words agrees; nothing is run."""
+        if readonly.asks_server(query):
+            return True
+        if readonly.profiles(query):
+            return False
+        found = self._process.ask({"analyze": query})
+        if "failed" in found:
+            raise EngineError(f"the engine cannot read the query: {found['failed']}")
+        return found["reads"] is True and set(found["operations"]) <= {"READ"} and not readonly.may_write(query)
+
+    @contextlib.contextmanager
+    def time_limit(self, seconds: float | None) -> Iterator[None]:
+        """Statements that begin inside are ended after `seconds`; on this engine that counts for every thread. None: no limit."""
+        self._process.ask({"timeout": max(1, round(seconds * 1000)) if seconds else 0})
+        try:
+            yield
+        finally:
+            self._process.ask({"timeout": 0})
+
+    def _cypher(self, statement: str) -> None:
+        from neo4j.exceptions import Neo4jError
+
+        try:
+            with self._driver.session(database=DATABASE) as session:
+                session.run(statement).consume()
+        except Neo4jError as error:
+            raise EngineError(f"the engine refused a statement: {error.message}", where=" ".join(statement.split())[:120]) from error
+
+    def _sql(self, statement: str) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._process.ready["http"], timeout=_SCHEMA_SECONDS)
+        try:
+            body = json.dumps({"language": "sql", "command": statement})
+            headers = {"Authorization": self._login, "Content-Type": "application/json"}
+            connection.request("POST", f"/api/v1/command/{DATABASE}", body, headers)
+            response = connection.getresponse()
+            status, answer = response.status, response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise EngineError(f"the embedded engine does not answer ({error})", hint="Close the memory and open it again") from error
+        finally:
+            connection.close()
+        if status != 200:
+            raise EngineError(f"the engine refused a statement: {_reason(answer)}", where=" ".join(statement.split())[:120])
+
+
+def is_sql(statement: str) -> bool:
+    """True for the DDL that ArcadeDB knows in SQL only; the rest is Cypher."""
+    text = _LEADING.sub("", statement)
+    return bool(_SQL.match(text)) and not _CYPHER_INDEX.match(text)
+
+
+def _reason(answer: bytes) -> str:
+    try:
+        found = json.loads(answer)
+        return str(found.get("detail") or found.get("error") or found)
+    except (ValueError, AttributeError):
+        return answer.decode(errors="replace")[:300]

@@ -1,0 +1,149 @@
+"""The child process of the embedded engine: `python -m gsw_graph.engine.embedded_child FOLDER HEAP CACHE PARENT_PID COMMAND`.
+
+Stdout carries one line of JSON that says how the start went, then one for each question asked on stdin (see `_answer`); all else goes
+to stderr, which the parent sends to a file. The child ends when stdin ends, when its parent dies, or on SIGTERM. The engine lives here and
+not in the parent, because a JVM inside it would crash on SIGTERM and hang at exit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from gsw_graph.engine.embedded_cache import StartCache
+from gsw_graph.engine.embedded_folder import FolderLock, read_password
+
+DATABASE = "gsw"
+# Only a last resort against a runaway statement: the first vector query after a bulk load builds the index's graph inside the query, and
+# that takes minutes from 100,000 vectors on. `Dialect.time_limit` sets shorter ones.
+COMMAND_TIMEOUT_MS = 3_600_000
+MESSAGE_BYTES = 128 << 20  # with Bolt's default of 16 MiB the client hangs on a larger message
+STOP_SECONDS = 60
+
+
+def main(arguments: list[str]) -> None:
+    """Start the engine, say so, answer until the end, stop."""
+    folder, heap, cache_folder, parent, command = Path(arguments[0]), arguments[1], Path(arguments[2]), int(arguments[3]), arguments[4]
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever the JVM prints belongs into the log
+
+    def say(what: dict[str, Any]) -> None:
+        print(json.dumps(what), file=answers, flush=True)
+
+    lock = FolderLock(folder)
+    holder = lock.acquire({"pid": parent, "command": command})
+    if holder is not None:
+        say({"locked": holder})
+        return
+    if sys.stderr.seekable():
+        os.ftruncate(2, 0)  # the log of this session only
+    end, database = threading.Event(), _Later()
+
+    def stop() -> None:
+        lock.announce_stop()
+        end.set()
+
+    def listen() -> None:
+        for line in sys.stdin.buffer:
+            if not line.strip():
+                break
+            say(_answer(database.value, json.loads(line)))
+        stop()
+
+    def watch() -> None:
+        while os.getppid() == parent:  # a process forked from the parent may keep stdin open after the parent's death
+            time.sleep(1)
+        stop()
+
+    for task in (listen, watch) if os.name == "posix" else (listen,):
+        threading.Thread(target=task, daemon=True).start()
+    server = cache = None
+    try:
+        cache = StartCache(cache_folder)
+        server, ports = _start(folder, heap, cache)
+        database.value = server.create_database(DATABASE)  # or opens it
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop())
+        say({"ready": ports})
+        end.wait()
+    except Exception as error:
+        say({"failed": " ".join(str(error).split())[:500]})
+        raise
+    finally:
+        lock.announce_stop()
+        threading.Thread(target=_give_up, daemon=True).start()
+        if server is not None:
+            server.stop()
+    lock.release()
+    say({"stopped": True})
+    cache.finish()
+    os._exit(0)  # open Bolt connections are threads of the JVM that would block a normal exit
+
+
+class _Later:
+    value: Any = None
+
+
+def _start(folder: Path, heap: str, cache: StartCache) -> tuple[Any, dict[str, Any]]:
+    import arcadedb_embedded  # type: ignore[import-untyped]
+    from arcadedb_embedded.server import ArcadeDBServer  # type: ignore[import-untyped]
+
+    os.environ.setdefault("ARCADEDB_JVM_ERROR_FILE", str(folder / "hs_err.log"))
+    http, bolt = _free_ports()
+    config = {
+        "host": "127.0.0.1",
+        "http_port": http,
+        "bolt_port": bolt,
+        "mode": "development",  # "production" keeps the reason of every error from the client
+        "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+    }
+    jvm_args = [
+        "-XX:+UseSerialGC",
+        *cache.arguments(),
+        f"-Djava.util.logging.config.file={Path(__file__).with_name('quiet_logging.properties')}",
+        f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",
+        f"-Darcadedb.bolt.maxMessageSize={MESSAGE_BYTES}",
+        f"-Darcadedb.bolt.packstream.maxValueLength={MESSAGE_BYTES}",
+    ]
+    server = ArcadeDBServer(str(folder), read_password(folder), config, {"heap_size": heap, "jvm_args": jvm_args})
+    server.start()
+    return server, {"http": http, "bolt": bolt, "version": arcadedb_embedded.__version__}
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], two.getsockname()[1]
+
+
+def _answer(database: Any, question: dict[str, Any]) -> dict[str, Any]:
+    """To `{"analyze": query}`: what the parser says that a query would do. `{"timeout": ms}` ends later statements after that time."""
+    try:
+        if "analyze" in question:
+            found = database._java_db.getQueryEngine("opencypher").analyze(question["analyze"])
+            return {"operations": sorted(str(kind) for kind in found.getOperationTypes()), "reads": bool(found.isIdempotent())}
+        import jpype  # type: ignore[import-untyped]
+
+        milliseconds = int(question["timeout"]) or COMMAND_TIMEOUT_MS
+        jpype.JClass("com.arcadedb.GlobalConfiguration").COMMAND_TIMEOUT.setValue(jpype.JLong(milliseconds))
+    except Exception as error:
+        cause = getattr(error, "getCause", lambda: None)() or error  # the parser's own words
+        return {"failed": " ".join(str(getattr(cause, "getMessage", lambda: cause)()).split())[:500]}
+    return {"done": True}
+
+
+def _give_up() -> None:
+    time.sleep(STOP_SECONDS)
+    os._exit(1)  # the write-ahead log mends it at the next start
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

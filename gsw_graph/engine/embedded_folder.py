@@ -1,0 +1,145 @@
+"""The folder of an embedded memory: made, recognised, given a password, and held by one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import sys
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from gsw_graph.errors import EngineError
+
+FORMAT = 1
+MARKER = "gswgraph.json"  # says that the folder is ours; written first
+PASSWORD = "password"  # noqa: S105 - a file name
+LOG = "engine.log"
+_LOCK, _OWNER = "lock", "owner.json"
+
+
+def prepare(folder: Path) -> Path:
+    """Make `folder` (0700) or check that it holds a memory; returns it as an absolute path."""
+    folder = folder.expanduser().absolute()
+    try:
+        if not folder.exists():
+            folder.mkdir(mode=0o700, parents=True)
+        if not folder.is_dir():
+            raise EngineError("this is a file and no folder", where=str(folder), hint="Give a folder or a bolt:// url with --memory")
+        _check_marker(folder)
+        _check_password(folder)
+        with contextlib.closing(os.scandir(folder)), (folder / LOG).open("a"):
+            pass
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise EngineError(
+            f"the memory cannot be opened ({reason})",
+            where=str(error.filename or folder),
+            hint="Give a folder you may write to with --memory",
+        ) from error
+    return folder
+
+
+def _check_marker(folder: Path) -> None:
+    marker = folder / MARKER
+    if not marker.exists():
+        if any(folder.iterdir()):
+            raise EngineError(
+                "this folder holds other files and no gswgraph memory",
+                where=str(folder),
+                hint="Give a new or an empty folder with --memory",
+            )
+        write_private(marker, json.dumps({"format": FORMAT, "engine": "arcadedb"}) + "\n")
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # a memory inside a repository is not source
+    try:
+        found = json.loads(marker.read_text(encoding="utf-8"))["format"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise EngineError("this file is broken", where=str(marker), hint=f'It should read {{"format": {FORMAT}}}') from error
+    if found != FORMAT:
+        raise EngineError(f"the memory has format {found}, this gswgraph reads {FORMAT}", where=str(folder), hint="Update gswgraph")
+
+
+def _check_password(folder: Path) -> None:
+    file = folder / PASSWORD
+    if not file.exists():
+        write_private(file, secrets.token_urlsafe(24))
+    elif not file.read_text(encoding="utf-8").strip():
+        raise EngineError("the password file is empty", where=str(file), hint="Restore it from a backup of the memory")
+
+
+def read_password(folder: Path) -> str:
+    """The password that `prepare` made."""
+    return (folder / PASSWORD).read_text(encoding="utf-8").strip()
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    part = file.with_name(f"{file.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as stream:  # noqa: PTH123 - opens a descriptor
+        stream.write(text)
+    part.replace(file)
+
+
+class FolderLock:
+    """One process has a memory open. The lock is the operating system's, so that a file left by `kill -9` never blocks.
+
+    `owner.json` names the holder for people. The holder removes it first when it stops: a lock without it is about to be free.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._owner = folder / _OWNER
+        self._file = folder / _LOCK
+        self._stream: IO[bytes] | None = None
+
+    def acquire(self, owner: dict[str, Any], patience: float = 10.0) -> dict[str, Any] | None:
+        """None when the lock is ours now, else who holds it. Waits up to `patience` seconds for a holder that is stopping."""
+        stream = self._file.open("ab")
+        end = time.monotonic() + patience
+        seen = None
+        while not _try_lock(stream):
+            holder = self.holder()
+            # a killed parent's engine needs a moment to notice, so look twice before believing
+            if (holder and holder == seen) or time.monotonic() > end:
+                stream.close()
+                return holder or {}
+            seen = holder
+            time.sleep(0.3 if holder else 0.05)
+        self._stream = stream
+        write_private(self._owner, json.dumps(owner))
+        return None
+
+    def holder(self) -> dict[str, Any] | None:
+        """What the holder wrote about itself."""
+        try:
+            found = json.loads(self._owner.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def announce_stop(self) -> None:
+        """Tell waiting processes that the lock will be free soon; the lock itself ends with the process."""
+        self._owner.unlink(missing_ok=True)
+
+    def release(self) -> None:
+        """Free the lock before the process ends."""
+        if self._stream is not None:
+            self._stream.close()
+
+
+def _try_lock(stream: IO[bytes]) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

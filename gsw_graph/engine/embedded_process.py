@@ -1,0 +1,170 @@
+"""The parent's side of the embedded engine: start the child, wait for its word, end it."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from gsw_graph.engine.embedded_folder import LOG
+from gsw_graph.errors import EngineError, MemoryLockedError
+
+START_SECONDS = 120  # a large memory after kill -9 replays its log first
+STOP_SECONDS = 70
+_ATTEMPTS = 3  # another process may take a free port in the moment between choosing and binding
+
+
+class EngineProcess:
+    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`."""
+
+    def __init__(self, folder: Path, cache: Path) -> None:
+        self._folder, self._cache = folder, cache
+        self._pid = os.getpid()
+        self._asking = threading.Lock()
+        for attempt in range(1, _ATTEMPTS + 1):
+            self._process, self._stopped = self._spawn(), False
+            try:
+                import neo4j  # noqa: F401 - takes half a second, and the child needs longer
+
+                word = self._word(START_SECONDS)
+            except BaseException:  # Ctrl-C while it starts
+                self._end()
+                raise
+            crashed = not word and self._drop_start_cache()  # a Java that died without a word may have choked on it
+            if attempt == _ATTEMPTS or not (crashed or "in use" in str(word.get("failed", ""))):
+                break
+            self._end()
+        if "ready" not in word:
+            self._end()
+            raise self._error(word)
+        self.ready: dict[str, Any] = word["ready"]
+        atexit.register(self.stop)
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The child's answer to one question; see `embedded_child`."""
+        with self._asking:
+            if self._stopped:
+                raise EngineError("the memory is closed", where=str(self._folder), hint="Open it again")
+            with contextlib.suppress(OSError):
+                self._pipe(self._process.stdin).write(json.dumps(question).encode() + b"\n")
+            answer = self._word(START_SECONDS)
+        if not answer or "stopped" in answer:
+            raise EngineError("the embedded engine has ended", where=str(self._folder), hint="Open the memory again")
+        return answer
+
+    def stop(self) -> None:
+        """Stop the engine and wait until the folder is free. Does nothing in a forked copy of the parent, nor the second time."""
+        if os.getpid() != self._pid or self._stopped:
+            return
+        atexit.unregister(self.stop)
+        with self._asking:
+            self._end()
+
+    def _end(self) -> None:
+        process, stdin = self._process, self._pipe(self._process.stdin)
+        self._stopped = True
+        with contextlib.suppress(OSError, ValueError):
+            stdin.write(b"\n")  # a forked copy may hold the pipe open, so do not only close it
+        with contextlib.suppress(OSError):
+            stdin.close()
+        word = self._word(STOP_SECONDS)
+        if "stopped" in word:
+            # it may still write its start cache; wait for it aside, so that it is no zombie
+            threading.Thread(target=process.wait, daemon=True).start()
+        else:
+            for end in (process.terminate, process.kill):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=0 if word else 5)
+                    break
+                end()
+            process.wait()
+        self._pipe(process.stdout).close()
+
+    def _drop_start_cache(self) -> bool:
+        caches = list(self._cache.glob("*.aot"))
+        for cache in caches:
+            with contextlib.suppress(OSError):
+                cache.unlink()
+        return bool(caches)
+
+    @staticmethod
+    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+        assert stream is not None  # noqa: S101 - for mypy: both are pipes
+        return stream
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        import gsw_graph
+
+        path = [str(Path(gsw_graph.__path__[0]).parent), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path),  # the working folder is another one
+            "PYTHONSAFEPATH": "1",  # and no place for modules
+        }
+        command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
+        with (self._folder / LOG).open("ab") as log:
+            return subprocess.Popen(
+                [*command, str(self._folder), heap_size(), str(self._cache), str(self._pid), command_line()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=self._folder,
+                env=environment,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C in the terminal is for the parent
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+
+    def _word(self, seconds: float) -> dict[str, Any]:
+        """The next line of the child, `{}` where it has ended or hangs."""
+        lines: list[bytes] = []
+        stream = self._pipe(self._process.stdout)
+        reader = threading.Thread(target=lambda: lines.append(stream.readline()), daemon=True)
+        reader.start()  # a thread, because Windows cannot wait for a pipe with a time limit
+        reader.join(seconds)
+        try:
+            word = json.loads(lines[0]) if lines and lines[0] else {}
+        except ValueError:
+            word = {}
+        return word if isinstance(word, dict) else {}
+
+    def _error(self, word: dict[str, Any]) -> EngineError:
+        where = str(self._folder)
+        if "locked" in word:
+            holder = word["locked"]
+            who = f"pid {holder['pid']}: {holder['command']}" if holder else "which did not say its name"
+            return MemoryLockedError(
+                f"another process has this memory open ({who})",
+                where=where,
+                hint="Wait until it ends, or use a server for several at once: gswgraph db start",
+            )
+        lines = (self._folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+        reason = word.get("failed") or " | ".join(line.strip() for line in lines[-5:]) or "no reason given"
+        return EngineError(f"the embedded engine did not start: {reason}", where=where, hint=f"Its log is {self._folder / LOG}")
+
+
+def command_line() -> str:
+    """How this process was started, on one short line."""
+    return " ".join(shlex.join(sys.orig_argv).split())[:200]
+
+
+def heap_size() -> str:
+    """The most Java heap an engine may take: a quarter of the memory, 512 MB to 4 GB. It grows as needed; 1 GB serves 90,000 vectors."""
+    megabytes = 4096
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # no sysconf on Windows
+        megabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    with contextlib.suppress(OSError, ValueError):  # a container's own limit
+        megabytes = min(megabytes, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")) >> 20)
+    return f"{min(max(megabytes // 4, 512), 4096)}m"

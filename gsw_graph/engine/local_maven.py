@@ -1,0 +1,160 @@
+"""A private Neo4j from Maven Central: its jars, its configuration, its process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from gsw_graph.engine.embedded_process import heap_size
+from gsw_graph.engine.local_java import find_java
+from gsw_graph.errors import EngineError
+
+LOG = "neo4j.log"
+START_SECONDS, STOP_SECONDS = 180, 120
+_JAVA = {"5": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
+_MAIN = {"5": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
+_OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+_FLAGS_2026 = ["--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "--add-modules=jdk.incubator.vector"]
+_FLAGS = {"5": [], "2026": _FLAGS_2026}
+_CONF = """\
+# written by gswgraph at every start
+server.default_listen_address=127.0.0.1
+server.bolt.listen_address=127.0.0.1:{port}
+server.bolt.advertised_address=127.0.0.1:{port}
+server.http.listen_address=127.0.0.1:{http_port}
+server.http.advertised_address=127.0.0.1:{http_port}
+server.https.enabled=false
+dbms.security.auth_enabled=true
+server.memory.pagecache.size=512m
+dbms.usage_report.enabled=false
+client.allow_telemetry=false
+"""
+_CONF_2026 = "server.fleet_discovery.enabled=false\n"
+
+
+def start(home: Path, lib: Path, release: str, port: int, http_port: int, report: Callable[[str], None]) -> int:
+    """Start a server on `home` that outlives this process; returns its process id when it answers."""
+    line = release.split(".")[0]
+    java = find_java(_JAVA[line], f"Neo4j {release}")
+    if not lib.is_dir():
+        report(f"Getting Neo4j {release} from Maven Central (about 150 MB, once)")
+        _get_jars(lib, release)
+    for name in ("conf", "plugins", "import"):
+        (home / name).mkdir(exist_ok=True)
+    conf = _CONF.format(port=port, http_port=http_port) + (_CONF_2026 if line == "2026" else "")
+    (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
+    if not (home / "data").exists():
+        _set_password(java, lib, home)
+    report(f"Starting Neo4j {release}")
+    options = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
+    command = [java, "-cp", f"{lib}{os.sep}*", f"-Xmx{heap_size()}", *options, *_FLAGS[line], _MAIN[line]]
+    pid = _detach([*command, f"--home-dir={home}", f"--config-dir={home / 'conf'}", "--console-mode"], home)
+    end = time.monotonic() + START_SECONDS
+    while not _listens(port) or "Started." not in _log(home):
+        if not runs(home, pid):
+            raise EngineError(f"Neo4j did not start: {_reason(home)}", where=str(home), hint=f"Its log is {home / LOG}")
+        if time.monotonic() > end:
+            stop(home, pid)
+            raise EngineError(f"Neo4j did not start within {START_SECONDS} s", where=str(home), hint=f"Its log is {home / LOG}")
+        time.sleep(0.1)
+    return pid
+
+
+def runs(home: Path, pid: int) -> bool:
+    """True where `pid` is the server of `home`; a number that the system gave to another process is not."""
+    return str(home) in _command_line(pid)
+
+
+def stop(home: Path, pid: int) -> None:
+    """End the server cleanly and wait for it."""
+    os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + STOP_SECONDS
+    while runs(home, pid):
+        if time.monotonic() > end:
+            raise EngineError(f"Neo4j did not stop within {STOP_SECONDS} s", where=f"pid {pid}", hint=f"Its log is {home / LOG}")
+        time.sleep(0.1)
+
+
+def _get_jars(lib: Path, release: str) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise EngineError("Maven is not installed, and no Docker engine answers", hint="Install Maven (mvn) or start Docker")
+    lib.parent.mkdir(parents=True, exist_ok=True)
+    pom = Path(str(files("gsw_graph.docker"))) / "maven" / "pom.xml"
+    with tempfile.TemporaryDirectory(prefix=".getting-", dir=lib.parent) as folder:
+        command = [maven, "-q", "-B", "-f", str(pom), f"-Dneo4j.version={release}", f"-DoutputDirectory={folder}/lib"]
+        done = subprocess.run([*command, "dependency:copy-dependencies"], capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode != 0:
+            lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
+            raise EngineError(
+                f"Maven could not get Neo4j {release}: {' '.join(lines[:2]) or 'no reason given'}", hint="Check the network and try again"
+            )
+        if not lib.is_dir():
+            (Path(folder) / "lib").rename(lib)
+
+
+def _set_password(java: str, lib: Path, home: Path) -> None:
+    # by @file, because every user of the machine can see a command line
+    command = [java, "-cp", f"{lib}{os.sep}*", "org.neo4j.cli.AdminTool", "dbms", "set-initial-password", f"@{home / 'password'}"]
+    environment = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        shutil.rmtree(home / "data", ignore_errors=True)
+        raise EngineError(f"Neo4j refused its first password: {' '.join(done.stderr.split())[-300:]}", where=str(home))
+
+
+def _detach(command: list[str], home: Path) -> int:
+    """Start a process that is no child of ours: no Ctrl-C reaches it, and nobody has to wait for it."""
+    middle = (
+        "import os, subprocess, sys\n"
+        "log = open(sys.argv[1], 'wb')\n"
+        "flags = getattr(subprocess, 'CREATE_NEW_PROCESS_GROUP', 0) | getattr(subprocess, 'CREATE_NO_WINDOW', 0)\n"
+        "child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=os.path.dirname(sys.argv[1]),\n"
+        "    start_new_session=True, creationflags=flags)\n"
+        "print(child.pid, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", middle, str(home / LOG), *command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise EngineError(f"Java does not start: {done.stderr.strip().splitlines()[-1]}", where=command[0])
+    return int(done.stdout)
+
+
+def _command_line(pid: int) -> str:
+    proc = Path(f"/proc/{pid}/cmdline")
+    try:
+        if Path("/proc/self").exists():
+            return proc.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        if os.name == "posix":
+            command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+        else:
+            query = f"(Get-CimInstance Win32_Process -Filter 'ProcessId={pid}').CommandLine"
+            command = ["powershell", "-NoProfile", "-Command", query]
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False).stdout
+    except OSError:
+        return ""
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _log(home: Path) -> str:
+    return (home / LOG).read_text(encoding="utf-8", errors="replace")
+
+
+def _reason(home: Path) -> str:
+    lines = [line.strip() for line in _log(home).splitlines() if line.strip()]
+    telling = [line for line in lines if "ERROR" in line or "Caused by" in line or "Exception" in line]
+    return " | ".join((telling or lines)[-3:])[-600:] or "no reason given"

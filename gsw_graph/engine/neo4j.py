@@ -1,0 +1,212 @@
+"""Any Neo4j server, cluster or Aura, reached by url."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from gsw_graph import __version__
+from gsw_graph.engine import Connection, readonly
+from gsw_graph.errors import EngineError
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+    from gsw_graph.config import Settings
+
+OLDEST = (5, 23)  # `CALL (x) { }` and the vector options that the schema gives
+_SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
+_CONNECT_SECONDS = 10
+_UNREADY = "SHOW INDEXES YIELD name, state WHERE state <> 'ONLINE' RETURN name"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A url taken apart; `url` holds no user and no password."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    username: str | None
+    password: str | None
+    database: str | None
+
+
+def parse(url: str) -> Address:
+    """Take a `bolt://` or `neo4j://` url apart; a user, a password and a database in it are accepted though the driver refuses them."""
+    scheme, _, rest = url.strip().partition("://")
+    scheme = scheme.lower()
+    # from the right, because a password may hold any sign
+    login, _, place = rest.rpartition("@")
+    if scheme not in _SCHEMES:
+        raise EngineError(f"{scheme}:// is no address of a Neo4j server", where=f"{scheme}://{place}", hint="Use bolt://HOST:7687 or neo4j://HOST:7687")
+    username, colon, password = login.partition(":")
+    try:
+        parts = urlsplit(f"//{place}")
+        host, port = parts.hostname, parts.port or 7687
+    except ValueError as error:
+        raise EngineError(f"the address cannot be read ({error})", where=f"{scheme}://{place}") from error
+    if not host:
+        raise EngineError("the address names no host", where=f"{scheme}://{place}", hint="Use bolt://HOST:7687")
+    return Address(
+        url=f"{scheme}://{parts.netloc}" + (f"?{parts.query}" if parts.query else ""),
+        scheme=scheme,
+        host=host,
+        port=port,
+        username=unquote(username) or None,
+        password=unquote(password) if colon else None,
+        database=parts.path.strip("/") or None,
+    )
+
+
+def connect(settings: Settings) -> Connection:
+    """Connect to the server at `settings.memory` and check that it can serve; EngineError with a next step where it cannot."""
+    from neo4j import GraphDatabase
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    address = parse(settings.memory)
+    password = settings.password if address.password is None else address.password
+    if password is None and address.host in {"127.0.0.1", "localhost", "::1"}:
+        from gsw_graph.engine import local
+
+        password = local.password_for(settings, address.port)
+    auth = None if password is None else (address.username or settings.username, password)
+    driver = None
+    try:
+        driver = GraphDatabase.driver(
+            address.url,
+            auth=auth,
+            user_agent=f"gswgraph/{__version__}",
+            notifications_min_severity="OFF",
+            connection_timeout=_CONNECT_SECONDS,
+            connection_acquisition_timeout=60,
+            telemetry_disabled=True,
+        )
+        # not execute_query: it would try again for half a minute where no server is
+        driver.verify_connectivity()
+        with driver.session(database=settings.database or address.database) as session:
+            result = session.run("CALL dbms.components() YIELD name, versions RETURN name, versions")
+            versions: dict[str, Any] = dict(result.values())
+            summary = result.consume()
+        version = str(versions.get("Neo4j Kernel", ["unknown"])[0])
+        _check_server(address.url, str(summary.server.agent), version)
+    except (DriverError, Neo4jError, OSError, ValueError) as error:
+        if driver is not None:
+            driver.close()
+        raise explain(error, address, with_password=password is not None) from error
+    except BaseException:
+        if driver is not None:
+            driver.close()
+        raise
+    database = str(summary.database)  # the home database by its name, so that every later call can name it
+    return Connection(driver, database, Neo4jDialect(driver, database, version), address.url)
+
+
+def _check_server(url: str, agent: str, version: str) -> None:
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    if not agent.startswith("Neo4j/") or "arcade" in agent.lower() or numbers is None:
+        raise EngineError(f"the server is {agent} and no Neo4j", where=url, hint="Use Neo4j 5.26 or newer")
+    if (int(numbers[1]), int(numbers[2])) < OLDEST:
+        raise EngineError(f"the server is Neo4j {version}, which is too old", where=url, hint="Use Neo4j 5.26 or newer")
+
+
+def explain(error: Exception, address: Address, *, with_password: bool) -> EngineError:
+    """A failure to connect as one sentence with a next step; never with a password in it."""
+    code, text = str(getattr(error, "code", "") or ""), " ".join(str(getattr(error, "message", None) or error).split())
+    if code.endswith("AuthenticationRateLimit"):
+        message, hint = "the server refuses this user for a while after too many wrong passwords", "Wait some seconds and try again"
+    elif code.endswith("CredentialsExpired"):
+        message, hint = "the password has expired", "Change it in Neo4j Browser or with ALTER CURRENT USER SET PASSWORD"
+    elif ".Security." in code and not with_password:
+        message, hint = "the server asks for a password and none is set", "Set NEO4J_PASSWORD (and NEO4J_USERNAME, if it is not neo4j)"
+    elif ".Security." in code:
+        message, hint = "the user name or the password is wrong", "Check NEO4J_USERNAME and NEO4J_PASSWORD"
+    elif code.endswith("DatabaseNotFound"):
+        message, hint = f"the server has no such database ({text})", "Check NEO4J_DATABASE, or unset it for the user's home database"
+    elif "handshake" in text.lower() or "HTTP" in text:
+        message, hint = "what answers there does not speak Bolt", "Use the Bolt port (7687 as a rule, not 7474)"
+    elif code:
+        message, hint = f"the server refused the connection ({text[:300]})", "See the server's log"
+    else:
+        message = f"no Neo4j server answers ({_why(error, text)})"
+        hint = "Start one with gswgraph db start, or check NEO4J_URI"
+        if "+s" in address.scheme:
+            hint = f"Check the address and the server's certificate, or use {address.scheme.split('+')[0]}:// where it has no TLS"
+    return EngineError(message, where=address.url, hint=hint)
+
+
+def _why(error: BaseException, text: str) -> str:
+    """The operating system's own words, which stand at the root of the driver's."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        cause = cause.__cause__
+    return text[:200]
+
+
+class Neo4jDialect:
+    """Neo4j: schema in auto-commit transactions, plans by EXPLAIN."""
+
+    name = "neo4j"
+
+    def __init__(self, driver: Driver, database: str, version: str) -> None:
+        self._driver, self._database, self.version = driver, database, version
+
+    def run_schema(self, statement: str) -> None:
+        """Run one DDL statement."""
+        from neo4j.exceptions import Neo4jError
+
+        try:
+            with self._driver.session(database=self._database) as session:
+                session.run(statement).consume()
+        except Neo4jError as error:
+            raise EngineError(f"the server refused a statement: {_first_line(error)}", where=" ".join(statement.split())[:120]) from error
+
+    def wait_online(self, timeout: float) -> None:
+        """Return when every index is online; EngineError names the one that failed or was not ready in time."""
+        from neo4j.exceptions import Neo4jError
+
+        end = time.monotonic() + timeout
+        with self._driver.session(database=self._database) as session:
+            names = [str(name) for (name,) in session.run(_UNREADY).values()]
+            for name in names:
+                seconds = max(1, round(end - time.monotonic()))
+                try:
+                    session.run("CALL db.awaitIndex($name, $seconds)", name=name, seconds=seconds).consume()
+                except Neo4jError as error:
+                    raise EngineError(
+                        f"the index is not online: {_first_line(error)}", where=name, hint="See SHOW INDEXES for its state"
+                    ) from error
+
+    def is_read_only(self, query: str) -> bool:
+        """True where the server plans the query as a read and our look at its words agrees. EngineError where it cannot be planned."""
+        from neo4j import READ_ACCESS
+        from neo4j.exceptions import Neo4jError
+
+        if readonly.profiles(query):
+            return False  # the server would run it
+        explained = query if readonly.explains(query) else f"EXPLAIN {query}"
+        try:
+            session = self._driver.session(database=self._database, default_access_mode=READ_ACCESS)
+            with session, session.begin_transaction() as work:  # closed without a commit
+                kind = work.run(explained).consume().query_type
+        except Neo4jError as error:
+            raise EngineError(f"the server cannot read the query: {_first_line(error)}") from error
+        return (kind == "r" and not readonly.may_write(query)) or (kind == "s" and readonly.asks_server(query))
+
+    @contextlib.contextmanager
+    def time_limit(self, seconds: float | None) -> Iterator[None]:  # noqa: ARG002
+        """Nothing: on Neo4j a limit belongs to the statement, `neo4j.Query(text, timeout=seconds)`."""
+        yield
+
+
+def _first_line(error: Exception) -> str:
+    text = str(getattr(error, "message", None) or error).strip().splitlines()
+    return re.sub(r"\s*\(line \d+, column \d+ \(offset: \d+\)\)", "", text[0]) if text else type(error).__name__

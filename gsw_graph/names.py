@@ -1,0 +1,62 @@
+"""Names: the one normal form under which a name is known in every document, and the words that make no name of their own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Words that stand in front of, between or around names, never for one. English, as the rules extractor is; names of other languages pass untouched.
+FUNCTION_WORDS = frozenset(
+    """a about above across after afterwards again against all almost alone along already also although always am among amongst an and another any anyone
+    anything are around as at be became because become becomes been before beforehand behind being below beside besides between beyond both but by can cannot
+    could did do does doing done down due during each eight either eleven else elsewhere enough etc even eventually ever every everyone everything everywhere
+    except few fifteen fifty finally five following for former formerly forty four from further generally get give given had has have having he hence her here
+    hers herself him himself his how however hundred i if in indeed initially instead into is it its itself just keep last later latter least less like likewise
+    made mainly make many may me meanwhile might mine more moreover most mostly much must my myself namely near nearby neither never nevertheless next nine no
+    nobody none nor not nothing notably now nowhere of off often on once one only onto or originally other others otherwise our ours ourselves out over own part
+    per perhaps please prior put quite rather re recently same see seem seemed seems several she should show side similarly since six sixty so some somehow someone
+    something sometime sometimes somewhere soon still subsequently such ten than that the their them themselves then there thereafter thereby therefore these they
+    third this those though three through throughout thus to together too toward towards twelve twenty two under unlike unless until up upon us usually various
+    very via was we well were what whatever when whenever where whereas wherever whether which while who whoever whole whom whose why will with within without
+    would yes yet you your yours yourself yourselves currently today according additionally aside based despite famous known located named overall
+    part""".split()
+)
+
+# Words that join the parts of one name: Bank of England, Ludwig van Beethoven.
+CONNECTORS = frozenset("of the de del della di da do dos das la le les du des von van der den zu and in for at on y e el al bin ibn to with".split())
+
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)")
+_POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
+_EDGES = re.compile(r"^[^\w]+|[^\w+#]+$")  # C++ and C# are codes
+_SPACE = re.compile(r"\s+")
+_FIRST_ACCENT = 10  # canonical combining classes below bind letters (Indic, kana) rather than decorate them
+
+
+@lru_cache(maxsize=65536)
+def normalise(name: str) -> str:
+    """The normal form of a name: accents off (NFKD), case-folded, possessive 's, edge punctuation and a leading article off, one space between words.
+
+    Digits and codes stay as they are. Empty where nothing of the name is left. Idempotent.
+    """
+    if not name.isascii():
+        parts = unicodedata.normalize("NFKD", name)
+        name = unicodedata.normalize("NFKC", "".join(c for c in parts if unicodedata.combining(c) < _FIRST_ACCENT))
+    name = _SPACE.sub(" ", name.casefold()).strip()
+    while True:
+        shorter = _ARTICLE.sub("", _trim(_POSSESSIVE.sub("", name)))
+        if shorter == name:
+            return name
+        name = shorter
+
+
+def _trim(name: str) -> str:
+    """Edge punctuation off; a combining mark (a vowel sign, say) belongs to its letter."""
+    if name.isascii():
+        return _EDGES.sub("", name)
+    begin, end = 0, len(name)
+    while begin < end and not name[begin].isalnum():
+        begin += 1
+    while end > begin and not (name[end - 1].isalnum() or name[end - 1] in "+#" or unicodedata.category(name[end - 1])[0] == "M"):
+        end -= 1
+    return name[begin:end]

@@ -1,0 +1,173 @@
+"""Loading, the straight line: read and extract in one thread, embed in the caller's, write in a third; a few batches between them, never more."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.results import DocumentCounts
+
+if TYPE_CHECKING:
+    from gsw_graph.inference.embedder import Embedder
+    from gsw_graph.store.reader import DocumentState
+    from gsw_graph.store.writer import Writer
+
+WINDOW = 256  # passages that are embedded together
+_AHEAD = 2  # windows that reading may be ahead of embedding
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a load is: documents and passages done, `total` passages where it is known, `stage` loading or indexing."""
+
+    documents: int
+    passages: int
+    total: int | None
+    stage: str
+
+
+@dataclass
+class Tally:
+    """What a load counts on its way."""
+
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    passages: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0))
+
+    @property
+    def documents(self) -> DocumentCounts:
+        """Documents by what became of them."""
+        return DocumentCounts(self.new, self.unchanged, self.replaced, len(self.failures))
+
+
+@dataclass
+class _Window:
+    workspaces: list[tuple[Workspace, bool]] = field(default_factory=list)  # with whether it replaces an older content
+    passages: int = 0
+
+
+class Feed:
+    """Windows of workspaces that are new to the memory, read and extracted ahead in a thread of their own."""
+
+    def __init__(
+        self,
+        items: Iterable[Document | Failure],
+        states: Callable[[list[str]], dict[str, DocumentState]],
+        extract: Callable[[Document], Workspace],
+        tally: Tally,
+        *,
+        replace: bool,
+    ) -> None:
+        self._items, self._states, self._extract, self._tally, self._replace = items, states, extract, tally, replace
+        self._queue: queue.Queue[_Window | BaseException | None] = queue.Queue(_AHEAD)
+        self._stop = threading.Event()
+        self.total: int | None = None  # passages to load, known once all is read
+        self._thread = threading.Thread(target=self._work, name="gswgraph-reader", daemon=True)
+
+    def __enter__(self) -> Iterator[_Window]:
+        self._thread.start()
+        return self._windows()
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        while self._thread.is_alive():
+            try:
+                self._queue.get(timeout=0.05)
+            except queue.Empty:
+                continue
+        self._thread.join()
+
+    def _windows(self) -> Iterator[_Window]:
+        while (item := self._queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+
+    def _work(self) -> None:
+        try:
+            seen = 0
+            for documents in self._batches():
+                window = self._window(documents)
+                seen += window.passages
+                if self._stop.is_set():
+                    return
+                if window.workspaces:
+                    self._queue.put(window)
+            self.total = seen
+            self._queue.put(None)
+        except BaseException as failure:  # noqa: BLE001 - raised in the thread that waits
+            self._queue.put(failure)
+
+    def _batches(self) -> Iterator[list[Document]]:
+        batch: list[Document] = []
+        passages = 0
+        items = iter(self._items)
+        while not self._stop.is_set():
+            start = perf_counter()
+            item = next(items, None)
+            self._tally.seconds["read"] += perf_counter() - start
+            if item is None:
+                break
+            if isinstance(item, Failure):
+                self._tally.failures.append(item)
+                continue
+            batch.append(item)
+            passages += len(item.passages)
+            if passages >= WINDOW:
+                yield batch
+                batch, passages = [], 0
+        if batch:
+            yield batch
+
+    def _window(self, documents: list[Document]) -> _Window:
+        states = self._states([document.id for document in documents])
+        window = _Window()
+        for document in documents:
+            state = states.get(document.id)
+            if state and state.ready and state.content_hash == document.content_hash and not self._replace:
+                self._tally.unchanged += 1
+                continue
+            start = perf_counter()
+            window.workspaces.append((self._extract(document), state is not None))
+            self._tally.seconds["extract"] += perf_counter() - start
+            window.passages += len(document.passages)
+            if state is not None and state.ready:
+                self._tally.replaced += 1
+            else:
+                self._tally.new += 1
+        return window
+
+
+def embed_and_write(
+    feed: Feed, windows: Iterator[_Window], embedder: Embedder, writer: Writer, tally: Tally, progress: Callable[[Progress], None] | None
+) -> None:
+    """Embed each window's passages together and hand the workspaces with their vectors to the writer."""
+    from gsw_graph.store.writer import BATCH_BYTES, Batch
+
+    documents = 0
+    for window in windows:
+        start = perf_counter()
+        vectors = embedder.encode([p.full_text for workspace, _ in window.workspaces for p in workspace.document.passages])
+        tally.seconds["embed"] += perf_counter() - start
+        batch, place = Batch(), 0
+        for workspace, replaces in window.workspaces:
+            size = len(workspace.document.passages)
+            batch.add(workspace, vectors[place : place + size], replace=replaces)
+            place += size
+            if batch.bytes >= BATCH_BYTES:
+                writer.put(batch)
+                batch = Batch()
+        if batch.documents:
+            writer.put(batch)
+        documents += len(window.workspaces)
+        tally.passages += place
+        if progress is not None:
+            progress(Progress(documents, tally.passages, feed.total, "loading"))

@@ -1,0 +1,150 @@
+"""What `Memory` gives back. Attributes carry the names of the JSON that the command line prints; `to_dict()` is that JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gsw_graph.model import Failure
+
+
+class Result:
+    """A result that can say itself in JSON types."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """This result as JSON types, keys in their documented order."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many documents a load found in which state."""
+
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class LoadReport(Result):
+    """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write, index and total, which overlap."""
+
+    documents: DocumentCounts
+    nodes: dict[str, int]
+    failures: list[Failure]
+    seconds: dict[str, float]
+    tokens: dict[str, int] = field(default_factory=lambda: {"in": 0, "out": 0})
+
+
+@dataclass(frozen=True)
+class RankedPassage(Result):
+    """A passage of an answer; `score` is comparable within one answer only."""
+
+    id: str
+    title: str
+    text: str
+    source: str
+    document: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Citation(Result):
+    """Where a statement comes from."""
+
+    passage: str
+    document: str
+    title: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Step(Result):
+    """A step of a path: a `name` (its `id` is the concept's) or a `passage`."""
+
+    kind: str
+    id: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Trace(Result):
+    """How an answer came about: names of the question that the memory knows, the seeds of the walk with their weights, for each passage the strongest path."""
+
+    linked: list[dict[str, str]]  # {"text": as asked, "concept": id}
+    seeds: list[dict[str, Any]]  # {"concept": id, "weight": share}
+    paths: dict[str, list[Step]]  # by passage id
+    walked: str  # "whole graph", "neighbourhood" or "neighbourhood by query"
+    passages_walked: int
+
+
+@dataclass(frozen=True)
+class Answer(Result):
+    """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory holds nothing for the question."""
+
+    question: str
+    strategy: str
+    answer: str | None
+    answer_source: str  # "llm", "chain" or "none"
+    abstained: bool
+    confidence: float | None
+    citations: list[Citation]
+    passages: list[RankedPassage]
+    chains: list[Any]
+    plan: list[dict[str, Any]] | None
+    round_trips: int
+    seconds: dict[str, float]
+    tokens: dict[str, int]
+    models: dict[str, str | None]
+    trace: Trace | None = None
+
+    def __iter__(self) -> Iterator[RankedPassage]:
+        """The passages, best first."""
+        return iter(self.passages)
+
+
+@dataclass(frozen=True)
+class Status(Result):
+    """What a memory holds. `nodes` and `relationships` count by label and type; `schema` and the rest are None before the first load."""
+
+    memory: str
+    engine: str
+    engine_version: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    unfinished: list[str]  # sources of documents whose load was cut off
+    schema: int | None = None
+    embedder: str | None = None
+    dimension: int | None = None
+    created: str | None = None
+    version: int | None = None
+    indexed: bool | None = None
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """One thing that `doctor` looked at; `mend` is the line that mends it."""
+
+    check: str
+    ok: bool
+    found: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True)
+class Forgotten(Result):
+    """What `forget` removed: sources of documents, and names it was given that the memory does not know."""
+
+    forgotten: list[str]
+    unknown: list[str]
+
+
+@dataclass(frozen=True)
+class Table(Result):
+    """The result of a Cypher query: `columns` in their order, `rows` as {column: value} in JSON types."""
+
+    columns: list[str]
+    rows: list[dict[str, Any]]

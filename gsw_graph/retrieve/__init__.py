@@ -1,0 +1,3 @@
+"""Strategies: a question goes in, ranked passages come out."""
+
+STRATEGIES = ("auto", "linked", "dense", "bm25")

@@ -1,0 +1,184 @@
+"""The schema as neomodel classes, for people who like an OGM. gswgraph itself writes by Cypher: see `cypher/`.
+
+    from neomodel import db
+    db.set_connection(driver=...)
+    Concept.nodes.get(id="hank snow")
+"""
+
+from __future__ import annotations
+
+from neomodel import (
+    ArrayProperty,
+    BooleanProperty,
+    FloatProperty,
+    IntegerProperty,
+    RelationshipFrom,
+    RelationshipTo,
+    StringProperty,
+    StructuredNode,
+    StructuredRel,
+)
+
+
+class In(StructuredRel):  # type: ignore[misc]
+    """A thing stands in a passage; `title` where it is the passage's title."""
+
+    title = BooleanProperty()
+
+
+class Plays(StructuredRel):  # type: ignore[misc]
+    """An entity plays a role, with states."""
+
+    states = ArrayProperty(StringProperty())
+
+
+class AnsweredBy(StructuredRel):  # type: ignore[misc]
+    """An answer of a pair, by its place in the list."""
+
+    position = IntegerProperty()
+
+
+class Mentions(StructuredRel):  # type: ignore[misc]
+    """A proposition names an entity, as `subject`, `object` or neither."""
+
+    role = StringProperty()
+
+
+class SimilarTo(StructuredRel):  # type: ignore[misc]
+    """Two concepts may be one."""
+
+    score = FloatProperty()
+
+
+class AliasOf(SimilarTo):
+    """Two concepts are one, says a method at a time."""
+
+    method = StringProperty()
+    at = StringProperty()
+
+
+class Used(StructuredRel):  # type: ignore[misc]
+    """What an answer came from."""
+
+    hop = IntegerProperty()
+    rank = IntegerProperty()
+    score = FloatProperty()
+
+
+class Memory(StructuredNode):  # type: ignore[misc]
+    """One node: how the memory was made."""
+
+    id = StringProperty(unique_index=True)
+    schema = IntegerProperty()
+    embedder = StringProperty()
+    dimension = IntegerProperty()
+    created = StringProperty()
+    version = IntegerProperty()
+    indexed = BooleanProperty()
+
+
+class Document(StructuredNode):  # type: ignore[misc]
+    """What was loaded."""
+
+    id = StringProperty(unique_index=True)
+    source = StringProperty()
+    title = StringProperty()
+    content_hash = StringProperty()
+    loader = StringProperty()
+    extractor = StringProperty()
+    model = StringProperty()
+    loaded_at = StringProperty()
+    status = StringProperty()
+    passages = RelationshipFrom("Passage", "PART_OF")
+
+
+class Passage(StructuredNode):  # type: ignore[misc]
+    """A stretch of a document."""
+
+    id = StringProperty(unique_index=True)
+    text = StringProperty()
+    title = StringProperty()
+    position = IntegerProperty()
+    embedding = ArrayProperty(FloatProperty())
+    document = RelationshipTo("Document", "PART_OF")
+    next = RelationshipTo("Passage", "NEXT")
+    entities = RelationshipFrom("Entity", "IN", model=In)
+
+
+class Role(StructuredNode):  # type: ignore[misc]
+    """A part that entities play."""
+
+    name = StringProperty(unique_index=True)
+    entities = RelationshipFrom("Entity", "PLAYS", model=Plays)
+
+
+class Concept(StructuredNode):  # type: ignore[misc]
+    """A name, the same in every document."""
+
+    id = StringProperty(unique_index=True)
+    name = StringProperty()
+    passages = IntegerProperty()
+    entities = RelationshipFrom("Entity", "REFERS_TO")
+    similar = RelationshipTo("Concept", "SIMILAR_TO", model=SimilarTo)
+    aliases = RelationshipTo("Concept", "ALIAS_OF", model=AliasOf)
+
+
+class Entity(StructuredNode):  # type: ignore[misc]
+    """A name in one document; a date has `from` and `to`."""
+
+    id = StringProperty(unique_index=True)
+    name = StringProperty()
+    description = StringProperty()
+    from_ = StringProperty(db_property="from", index=True)
+    to = StringProperty()
+    passages = RelationshipTo("Passage", "IN", model=In)
+    roles = RelationshipTo("Role", "PLAYS", model=Plays)
+    concept = RelationshipTo("Concept", "REFERS_TO")
+
+
+class VerbPhrase(StructuredNode):  # type: ignore[misc]
+    """What happens in a passage."""
+
+    id = StringProperty(unique_index=True)
+    phrase = StringProperty()
+    passages = RelationshipTo("Passage", "IN", model=In)
+    pairs = RelationshipTo("QAPair", "ASKS")
+
+
+class QAPair(StructuredNode):  # type: ignore[misc]
+    """A question and its answer."""
+
+    id = StringProperty(unique_index=True)
+    question = StringProperty()
+    answer = StringProperty()
+    embedding = ArrayProperty(FloatProperty())
+    answers = RelationshipTo("Entity", "ANSWERED_BY", model=AnsweredBy)
+    about = RelationshipTo("Entity", "ABOUT")
+    passages = RelationshipTo("Passage", "IN", model=In)
+
+
+class Proposition(StructuredNode):  # type: ignore[misc]
+    """A statement; a triple has a `relation`."""
+
+    id = StringProperty(unique_index=True)
+    text = StringProperty()
+    relation = StringProperty()
+    embedding = ArrayProperty(FloatProperty())
+    mentions = RelationshipTo("Entity", "MENTIONS", model=Mentions)
+    passages = RelationshipTo("Passage", "IN", model=In)
+
+
+class Question(StructuredNode):  # type: ignore[misc]
+    """What was asked and answered."""
+
+    id = StringProperty(unique_index=True)
+    question = StringProperty()
+    answer = StringProperty()
+    strategy = StringProperty()
+    asked_at = StringProperty()
+    pairs = RelationshipTo("QAPair", "USED", model=Used)
+    propositions = RelationshipTo("Proposition", "USED", model=Used)
+    passages = RelationshipTo("Passage", "USED", model=Used)
+
+
+NODES = (Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition, Question)

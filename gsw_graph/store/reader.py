@@ -1,0 +1,107 @@
+"""What is asked of the graph: each function runs one statement in a managed read transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.results import RankedPassage
+from gsw_graph.store.statements import statement
+
+if TYPE_CHECKING:
+    from gsw_graph.engine import Connection
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentState:
+    """What is known of a stored document; one that is not `ready` was cut off while it was written."""
+
+    content_hash: str
+    extractor: str
+    ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Passages of the vector index, best first, with their cosine, and the memory's version stamp at that moment."""
+
+    version: int
+    passages: list[tuple[str, float]]
+
+
+class Reader:
+    """Reads of one connection; `round_trips` counts them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.round_trips = 0
+
+    def run(self, name: str, **parameters: Any) -> list[Row]:
+        """All rows of a statement under `cypher/`."""
+        self.round_trips += 1
+        records, _, _ = self._connection.driver.execute_query(
+            statement(name, self._connection.dialect.name), parameters, database_=self._connection.database, routing_="r"
+        )
+        return [record.data() for record in records]
+
+    def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
+        """The states of those documents that are stored, by id."""
+        rows = self.run("read/document_states", ids=list(ids))
+        return {row["id"]: DocumentState(row["content_hash"], row["extractor"], row["status"] == "ready") for row in rows}
+
+    def counts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """How many nodes of each label and relationships of each type there are."""
+        rows = self.run("read/counts")
+        return tuple({row["name"]: row["count"] for row in rows if row["kind"] == kind} for kind in ("node", "relationship"))  # type: ignore[return-value]
+
+    def unfinished(self) -> list[str]:
+        """Sources of documents whose load was cut off."""
+        return [row["source"] for row in self.run("read/unfinished")]
+
+    def sources(self) -> dict[str, str]:
+        """The source of every document, by id."""
+        return {row["id"]: row["source"] for row in self.run("read/sources")}
+
+    def size(self) -> tuple[int, int]:
+        """The memory's version stamp and its number of passages."""
+        row = self.run("read/passage_total")[0]
+        return row["version"], row["passages"]
+
+    def dense(self, embedding: Sequence[float], k: int) -> list[RankedPassage]:
+        """The `k` passages nearest to a vector, scored by cosine in [-1, 1]."""
+        return [_ranked(row, 2 * row["score"] - 1) for row in self.run("read/dense", embedding=embedding, k=k)]
+
+    def bm25(self, words: str, k: int) -> list[RankedPassage]:
+        """The `k` passages that fit some words best, with the engine's BM25 score."""
+        return [_ranked(row, row["score"]) for row in self.run("read/bm25", words=words, k=k)]
+
+    def nearest(self, embedding: Sequence[float], k: int) -> Nearest:
+        """The `k` passages nearest to a vector."""
+        rows = self.run("read/nearest", embedding=embedding, k=k)
+        return Nearest(rows[0]["version"], [(i, 2 * s - 1) for i, s in zip(rows[0]["ids"], rows[0]["scores"], strict=True)])
+
+    def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
+        """Passages by id, in the order asked."""
+        rows = {row["id"]: row for row in self.run("read/passages", ids=list(ids))}
+        return [_ranked(rows[i], score) for i, score in zip(ids, scores, strict=True) if i in rows]
+
+    def concept_names(self, ids: Sequence[str]) -> dict[str, str]:
+        """How concepts are shown, by id."""
+        return {row["id"]: row["name"] for row in self.run("read/concept_names", ids=list(ids))}
+
+    def name_graph(self) -> Iterator[tuple[str, list[str], list[bool | None]]]:
+        """Rows of a passage, its names and whether each is its title, streamed."""
+        self.round_trips += 1
+        with (
+            self._connection.driver.session(database=self._connection.database, default_access_mode="READ", fetch_size=2000) as session,
+            session.begin_transaction() as tx,
+        ):
+            for record in tx.run(statement("read/name_graph")):
+                yield record["id"], record["names"], record["titles"]
+
+
+def _ranked(row: Row, score: float) -> RankedPassage:
+    return RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], score)

@@ -1,0 +1,115 @@
+"""Constraints and indexes, in numbered migrations that the Memory node records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from neo4j import Query
+
+from gsw_graph.errors import SchemaError
+from gsw_graph.store.statements import statement
+
+if TYPE_CHECKING:
+    from gsw_graph.engine import Connection
+
+# Before the rows: what MERGE and MATCH look up. Statements of a migration can run again after a crash, so each says IF NOT EXISTS.
+MIGRATIONS: dict[int, tuple[str, ...]] = {
+    1: (
+        "memory_id",
+        "document_id",
+        "passage_id",
+        "entity_id",
+        "role_name",
+        "concept_id",
+        "verb_phrase_id",
+        "qa_pair_id",
+        "proposition_id",
+        "question_id",
+        "entity_from",
+    ),
+}
+# After the first rows: an index built over them answers two to four times faster than one that grew with them (docs/design.md).
+SEARCH_INDEXES = ("passage_embedding", "qa_pair_embedding", "proposition_embedding", "passage_text", "entity_text")
+SCHEMA = max(MIGRATIONS)
+_INDEX_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryState:
+    """The Memory node: which schema and embedder the memory was made with, and its version stamp, which every write raises."""
+
+    schema: int
+    embedder: str
+    dimension: int
+    created: str
+    version: int
+    indexed: bool
+
+
+def read_state(connection: Connection) -> MemoryState | None:
+    """The state of the memory, None where nothing was ever loaded."""
+    records, _, _ = connection.driver.execute_query(statement("read/memory"), database_=connection.database, routing_="r")
+    return MemoryState(**records[0].data()) if records else None
+
+
+def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryState:
+    """Make or migrate the schema for vectors of `dimension`; SchemaError where the memory was made with another embedder or by a newer gswgraph."""
+    state = read_state(connection)
+    if state is None or state.schema < SCHEMA:
+        _migrate(connection, state.schema if state else 0)
+    if state is None:
+        connection.driver.execute_query(
+            statement("write/memory"),
+            schema=SCHEMA,
+            embedder=embedder,
+            dimension=dimension,
+            now=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            database_=connection.database,
+        )
+        state = read_state(connection)
+        assert state is not None  # noqa: S101 - written a line above
+    check(state, embedder, dimension)
+    return state
+
+
+def check(state: MemoryState, embedder: str, dimension: int) -> None:
+    """SchemaError where the memory does not fit this program or this embedder."""
+    if state.schema > SCHEMA:
+        raise SchemaError(f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}", hint="Upgrade: pip install -U gswgraph")
+    if (state.embedder, state.dimension) != (embedder, dimension):
+        raise SchemaError(
+            f"the memory was made with the embedder {state.embedder} ({state.dimension} dimensions), now {embedder} ({dimension}) is set",
+            hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
+        )
+
+
+def build_search_indexes(connection: Connection, dimension: int) -> None:
+    """Make the vector and full-text indexes, wait until they answer, and ask each once so that the first user does not pay for cold caches."""
+    for name in SEARCH_INDEXES:
+        text = statement(f"schema/{name}", connection.dialect.name).replace("$dimensions", str(int(dimension)))
+        parts = text.split(";\n") if connection.dialect.name == "arcadedb" else [text]
+        for part in parts:
+            connection.dialect.run_schema(part)
+    connection.dialect.wait_online(_INDEX_SECONDS)
+    warm_up(connection, dimension)
+    connection.driver.execute_query(statement("write/indexed"), database_=connection.database)
+
+
+def warm_up(connection: Connection, dimension: int) -> None:
+    """One question to each index that answers questions; the embedded engine builds its vector graph at the first one."""
+    with connection.driver.session(database=connection.database) as session:
+        for name, parameters in (
+            ("read/dense", {"embedding": [1.0] + [0.0] * (dimension - 1), "k": 10}),
+            ("read/bm25", {"words": "warm", "k": 10}),
+        ):
+            session.execute_read(lambda tx, n=name, p=parameters: tx.run(statement(n), p).consume())
+
+
+def _migrate(connection: Connection, done: int) -> None:
+    for number in range(done + 1, SCHEMA + 1):
+        for name in MIGRATIONS[number]:
+            connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
+        if done:
+            connection.driver.execute_query(Query(statement("write/migrated")), schema=number, database_=connection.database)

@@ -1,0 +1,22 @@
+"""Statements by name: each stands in a file of its own under `cypher/`, so that it can be read, pasted and explained alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+
+@cache
+def statement(name: str, dialect: str | None = None) -> LiteralString:
+    """The text of `cypher/NAME.cypher`, or of `NAME.DIALECT.cypher` or `.sql` where servers differ. `name` is a path such as `read/dense`."""
+    folder, _, stem = name.partition("/")
+    place = files("gsw_graph.cypher") / folder
+    candidates = [f"{stem}.cypher", *([f"{stem}.{dialect}.cypher", f"{stem}.{dialect}.sql"] if dialect else [])]
+    for candidate in candidates:
+        if (file := place / candidate).is_file():
+            return cast("LiteralString", file.read_text(encoding="utf-8"))
+    raise KeyError(f"no statement {name} for {dialect or 'every engine'}")

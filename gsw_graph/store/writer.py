@@ -1,0 +1,226 @@
+"""The one writer: whole documents in bounded transactions, packed in one thread while another sends."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.model import content_id
+from gsw_graph.store.statements import statement
+
+if TYPE_CHECKING:
+    import numpy as np
+    from neo4j import ManagedTransaction
+
+    from gsw_graph.engine import Connection
+    from gsw_graph.model import Workspace
+
+Row = dict[str, Any]
+MESSAGE_BYTES = 4_000_000  # rows of one statement: the embedded engine takes messages up to 16 MB, and a driver packs a whole one in memory
+TRANSACTION_BYTES = 16_000_000  # a document above this is written in several transactions and seen when the last is done
+BATCH_BYTES = 2_000_000  # documents are gathered up to this before they are sent
+_FORGET_PASSAGES = 200
+_QUEUE = 4
+_ORDER = ("documents", "passages", "next", "entities", "roles")
+
+
+@dataclass(slots=True)
+class Batch:
+    """Rows for some documents, by statement, with an estimate of their size; `replaced` are ids whose old content goes first."""
+
+    rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in _ORDER})
+    replaced: list[str] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+    bytes: int = 0
+
+    def add(self, workspace: Workspace, embeddings: np.ndarray, *, replace: bool) -> None:
+        """Put the rows of one workspace in; `embeddings` (passages, dimension) are its passages' in their order."""
+        document = workspace.document
+        ids = [document.passage_id(p.position) for p in document.passages]
+        vectors = embeddings.tolist()
+        self.documents.append(document.id)
+        if replace:
+            self.replaced.append(document.id)
+        self.rows["documents"].append(
+            {
+                "id": document.id,
+                "source": document.source,
+                "title": document.title,
+                "content_hash": document.content_hash,
+                "loader": document.loader,
+                "extractor": workspace.extractor,
+                "loaded_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                "status": "ready",
+            }
+        )
+        self.rows["passages"] += (
+            {"id": i, "document": document.id, "text": p.text, "title": p.title, "position": p.position, "embedding": vector}
+            for i, p, vector in zip(ids, document.passages, vectors, strict=True)
+        )
+        self.rows["next"] += ({"from": a, "to": b} for a, b in zip(ids, ids[1:]))  # noqa: B905 - one shorter by nature
+        for entity in workspace.entities:
+            entity_id = content_id("entity", document.id, entity.key)
+            self.rows["entities"].append(
+                {
+                    "id": entity_id,
+                    "name": entity.name,
+                    "key": entity.key,
+                    "description": entity.description,
+                    "from": entity.from_,
+                    "to": entity.to,
+                    "passages": [ids[position] for position in entity.passages],
+                    "titles": [ids[position] for position in entity.titles],
+                }
+            )
+            self.rows["roles"] += ({"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles)
+        self.bytes += sum(9 * len(vector) + 3 * len(p.text) + 200 for p, vector in zip(document.passages, vectors, strict=True))
+        self.bytes += sum(200 + 40 * (len(entity.passages) + len(entity.titles)) for entity in workspace.entities)
+
+    def statements(self) -> Iterator[tuple[str, list[Row]]]:
+        """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
+        for name in _ORDER:
+            yield from ((name, part) for part in _parts(self.rows[name]))
+
+
+class Writer:
+    """Writes batches in a thread of its own, one at a time, in order. The first failure stops it and is raised by `put` or at the end.
+
+    A context manager: leaving it waits until all is written, leaving it by an exception drops what was not begun.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._queue: queue.Queue[Batch | None] = queue.Queue(_QUEUE)
+        self._failure: BaseException | None = None
+        self._dropped = False
+        self.seconds = 0.0
+        self._thread = threading.Thread(target=self._work, name="gswgraph-writer", daemon=True)
+
+    def __enter__(self) -> Writer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._dropped = kind is not None
+        self._queue.put(None)
+        self._thread.join()
+        if kind is None:
+            self._raise()
+
+    def put(self, batch: Batch) -> None:
+        """Hand a batch over; waits while the queue is full."""
+        self._raise()
+        self._queue.put(batch)
+
+    def _raise(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _work(self) -> None:
+        from time import perf_counter
+
+        with self._connection.driver.session(database=self._connection.database) as session:
+            while (batch := self._queue.get()) is not None:
+                if self._failure is not None or self._dropped:
+                    continue  # keep the queue moving so that nobody waits for ever
+                start = perf_counter()
+                try:
+                    write(session, batch, self._connection.dialect.name)
+                except BaseException as failure:  # noqa: BLE001 - raised in the thread that waits
+                    self._failure = failure
+                self.seconds += perf_counter() - start
+
+
+def write(session: Any, batch: Batch, dialect: str) -> None:
+    """Write one batch: in one transaction, or, where its single document is too large for that, in several with the document out of sight."""
+    if batch.bytes <= TRANSACTION_BYTES:
+        forget_large = [i for i in batch.replaced if _passages_of(session, i) > _FORGET_PASSAGES]
+        for document in forget_large:
+            forget(session, [document])
+        session.execute_write(_write_whole, batch, [i for i in batch.replaced if i not in forget_large], dialect)
+        return
+    if batch.replaced:
+        forget(session, batch.replaced)
+    for row in batch.rows["documents"]:
+        row["status"] = "loading"
+    for name, rows in batch.statements():
+        session.execute_write(_run, [(name, rows)], dialect)
+    for document in batch.documents:
+        session.execute_write(lambda tx, d=document: tx.run(statement("write/document_ready"), id=d).consume())
+
+
+def forget(session: Any, ids: Sequence[str]) -> None:
+    """Delete documents and all that only they supported; a large one in several transactions, out of sight from the first on."""
+    for document in ids:
+        if _passages_of(session, document) > _FORGET_PASSAGES:
+            session.execute_write(lambda tx, d=document: tx.run(statement("write/document_loading"), id=d).consume())
+            while session.execute_write(_forget, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
+                pass
+    for some in _chunks(ids, _FORGET_PASSAGES):
+        session.execute_write(_forget_whole, some)
+
+
+def _write_whole(tx: ManagedTransaction, batch: Batch, replaced: list[str], dialect: str) -> None:
+    if replaced:
+        _forget_whole(tx, replaced)
+    _run(tx, list(batch.statements()), dialect)
+
+
+def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], dialect: str) -> None:
+    tx.run(statement("write/stamp")).consume()
+    for name, rows in statements:
+        tx.run(statement(f"write/{name}", dialect), rows=rows).consume()
+
+
+def _passages_of(session: Any, document: str) -> int:
+    return int(session.execute_read(lambda tx: tx.run(statement("read/passage_count"), id=document).single(strict=True)["passages"]))
+
+
+def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
+    _forget(tx, ids, 1_000_000_000)
+    tx.run(statement("write/forget_documents"), ids=ids).consume()
+
+
+def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
+    """Delete up to `limit` passages of some documents with what stood in them alone; how many it deleted."""
+    tx.run(statement("write/stamp")).consume()
+    passages = [record["id"] for record in tx.run(statement("read/passage_ids"), ids=ids, limit=limit)]
+    if passages:
+        places = [record.data() for record in tx.run(statement("read/concept_places"), passages=passages)]
+        roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
+        tx.run(statement("write/forget_content"), passages=passages).consume()
+        tx.run(statement("write/forget_passages"), passages=passages).consume()
+        tx.run(statement("write/forget_concepts"), rows=places).consume()
+        tx.run(statement("write/forget_roles"), names=roles).consume()
+    return len(passages)
+
+
+def _parts(rows: list[Row]) -> Iterator[list[Row]]:
+    """Rows in runs of at most MESSAGE_BYTES, a row at the least."""
+    part: list[Row] = []
+    size = 0
+    for row in rows:
+        bytes_ = _size(row)
+        if part and size + bytes_ > MESSAGE_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(row)
+        size += bytes_
+    if part:
+        yield part
+
+
+def _size(row: Row) -> int:
+    return 100 + sum(
+        3 * len(value) if isinstance(value, str) else (40 if value and isinstance(value[0], str) else 9) * len(value)
+        for value in row.values()
+        if isinstance(value, str | list)
+    )
+
+
+def _chunks(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    return (items[i : i + size] for i in range(0, len(items), size))

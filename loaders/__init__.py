@@ -1,0 +1,78 @@
+"""Files to documents. One module a format; `detect` says which by looking at the content."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from gsw_graph.loaders import corpus, markdown, text
+from gsw_graph.loaders.detect import Format, detect
+from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
+
+from gsw_graph.model import Document, Failure
+
+__all__ = ["read"]
+
+# A new format is a module, its line here, and its sign in `detect`.
+_READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
+    "array": corpus.read_array,
+    "jsonl": corpus.read_lines,
+    "markdown": markdown.read,
+    "text": text.read,
+}
+
+
+def read(paths: Iterable[str], *, stdin: BinaryIO | None = None) -> Iterator[Document | Failure]:
+    """The documents of files, folders (with all below, sorted, no hidden ones), globs and "-" (stdin, by default the process's).
+
+    Lazy: one document is in memory at a time, but for a JSON array, which is read whole. What cannot be read is a Failure in its
+    place and the rest goes on. The same source twice is one document; with different content the second is a Failure.
+    InputError, at the call and before anything is read: a path that does not exist, a glob without a match.
+    """
+    names = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
+    return _distinct(_items(names, stdin))
+
+
+def _items(names: list[str], stdin: BinaryIO | None) -> Iterator[Item]:
+    seen: set[Path] = set()
+    for name in dict.fromkeys(names):
+        if name == "-":
+            yield from _read_file("stdin", None, stdin or sys.stdin.buffer)
+            continue
+        for path in walk(Path(name), seen):
+            if isinstance(path, Failure):
+                yield path
+                continue
+            try:
+                with path.open("rb") as stream:
+                    yield from _read_file(path.as_posix(), path.resolve(), stream)
+            except OSError as error:
+                yield unreadable(path, error)
+
+
+def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:
+    file = opened(name, path, stream)
+    form = detect(file)
+    if isinstance(form, Failure):
+        yield form
+    else:
+        yield from _READERS[form](file)
+
+
+def _distinct(items: Iterator[Item]) -> Iterator[Document | Failure]:
+    """Each source once; kept of each are a hash and its place."""
+    seen: dict[str, tuple[str, str]] = {}
+    for item in items:
+        if isinstance(item, Failure):
+            yield item
+            continue
+        place, document = item
+        content = document.content_hash
+        first, where = seen.setdefault(document.source, (content, place))
+        if where == place and first == content:
+            yield document
+        elif first != content:
+            yield Failure(place, f"the source {document.source!r} has other content at {where}; give each record its own id")

@@ -1,0 +1,69 @@
+"""The format of a file, by its first bytes; its name decides only where those leave a choice."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias
+
+from gsw_graph.loaders.files import HEAD, File
+
+from gsw_graph.model import Failure
+
+Format: TypeAlias = Literal["array", "jsonl", "markdown", "text"]
+
+# Formats that are not read, by how they begin. A later loader takes its line out of here and adds a Format.
+_FOREIGN = {
+    b"%PDF-": "a PDF file",
+    b"PK\x03\x04": "a zip archive or office document",
+    b"\x1f\x8b": "a gzip archive",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+_JSONL = {".jsonl", ".ndjson"}
+_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE)
+_OBJECT = re.compile(rb'\{\s*["}]')
+_ARRAY = re.compile(rb"\[\s*[{\]]")
+_HEADING = re.compile(rb"^ {0,3}#{1,6}[ \t]+\S.*\r?\n[ \t]*\r?\n", re.MULTILINE)
+_FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:")
+
+
+def detect(file: File) -> Format | Failure:
+    """The format to read a file as, or why it cannot be read."""
+    head = file.head.removeprefix(b"\xef\xbb\xbf")
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            return Failure(file.name, f"{what}, which is not a supported format (text, Markdown, JSON and JSONL are, in UTF-8)")
+    body = head.lstrip()
+    if _OBJECT.match(body):
+        return "jsonl" if _suffix(file) in _JSONL or _one_object_a_line(body) else "array"
+    if b"\0" in head:
+        return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
+    if not body and len(file.head) < HEAD:
+        return Failure(file.name, "empty")
+    if _HTML.match(body):
+        return Failure(file.name, "an HTML page, which is not a supported format (text, Markdown, JSON and JSONL are)")
+    if _suffix(file) in _JSONL:
+        return "jsonl"
+    if _suffix(file) == ".json" or _ARRAY.match(body):
+        return "array"
+    if _suffix(file) in {".md", ".markdown"} or _looks_like_markdown(body):
+        return "markdown"
+    return "text"
+
+
+def _suffix(file: File) -> str:
+    return file.path.suffix.lower() if file.path else ""
+
+
+def _one_object_a_line(body: bytes) -> bool:
+    """Whether the first line closes what it opens, or the second opens anew (the first may be broken)."""
+    first, newline, rest = body.partition(b"\n")
+    return not newline or first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{")
+
+
+def _looks_like_markdown(body: bytes) -> bool:
+    """Front matter, a heading first, or two headings: one line with a # alone may be a comment."""
+    return bool(_FRONT_MATTER.match(body) or _HEADING.match(body)) or len(_HEADING.findall(body)) > 1

@@ -1,0 +1,145 @@
+"""Named paths to files, and files to lines of bounded length."""
+
+from __future__ import annotations
+
+import glob
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from gsw_graph.errors import InputError
+from gsw_graph.model import Document, Failure
+
+MAX_LINE = 16 * 1024 * 1024
+HEAD = 64 * 1024
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+Item: TypeAlias = "Failure | tuple[str, Document]"
+"""What one format's reader yields: a document with the place it was read from (`file` or `file:line`), or a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """An open file: the name it was reached by, its absolute path (None for stdin), its first bytes and all its bytes."""
+
+    name: str
+    path: Path | None
+    head: bytes
+    stream: BinaryIO
+
+
+def expand(paths: Iterable[str]) -> list[str]:
+    """Existing files and folders (and "-") for paths and globs, in the order given.
+
+    InputError: a path does not exist, or a glob matches nothing.
+    """
+    found: list[str] = []
+    for path in paths:
+        if path == "-" or os.path.exists(path):  # noqa: PTH110 (Path.exists raises for a name that no file can have)
+            found.append(path)
+        elif not glob.has_magic(path):
+            raise InputError("no such file or folder", where=_printable(path), hint="Check the path and what may be read")
+        elif matches := _matches(path):
+            found += matches
+        else:
+            raise InputError("nothing matches this pattern", where=_printable(path), hint="** stands for all folders below")
+    return found
+
+
+def _matches(pattern: str) -> list[str]:
+    # pathlib rather than glob: its ** does not follow links, so a loop of links ends.
+    parts = Path(pattern).parts
+    fixed = next(n for n, part in enumerate(parts) if glob.has_magic(part))
+    base = Path(*parts[:fixed])
+    try:
+        found = [path for path in base.glob(str(Path(*parts[fixed:]))) if not _hidden(path.relative_to(base))]
+    except ValueError as error:  # such as "a**b" before Python 3.13
+        raise InputError(str(error), where=_printable(pattern)) from error
+    return [str(path) for path in sorted(found)]
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def walk(path: Path, seen: set[Path]) -> Iterator[Path | Failure]:
+    """The files under a folder, sorted by name, each once; hidden names are left out. `seen` are resolved paths and grows."""
+    try:
+        real = path.resolve()
+        if real in seen:  # named twice, or a loop of links
+            return
+        seen.add(real)
+        if not path.is_dir():
+            yield path
+            return
+        children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
+        readable = [child.is_dir() or child.is_file() for child in children]
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
+        yield unreadable(path, error)
+        return
+    if not children:
+        yield Failure(_printable(path.as_posix()), "an empty folder")
+    for child, good in zip(children, readable, strict=True):
+        if good:
+            yield from walk(child, seen)
+        else:
+            yield Failure(_printable(child.as_posix()), "not a regular file, or a link that leads nowhere")
+
+
+def unreadable(path: Path, error: Exception) -> Failure:
+    """The failure for a file or folder the system would not give."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return Failure(_printable(path.as_posix()), f"cannot be read: {reason}")
+
+
+def opened(name: str, path: Path | None, stream: BinaryIO) -> File:
+    """A File whose head is read ahead; works for pipes too, which cannot go back."""
+    head = stream.read(HEAD)
+    return File(_printable(name), path, head, io.BufferedReader(_Joined(head, stream), HEAD))
+
+
+class _Joined(io.RawIOBase):
+    """Bytes read already, then the rest of the stream they came from. Closing it leaves that stream open."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self._head, self._rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._head[: len(buffer)] or self._rest.read(len(buffer))
+        self._head = self._head[len(data) :]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
+    """Each line with its place `file:line`; None for a line above 16 MiB, which is passed over without being held."""
+    number = 0
+    while line := file.stream.readline(MAX_LINE + 1):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if too_long := len(line) > MAX_LINE:
+            while line and not line.endswith(b"\n"):
+                line = file.stream.readline(MAX_LINE)
+        yield f"{file.name}:{number}", None if too_long else line
+
+
+def line_too_long(place: str) -> Failure:
+    """The failure for a line that `lines` passed over."""
+    return Failure(place, f"a line of more than {MAX_LINE // 2**20} MiB")
+
+
+def storable(text: str) -> bool:
+    """Whether a database can hold the text: no NUL and no half of a surrogate pair."""
+    return _UNSTORABLE.search(text) is None
+
+
+def _printable(name: str) -> str:
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

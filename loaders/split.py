@@ -1,0 +1,163 @@
+"""Blocks of text to passages of about 200 words that end where a sentence ends.
+
+Sentence ends come from `sentencex`, which knows abbreviations and quotations and rather leaves two sentences together than cut
+one. Splitters that only follow Unicode's sentence rule or line ends cut after "J. R. R." and at every line of hard-wrapped text.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from sentencex import segment  # type: ignore[import-untyped]
+
+# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with a paragraph.
+TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
+SENTENCE_LIMIT = 1000
+"""A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""
+
+# A script without spaces counts a word a character, as embedding models do; a long run without spaces counts a word every 16 characters.
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,16}}")
+# Some punctuation without end takes `segment` quadratic time: it sees this many characters at once, more than a sentence may have.
+_WINDOW = 20_000
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, heading or code block with the white space that follows it. A heading is never cut off from the next block."""
+
+    text: str
+    kind: Literal["prose", "heading", "lines"] = "prose"
+
+
+def words(text: str) -> int:
+    """How many words a text counts as."""
+    return len(_WORD.findall(text))
+
+
+def paragraphs(text: str) -> Iterator[Block]:
+    """The paragraphs of a plain text; joined they are the text."""
+    start = 0
+    for end in _PARAGRAPH_END.finditer(text):
+        yield Block(text[start : end.end()])
+        start = end.end()
+    if start < len(text):
+        yield Block(text[start:])
+
+
+def split(blocks: Iterable[Block]) -> list[str]:
+    """Passages of about 200 words, in order, with nothing lost but the white space between them.
+
+    A cut falls between paragraphs where that gives a passage of fair size, else between sentences. A code block or table of up to
+    240 words stays whole. Only a sentence above 1000 words is cut inside: at a line end, else at white space, else between
+    characters. Headings without text give nothing.
+    """
+    passages: list[list[str]] = [[]]
+    size = 0
+
+    for units in _with_headings(blocks):
+        counts = [words(unit) for unit in units]
+        total = size + sum(counts)
+        if total <= MOST:
+            passages[-1].extend(units)
+            size = total
+            continue
+        if size >= LEAST:
+            total -= size
+            passages.append([])
+            size = 0
+        # Equal shares, so that a paragraph a little too long does not leave a crumb.
+        share = total / math.ceil(total / MOST)
+        for unit, count in zip(units, counts, strict=True):
+            if size >= share or (size > CRUMB and size + count > MOST):
+                passages.append([])
+                size = 0
+            passages[-1].append(unit)
+            size += count
+    texts = ["".join(units) for units in passages]
+    if len(texts) > 1 and size < LEAST and words(texts[-2]) + size <= MOST + LEAST:
+        # A short end belongs to what precedes it; a crumb of its own is hard to find.
+        texts[-2:] = [texts[-2] + texts[-1]]
+    return [text.strip() for text in texts if text.strip()]
+
+
+def _with_headings(blocks: Iterable[Block]) -> Iterator[list[str]]:
+    """The units of each block that are not to be cut; headings stand before the first unit of the block they lead."""
+    heading = ""
+    held: list[str] = []
+    for block in blocks:
+        if not block.text.strip():
+            continue
+        if block.kind == "heading":
+            heading += block.text
+            continue
+        if held:
+            yield held
+        first, *rest = (piece for unit in _units(block) for piece in _cut(unit))
+        held, heading = [heading + first, *rest], ""
+    if held:  # a heading that leads nothing stays with what precedes it
+        held[-1] += heading
+        yield held
+
+
+def _units(block: Block) -> list[str]:
+    if block.kind == "lines":
+        return [block.text] if words(block.text) <= MOST else block.text.splitlines(keepends=True)
+    units: list[str] = []
+    for sentence in _sentences(block.text):
+        if units and (sentence[:1].islower() or not sentence.strip()):
+            units[-1] += sentence  # no sentence begins with a small letter: an abbreviation stood before it
+        else:
+            units.append(sentence)
+    return units
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a paragraph; joined they are the paragraph."""
+    start = 0
+    while start < len(text):
+        window = text[start : start + _WINDOW]
+        found = segment("en", window)
+        if "".join(found) != window:  # should the library ever drop a character, rather a long unit than lost text
+            found = [window]
+        if start + _WINDOW < len(text) and len(found) > 1:
+            found.pop()  # it may go on after the window
+        yield from found
+        start += sum(map(len, found))
+
+
+def _cut(unit: str) -> list[str]:
+    """A unit as it is, or in pieces of about 200 words where it is above the limit."""
+    starts = [match.start() for match in _WORD.finditer(unit)]
+    if len(starts) <= SENTENCE_LIMIT:
+        return [unit]
+    cuts = [0]
+    at = 0
+    while len(starts) - at > MOST:
+        at = _best(unit, starts, range(at + MOST, at + TARGET - LEAST, -1))
+        cuts.append(starts[at])
+    return [unit[a:b] for a, b in pairwise([*cuts, len(unit)])]
+
+
+def _best(unit: str, starts: list[int], candidates: range) -> int:
+    """The last candidate word that begins a line, else one after white space, else one that parts no combined character."""
+
+    def first(good: Iterable[int]) -> int | None:
+        return next(iter(good), None)
+
+    line = first(n for n in candidates if "\n" in unit[starts[n - 1] : starts[n]])
+    space = first(n for n in candidates if unit[starts[n] - 1].isspace()) if line is None else line
+    whole = first(n for n in candidates if not _joined(unit[starts[n] - 1], unit[starts[n]])) if space is None else space
+    return candidates[0] if whole is None else whole
+
+
+def _joined(before: str, after: str) -> bool:
+    joiner = "\u200d"
+    return after == joiner or before == joiner or unicodedata.category(after).startswith("M")

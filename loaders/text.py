@@ -1,0 +1,75 @@
+"""Plain text: one file, one document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from gsw_graph.loaders.files import File, Item, line_too_long, lines
+from gsw_graph.loaders.split import paragraphs, split
+
+from gsw_graph.model import Document, Failure, Passage, content_id
+
+_TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
+
+
+def read(file: File) -> Iterator[Item]:
+    """The document of a text file, or the failure that keeps it out."""
+    text = decoded(file)
+    if isinstance(text, Failure):
+        yield text
+        return
+    title, body = _title(text)
+    yield from document(file, "text", title or stem(file), [*split(paragraphs(body))], text)
+
+
+def decoded(file: File) -> str | Failure:
+    r"""The text with \n line ends and no outer white space."""
+    parts: list[str] = []
+    for place, line in lines(file):
+        if line is None:
+            return line_too_long(place)
+        if b"\0" in line:
+            return Failure(place, f"not text: a NUL byte at column {line.index(0) + 1}")
+        try:
+            parts.append(line.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            return Failure(place, not_utf8(error))
+    text = "".join(parts).replace("\r\n", "\n").strip()
+    return text or Failure(file.name, "empty")
+
+
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with a line, and where in it."""
+    return f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}"
+
+
+def document(file: File, loader: str, title: str, texts: list[str], content: str) -> Iterator[Item]:
+    """A file's one document; stdin has no path, so what it said is its name."""
+    if file.path is None:
+        source = f"stdin#{content_id(content)[:12]}"
+    else:
+        source = file.path.as_posix()
+        try:
+            source.encode("utf-8")
+        except UnicodeEncodeError:
+            yield Failure(file.name, "the file's name is not UTF-8; rename it")
+            return
+    yield file.name, Document(source, title, tuple(Passage(text, title, n) for n, text in enumerate(texts)), loader)
+
+
+def stem(file: File) -> str:
+    """A readable title from a file's name."""
+    if file.path is None:
+        return "stdin"
+    name = Path(file.name).stem or file.path.stem
+    return " ".join(re.sub(r"[_-]+", " ", name).split()) or name
+
+
+def _title(text: str) -> tuple[str, str]:
+    """A short first line that a blank line follows and no punctuation ends, and the rest; else "" and the whole text."""
+    match = _TITLE.match(text)
+    if match and not (line := match[1].strip()).endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
+        return line, text[match.end() :]
+    return "", text

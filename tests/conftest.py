@@ -1,0 +1,73 @@
+"""Fixtures shared by all tests: every engine, and an empty graph on each."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import engines
+import pytest
+
+from gsw_graph.config import Settings
+
+
+@pytest.fixture(scope="session")
+def docker_compose_file() -> str:
+    """The compose file that users get too."""
+    return str(Path(__file__).parent.parent / "docker" / "compose.yml")
+
+
+@pytest.fixture(scope="session")
+def docker_setup() -> list[str]:
+    """Both version lines at once, on ports that Docker chooses."""
+    os.environ["GSWGRAPH_NEO4J_PASSWORD"] = engines.DOCKER_PASSWORD
+    for name in ("BOLT_PORT", "HTTP_PORT", "BOLT_PORT_2026", "HTTP_PORT_2026"):
+        os.environ[f"GSWGRAPH_{name}"] = "0"
+    return ["--profile 5.26 --profile 2026 up --detach --wait"]
+
+
+@pytest.fixture(scope="session")
+def docker_cleanup() -> list[str]:
+    """Leave nothing behind."""
+    return ["--profile 5.26 --profile 2026 down --volumes"]
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Settings]]:
+    """Gives the settings of a Neo4j of a version line, which starts when it is first asked for."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def get(version: str) -> Settings:
+            return stack.enter_context(engines.neo4j_settings(version, request, tmp_path_factory.mktemp(f"neo4j-{version}")))
+
+        yield get
+
+
+@pytest.fixture(scope="session", params=engines.NAMES)
+def engine_settings(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, neo4j_server: Callable[[str], Settings]
+) -> Settings:
+    """Settings of a usable engine, for each engine in turn; what other tests left may still be in it."""
+    if request.param == "embedded":
+        return Settings(memory=str(tmp_path_factory.mktemp("embedded") / "memory"))
+    return neo4j_server(request.param.removeprefix("neo4j-"))
+
+
+@pytest.fixture(scope="session", params=list(engines.URI_VARIABLES))
+def server_settings(request: pytest.FixtureRequest, neo4j_server: Callable[[str], Settings]) -> Settings:
+    """Like `engine_settings`, for what concerns Neo4j servers only."""
+    return neo4j_server(request.param)
+
+
+@pytest.fixture
+def fresh_settings(engine_settings: Settings, tmp_path: Path) -> Settings:
+    """Settings of an engine whose graph is empty."""
+    if "://" not in engine_settings.memory:
+        return replace(engine_settings, memory=str(tmp_path / "memory"))
+    engines.empty(engine_settings)
+    return engine_settings

@@ -1,0 +1,95 @@
+"""Engines for the tests: where each one comes from, and how it is emptied."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gsw_graph.config import Settings, default_cache_dir
+from gsw_graph.engine import Connection, connect, local, local_docker, local_java
+from gsw_graph.errors import EngineError
+
+NAMES = ("embedded", "neo4j-5.26", "neo4j-2026")
+URI_VARIABLES = {"5.26": "NEO4J_TEST_URI", "2026": "NEO4J_TEST_URI_2026"}
+DOCKER_PASSWORD = "only-for-tests"
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in sockets:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in sockets]
+
+
+def cannot_have(what: str, reason: str) -> None:
+    """Skip loudly; in CI that is a failure, because a suite that quietly tests less says nothing."""
+    message = f"NOT TESTED: {what} ({reason})"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@contextlib.contextmanager
+def neo4j_settings(version: str, request: pytest.FixtureRequest, folder: Path) -> Iterator[Settings]:
+    """Settings of a Neo4j that the tests may empty: from the environment, else Docker, else a private one from Maven Central."""
+    if uri := os.environ.get(URI_VARIABLES[version]):
+        yield Settings(memory=uri, password=os.environ.get("NEO4J_TEST_PASSWORD"))
+        return
+    if local_docker.answers():
+        services, host = request.getfixturevalue("docker_services"), request.getfixturevalue("docker_ip")
+        yield Settings(memory=f"bolt://{host}:{services.port_for(f'neo4j-{version}', 7687)}", password=DOCKER_PASSWORD)
+        return
+    settings = private_cache(folder)
+    bolt, http = free_ports(2)
+    try:
+        server = local.start(settings, version, bolt, http)
+    except EngineError as error:
+        cannot_have(f"Neo4j {version}", f"no {URI_VARIABLES[version]}, no Docker engine, and from Maven: {error}")
+    try:
+        yield Settings(memory=server.url, cache_dir=settings.cache_dir)
+    finally:
+        local.stop(settings, version)
+
+
+def private_cache(folder: Path) -> Settings:
+    """Settings with a cache folder of their own, so that two runs never share a server; the jars are shared."""
+    shared = default_cache_dir(os.environ).absolute() / "neo4j" / "lib"
+    shared.mkdir(parents=True, exist_ok=True)
+    private = folder / "neo4j"
+    private.mkdir(parents=True)
+    try:
+        (private / "lib").symlink_to(shared, target_is_directory=True)
+    except OSError:  # Windows without the right to make links: get the jars again
+        (private / "lib").mkdir()
+    return Settings(cache_dir=folder)
+
+
+def empty(settings: Settings) -> None:
+    """Take every node, constraint and index out of a Neo4j; the Community Edition has one database only."""
+    connection = connect(settings)
+    with contextlib.closing(connection), connection.driver.session(database=connection.database) as session:
+        session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS").consume()
+        for (name,) in session.run("SHOW CONSTRAINTS YIELD name RETURN name").values():
+            session.run(f"DROP CONSTRAINT `{name}`").consume()
+        for (name,) in session.run("SHOW INDEXES YIELD name, type WHERE type <> 'LOOKUP' RETURN name").values():
+            session.run(f"DROP INDEX `{name}`").consume()
+
+
+@contextlib.contextmanager
+def opened(settings: Settings) -> Iterator[Connection]:
+    """A connection that is closed at the end."""
+    with contextlib.closing(connect(settings)) as connection:
+        yield connection
+
+
+def fitting_java(version: str) -> bool:
+    """Whether this machine has a Java for a version line."""
+    majors = {"5.26": (17, 21), "2026": (21, 25)}[version]
+    return any(local_java.major_of(java) in majors for java in local_java.candidates())

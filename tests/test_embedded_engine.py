@@ -1,0 +1,326 @@
+"""The embedded engine: its folder, its child process, its dialect."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from engines import opened
+
+from gsw_graph.config import Settings
+from gsw_graph.engine import Connection, connect, embedded, embedded_folder, embedded_process
+from gsw_graph.errors import EngineError, MemoryLockedError
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
+HOLDER = """
+import sys, time
+from gsw_graph.config import Settings
+from gsw_graph.engine import connect
+connection = connect(Settings(memory=sys.argv[1]))
+print(connection.on_close.__self__.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    with opened(Settings(memory=str(tmp_path_factory.mktemp("shared") / "memory"))) as connection:
+        yield connection
+
+
+def hold(folder: Path) -> tuple[subprocess.Popen[str], int]:
+    """Another process that has the memory open, and the id of its engine."""
+    parent = subprocess.Popen([sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    line = parent.stdout.readline()
+    assert line.strip(), "the other process did not open the memory"
+    return parent, int(line)
+
+
+def end(parent: subprocess.Popen[str]) -> None:
+    parent.kill()
+    parent.wait()
+    assert parent.stdout is not None
+    parent.stdout.close()
+
+
+def gone(pid: int, seconds: float = 20) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if (stat := Path(f"/proc/{pid}/stat")).exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True  # dead, only not yet fetched by the init of this machine
+        time.sleep(0.05)
+    return False
+
+
+def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
+    settings = Settings(memory=str(tmp_path / "memory"))
+    with opened(settings) as connection:
+        connection.driver.execute_query("CREATE (:Kept {id: 1})", database_=connection.database)
+        assert connection.url == str(tmp_path / "memory")
+        assert connection.dialect.name == "arcadedb"
+    with opened(settings) as connection:
+        records = connection.driver.execute_query("MATCH (n:Kept) RETURN n.id AS id", database_=connection.database).records
+    assert [record["id"] for record in records] == [1]
+
+
+@POSIX
+def test_folder_and_password_are_private(tmp_path: Path) -> None:
+    folder = embedded_folder.prepare(tmp_path / "memory")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "password").stat().st_mode & 0o777 == 0o600
+    assert len(embedded_folder.read_password(folder)) >= 24
+
+
+def test_password_differs_and_stays(tmp_path: Path) -> None:
+    one, two = embedded_folder.prepare(tmp_path / "one"), embedded_folder.prepare(tmp_path / "two")
+    first = embedded_folder.read_password(one)
+    assert first != embedded_folder.read_password(two)
+    assert embedded_folder.read_password(embedded_folder.prepare(tmp_path / "one")) == first
+
+
+def test_nothing_is_printed(tmp_path: Path) -> None:
+    code = HOLDER.replace("print(", "(").replace("time.sleep(600)", "connection.close()")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code, str(tmp_path / "m")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_engine_ends_without_close(tmp_path: Path) -> None:
+    code = HOLDER.replace("time.sleep(600)", "")
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "m")], capture_output=True, text=True, check=True)
+    with opened(Settings(memory=str(tmp_path / "m"))):
+        pass
+    assert gone(int(done.stdout))
+
+
+def test_second_process_is_told_who_holds_the_memory(tmp_path: Path) -> None:
+    parent, _ = hold(tmp_path / "memory")
+    try:
+        with pytest.raises(MemoryLockedError) as caught:
+            connect(Settings(memory=str(tmp_path / "memory")))
+    finally:
+        end(parent)
+    text = str(caught.value)
+    assert f"pid {parent.pid}" in text
+    assert "gsw_graph.engine import connect" in text  # its command
+    assert str(tmp_path / "memory") in text
+    assert "\n" not in text
+
+
+@POSIX
+def test_killed_parent_frees_the_memory(tmp_path: Path) -> None:
+    parent, engine = hold(tmp_path / "memory")
+    assert not gone(engine, 0.2)
+    parent.send_signal(signal.SIGKILL)
+    try:
+        with opened(Settings(memory=str(tmp_path / "memory"))) as connection:  # waits for the engine to stop instead of refusing
+            assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
+    finally:
+        end(parent)
+    assert gone(engine)
+
+
+@POSIX
+def test_killed_engine_leaves_no_lock(tmp_path: Path) -> None:
+    parent, engine = hold(tmp_path / "memory")
+    os.kill(engine, signal.SIGKILL)
+    try:
+        with opened(Settings(memory=str(tmp_path / "memory"))):
+            pass
+    finally:
+        end(parent)
+
+
+@POSIX
+def test_engine_ends_though_a_fork_keeps_the_pipe(tmp_path: Path) -> None:
+    fork = "import os\nif os.fork() == 0: os.close(1); time.sleep(30); os._exit(0)\nos.kill(os.getpid(), 9)"
+    code = HOLDER.replace("time.sleep(600)", fork)
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "m")], stdout=subprocess.PIPE, text=True, check=False)
+    assert gone(int(done.stdout))
+
+
+@POSIX
+def test_interrupt_of_the_terminal_does_not_reach_the_engine(tmp_path: Path) -> None:
+    parent, engine = hold(tmp_path / "memory")
+    try:
+        assert os.getsid(engine) != os.getsid(parent.pid)
+    finally:
+        end(parent)
+
+
+def test_closing_twice_and_asking_after_it(tmp_path: Path) -> None:
+    connection = connect(Settings(memory=str(tmp_path / "memory")))
+    connection.close()
+    connection.close()
+    with pytest.raises(EngineError, match="is closed"):
+        connection.dialect.is_read_only("RETURN 1")
+
+
+@POSIX
+def test_an_engine_that_died_is_reported(tmp_path: Path) -> None:
+    with opened(Settings(memory=str(tmp_path / "memory"))) as connection:
+        assert connection.on_close is not None
+        os.kill(connection.on_close.__self__.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        with pytest.raises(EngineError, match="has ended"):
+            connection.dialect.is_read_only("RETURN 1")
+
+
+@POSIX
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_copy_does_not_end_the_engine(shared: Connection) -> None:
+    assert shared.on_close is not None
+    copy = multiprocessing.get_context("fork").Process(target=shared.on_close)
+    copy.start()
+    copy.join()
+    assert shared.driver.execute_query("RETURN 1 AS x", database_=shared.database).records[0]["x"] == 1
+
+
+def test_missing_package_names_the_alternative(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(EngineError, match=r"bolt://localhost:7687.*gswgraph db start"):
+        connect(Settings(memory=str(tmp_path / "memory")))
+    assert not (tmp_path / "memory").exists()
+
+
+def test_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(EngineError, match="is a file"):
+        connect(Settings(memory=str(tmp_path / "notes.txt")))
+
+
+def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(EngineError, match="holds other files"):
+        connect(Settings(memory=str(tmp_path)))
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    assert embedded_folder.prepare(tmp_path) == tmp_path
+    assert json.loads((tmp_path / "gswgraph.json").read_text())["format"] == embedded_folder.FORMAT
+
+
+def test_a_newer_format_and_a_broken_marker_are_refused(tmp_path: Path) -> None:
+    folder = embedded_folder.prepare(tmp_path / "memory")
+    (folder / "gswgraph.json").write_text('{"format": 99}')
+    with pytest.raises(EngineError, match="format 99"):
+        embedded_folder.prepare(folder)
+    (folder / "gswgraph.json").write_text("{")
+    with pytest.raises(EngineError, match="broken"):
+        embedded_folder.prepare(folder)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_write_permission_is_named(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(EngineError, match="cannot be opened"):
+            connect(Settings(memory=str(tmp_path / "memory")))
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_folder_below_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EngineError, match="cannot be opened"):
+        connect(Settings(memory=str(tmp_path / "file" / "memory")))
+
+
+def test_an_engine_that_does_not_start_shows_its_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(embedded_process, "heap_size", lambda: "1m")  # too small for any Java
+    with pytest.raises(EngineError, match=r"did not start: .*[Hh]eap.*engine\.log"):
+        connect(Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache"))
+
+
+def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
+    settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")
+    with opened(settings):
+        pass
+    until = time.monotonic() + 60
+    while not (found := list((tmp_path / "cache" / "embedded").glob("*.aot"))):
+        assert time.monotonic() < until, (tmp_path / "memory" / "engine.log").read_text()
+        time.sleep(0.1)
+    found[0].write_bytes(b"broken")  # must cost time only
+    with opened(settings) as connection:
+        assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "sql"),
+    [
+        ("CREATE VERTEX TYPE QA IF NOT EXISTS", True),
+        ("// a comment\n-- another\n/* and\n one */ create property QA.v IF NOT EXISTS ARRAY_OF_FLOATS", True),
+        ('CREATE INDEX qv IF NOT EXISTS ON QA (v) LSM_VECTOR METADATA {"dimensions": 3}', True),
+        ("ALTER PROPERTY QA.v DEFAULT 1", True),
+        ("CREATE INDEX name IF NOT EXISTS FOR (n:P) ON (n.name)", False),
+        ("CREATE INDEX IF NOT EXISTS FOR (n:P) ON (n.name)", False),
+        ("CREATE CONSTRAINT c IF NOT EXISTS FOR (n:P) REQUIRE n.id IS UNIQUE", False),
+        ("DROP CONSTRAINT c IF EXISTS", False),
+    ],
+)
+def test_sql_is_told_from_cypher(statement: str, sql: bool) -> None:
+    assert embedded.is_sql(statement) is sql
+
+
+def test_schema_in_both_languages_and_a_vector_query(shared: Connection) -> None:
+    for statement in (
+        "CREATE CONSTRAINT qa_id IF NOT EXISTS FOR (n:QA) REQUIRE n.id IS UNIQUE",
+        "// 32-bit floats\nCREATE PROPERTY QA.embedding IF NOT EXISTS ARRAY_OF_FLOATS",
+        'CREATE INDEX qv IF NOT EXISTS ON QA (embedding) LSM_VECTOR METADATA {"dimensions": 3, "similarity": "COSINE"}',
+    ):
+        shared.dialect.run_schema(statement)
+        shared.dialect.run_schema(statement)  # again is no error
+    shared.dialect.wait_online(1)
+    rows = [{"id": 1, "v": [1.0, 0.0, 0.0]}, {"id": 2, "v": [0.0, 1.0, 0.0]}]
+    shared.driver.execute_query("UNWIND $rows AS r MERGE (n:QA {id: r.id}) SET n.embedding = r.v", rows=rows, database_=shared.database)
+    query = "CALL db.index.vector.queryNodes($index, 1, $v) YIELD node, score RETURN node.id AS id, score"
+    record = shared.driver.execute_query(query, index="QA[embedding]", v=[0.9, 0.1, 0.0], database_=shared.database).records[0]
+    assert record["id"] == 1
+    assert record["score"] > 0.99
+
+
+@pytest.mark.parametrize("statement", ["CREATE VERTEX TYP X", "CREATE CONSTRAINT x FOR n:P"])
+def test_a_wrong_schema_statement_says_why(shared: Connection, statement: str) -> None:
+    with pytest.raises(EngineError, match=r"refused a statement: .*(line 1|input)"):
+        shared.dialect.run_schema(statement)
+
+
+def test_errors_keep_their_reason(shared: Connection) -> None:
+    from neo4j.exceptions import ClientError
+
+    with pytest.raises(ClientError, match="line 1"):
+        shared.driver.execute_query("MATCH (n RETURN n", database_=shared.database)
+
+
+def test_time_limit_ends_a_statement_and_is_taken_back(shared: Connection) -> None:
+    from neo4j.exceptions import Neo4jError
+
+    slow = "UNWIND range(1, 20000) AS a UNWIND range(1, 20000) AS b WITH a, b WHERE a + b < 0 RETURN count(*) AS n"
+    begin = time.monotonic()
+    with pytest.raises(Neo4jError), shared.dialect.time_limit(0.3), shared.driver.session(database=shared.database) as session:
+        session.run(slow).consume()
+    assert time.monotonic() - begin < 20
+    quick = "UNWIND range(1, 2000) AS a UNWIND range(1, 500) AS b RETURN count(*) AS n"
+    assert shared.driver.execute_query(quick, database_=shared.database).records[0]["n"] == 1_000_000
+
+
+def test_a_large_message_arrives(shared: Connection) -> None:
+    text = "x" * (20 << 20)  # above the 16 MiB that Bolt allows by default
+    assert shared.driver.execute_query("RETURN size($text) AS n", text=text, database_=shared.database).records[0]["n"] == len(text)
+
+
+def test_heap_is_bounded() -> None:
+    assert 512 <= int(embedded_process.heap_size().removesuffix("m")) <= 4096

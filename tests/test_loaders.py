@@ -1,0 +1,419 @@
+"""What `read` promises: which files, which documents, which failures, in which order."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+
+import pytest
+from gsw_graph.loaders import read
+from gsw_graph.loaders.files import MAX_LINE
+
+from gsw_graph.errors import InputError
+from gsw_graph.model import Document, Failure
+
+
+def load(*paths, stdin=None):
+    return list(read([str(path) for path in paths], stdin=None if stdin is None else io.BytesIO(stdin)))
+
+
+def one(path, content=None):
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    (found,) = load(path)
+    return found
+
+
+def texts(document):
+    assert isinstance(document, Document), document
+    assert [passage.position for passage in document.passages] == list(range(len(document.passages)))
+    assert all(passage.title == document.title for passage in document.passages)
+    return [passage.text for passage in document.passages]
+
+
+def jsonl(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+# --- paths ---
+
+
+def test_a_folder_is_read_sorted_with_all_below_and_without_hidden_names(tmp_path):
+    for name in ["b.txt", "a/z.txt", "a/.hidden.txt", ".git/x.txt", "c/d/e.md"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("Some words.")
+    assert [found.source for found in load(tmp_path)] == [(tmp_path / name).as_posix() for name in ["a/z.txt", "b.txt", "c/d/e.md"]]
+
+
+def test_a_named_hidden_file_is_read(tmp_path):
+    assert texts(one(tmp_path / ".notes", "Some words.")) == ["Some words."]
+
+
+def test_globs_are_sorted_and_two_stars_go_down(tmp_path, monkeypatch):
+    for name in ["b.txt", "a.txt", "c.md", "sub/d.txt", ".sub/e.txt", "odd[1].txt"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("Some words.")
+    stems = [Path(found.source).stem for found in load(tmp_path / "*.txt")]
+    assert stems == ["a", "b", "odd[1]"]
+    monkeypatch.chdir(tmp_path)
+    assert [Path(found.source).stem for found in read(["**/*.txt"])] == ["a", "b", "odd[1]", "d"]
+    assert [found.source for found in read(["odd[1].txt"])] == [(tmp_path / "odd[1].txt").as_posix()]  # a name before a pattern
+
+
+def test_loops_of_links_end_and_a_file_is_read_once(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("Some words.")
+    (tmp_path / "in" / "loop").symlink_to(tmp_path)
+    (tmp_path / "in" / "self").symlink_to("self")
+    (tmp_path / "again.txt").symlink_to(tmp_path / "in" / "a.txt")
+    found = load(tmp_path, tmp_path / "in" / "a.txt", tmp_path / "**" / "*.txt")
+    assert [item.source for item in found if isinstance(item, Document)] == [(tmp_path / "in" / "a.txt").as_posix()]
+    assert [item.source for item in found if isinstance(item, Failure)] == [(tmp_path / "in" / "self").as_posix()]
+
+
+@pytest.mark.parametrize("missing", ["gone.txt", "*.pdf", "no/**/*.txt", "a\0b", "x" * 5000])
+def test_a_missing_path_is_an_error_at_the_call(tmp_path, missing):
+    (tmp_path / "a.txt").write_text("Some words.")
+    with pytest.raises(InputError):
+        read([str(tmp_path / "a.txt"), f"{tmp_path}/{missing}"])
+
+
+def test_an_unreadable_file_and_folder_are_failures(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").write_text("Some words.")
+    (tmp_path / "b.txt").write_text("Some words.")
+    (tmp_path / "empty").mkdir()
+    plain = Path.open
+
+    def refuse(self, *args, **kwargs):
+        if self.name == "a.txt":
+            raise PermissionError(13, "Permission denied")
+        return plain(self, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert load(tmp_path) == [
+        Failure((tmp_path / "a.txt").as_posix(), "cannot be read: Permission denied"),
+        load(tmp_path / "b.txt")[0],
+        Failure((tmp_path / "empty").as_posix(), "an empty folder"),
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (failure,) = load(tmp_path)
+    assert "not a regular file" in failure.reason
+
+
+def test_a_file_name_that_is_not_utf8_is_a_failure(tmp_path):
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("Some words.")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    (failure,) = load(tmp_path)
+    assert isinstance(failure, Failure)
+    failure.source.encode()
+    assert "rename" in failure.reason
+
+
+def test_reading_is_lazy(tmp_path):
+    (tmp_path / "a.txt").write_text("Some words.")
+    (tmp_path / "b.txt").write_text("Some words.")
+    found = read([str(tmp_path)])
+    assert texts(next(found)) == ["Some words."]
+    (tmp_path / "b.txt").write_text("Other words.")
+    assert texts(next(found)) == ["Other words."]
+
+
+# --- stdin ---
+
+
+def test_text_on_stdin_is_named_by_its_content():
+    (first,), (again,), (other,) = load("-", stdin=b"Some words."), load("-", stdin=b"Some words.\n"), load("-", stdin=b"Others.")
+    assert first.source == again.source != other.source
+    assert first.source.startswith("stdin#")
+    assert len(first.source) == len("stdin#") + 12
+    assert first.title == "stdin"
+    assert load("-", stdin=b"The Harbour\n\nSome words.")[0].title == "The Harbour"
+
+
+def test_jsonl_and_markdown_on_stdin_are_known_by_content():
+    found = load("-", "-", stdin=jsonl({"title": "A", "text": "x", "id": 7}, {"title": "B"}).encode())
+    assert (found[0].source, found[0].loader) == ("7", "corpus")
+    assert found[1].source == "stdin:2"
+    assert load("-", stdin=b"# Harbour\n\nSome words.")[0].loader == "markdown"
+    assert load("-", stdin=b"") == [Failure("stdin", "empty")]
+
+
+# --- text ---
+
+
+def test_a_text_file(tmp_path):
+    path = tmp_path / "old_harbour-light.txt"
+    document = one(path, b"\xef\xbb\xbf\r\n  First line.\r\nSecond line.\r\n\r\nEnd.\r\n\r\n")
+    assert document.source == path.resolve().as_posix()
+    assert (document.title, document.loader) == ("old harbour light", "text")
+    assert texts(document) == ["First line.\nSecond line.\n\nEnd."]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("The Light\n\nIt shone.", "The Light", "It shone."),
+        ("The Light\n  \n\n\nIt shone.", "The Light", "It shone."),
+        ("The Light.\n\nIt shone.", "a", "The Light.\n\nIt shone."),
+        ("The Light\nIt shone.", "a", "The Light\nIt shone."),
+        ("The Light", "a", "The Light"),
+        ("word " * 30 + "\n\nIt shone.", "a", "word " * 30 + "\n\nIt shone."),
+    ],
+)
+def test_the_title_of_a_text(tmp_path, text, title, body):
+    document = one(tmp_path / "a.txt", text)
+    assert (document.title, texts(document)) == (title, [body])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "שלום עולם, זהו טקסט.",
+        "e\u0301 and é and ﬁ.",
+        "👩‍👩‍👧 went.",
+        'name:"x*" AND (a~2 OR b^3) \\: /r/ [a TO b]',
+        "MATCH (n) DETACH DELETE n; //' } {",
+    ],
+)
+def test_any_script_and_syntax_is_only_text(tmp_path, text):
+    assert texts(one(tmp_path / "a.txt", text)) == [text]
+    assert texts(one(tmp_path / "a.jsonl", jsonl({"title": text, "text": text}))) == [text]
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "reason"),
+    [
+        (b"", "", "empty"),
+        (b"\xef\xbb\xbf \n\t\n", "", "empty"),
+        ("\u00a0\u3000\n".encode(), "", "empty"),
+        (b" \n" * 50_000, "", "empty"),
+        (b"good\ncaf\xe9\n", ":2", "not UTF-8: byte 0xe9 at column 4"),
+        (b"good\nb\0d\n", "", "not text: a NUL byte at offset 6"),
+        (b"good\n" * 20_000 + b"b\0d\n", ":20001", "not text: a NUL byte at column 2"),
+        (b"a" * 10 + b"\n" + b"b" * (MAX_LINE + 1), ":2", "a line of more than 16 MiB"),
+    ],
+)
+def test_what_is_not_text_is_a_failure_with_its_place(tmp_path, content, place, reason):
+    path = tmp_path / "a.txt"
+    assert one(path, content) == Failure(f"{path}{place}", reason)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"%PDF-1.7\n%\xe2", "PDF"),
+        (b"\x89PNG\r\n\x1a\n\0", "PNG"),
+        (b"\xff\xd8\xff\xe0\0", "JPEG"),
+        (b"PK\x03\x04", "zip"),
+        ("text".encode("utf-16"), "UTF-16"),
+        (b"<!DOCTYPE html><p>", "HTML"),
+        (b"\x00\x01\x02", "NUL"),
+    ],
+)
+def test_other_files_of_a_folder_are_listed_with_the_reason(tmp_path, content, what):
+    (tmp_path / "a.txt").write_text("Some words.")
+    (tmp_path / "b.dat").write_bytes(content)
+    document, failure = load(tmp_path)
+    assert texts(document)
+    assert failure.source == (tmp_path / "b.dat").as_posix()
+    assert what in failure.reason
+
+
+def test_a_book_of_5_mb_is_many_passages(tmp_path):
+    book = "\n\n".join(["The harbour master wrote the tide table in a large hand every morning. " * 9] * 8000)
+    assert len(texts(one(tmp_path / "book.txt", book))) > 3000
+
+
+# --- Markdown ---
+
+
+def test_markdown_is_readable_text(tmp_path):
+    document = one(
+        tmp_path / "a.md",
+        "---\ntitle: Front\ntags: [x]\n---\n\n# The *Old* Light #\n\n**Ana** Ruiz lit [the lamp](http://x.y/a_(b)) and ![map](m.png).\n\n"
+        "## Keepers\n\nSee `a*b*c` and _one_ snake_case_name, 2 * 3 * 4.\n\n***\n\n"
+        "[ref]: http://x.y\n\n```py\nx = '**raw**'\n\n# no heading\n```\n",
+    )
+    assert (document.title, document.loader) == ("The Old Light", "markdown")
+    assert texts(document) == [
+        "Ana Ruiz lit the lamp and map.\n\nKeepers\n\nSee `a*b*c` and one snake_case_name, 2 * 3 * 4.\n\n"
+        "```py\nx = '**raw**'\n\n# no heading\n```"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("---\ntitle: 'Front'\n---\nSome words.", "Front", "Some words."),
+        ("Some words.", "the file", "Some words."),
+        ("Light\n=====\n\nSome words.", "Light", "Some words."),
+        ("Before.\n\n# Light\n\nSome words.", "Light", "Before.\n\nLight\n\nSome words."),
+        ("---\n\nno front matter: here", "the file", "no front matter: here"),
+        ("## Part\n\nSome words.", "the file", "Part\n\nSome words."),
+        ("| a | **b** |\n|---|---|\n| 1 | 2 |", "the file", "| a | b |\n|---|---|\n| 1 | 2 |"),
+        ("```\nnever closed", "the file", "```\nnever closed"),
+    ],
+)
+def test_the_title_and_text_of_markdown(tmp_path, text, title, body):
+    document = one(tmp_path / "the_file.md", text)
+    assert (document.title, texts(document)) == (title, [body])
+
+
+def test_markdown_without_text_is_a_failure(tmp_path):
+    assert "empty" in one(tmp_path / "a.md", "---\ntitle: x\n---\n# Only\n\n## Headings\n").reason
+
+
+@pytest.mark.parametrize("mark", ["[", "**a ", "_a ", "`", "[a](", "![a][", "# ", "- - ", "[[a]", "*a_", "~~~"])
+def test_no_markdown_is_slow(tmp_path, mark):
+    one(tmp_path / "a.md", "x " + mark * 100_000)
+
+
+# --- corpus ---
+
+
+def test_a_record_is_one_passage_with_its_text_unchanged(tmp_path):
+    text = "  One.\r\n\r\nTwo e\u0301.  " + "word " * 900
+    array = one(tmp_path / "a.json", json.dumps([{"title": "T", "text": text, "extra": [1]}]))
+    line = one(tmp_path / "b.jsonl", jsonl({"text": text, "title": "T"}))
+    assert array == line
+    assert (array.title, array.loader, texts(array)) == ("T", "corpus", [text])
+
+
+def test_a_long_record_is_split(tmp_path):
+    document = one(tmp_path / "a.jsonl", jsonl({"title": "T", "text": "Some words stand here. " * 300}))
+    assert len(texts(document)) > 4
+    assert all(text.endswith("here.") for text in texts(document))
+
+
+@pytest.mark.parametrize(
+    ("extra", "source"),
+    [
+        ({"id": "7", "source": "wiki"}, "wiki#7"),
+        ({"id": 7}, "7"),
+        ({"source": "wiki"}, "wiki"),
+        ({"id": None, "source": ""}, None),
+        ({}, None),
+    ],
+)
+def test_the_source_of_a_record(tmp_path, extra, source):
+    document = one(tmp_path / "a.jsonl", jsonl({"title": "T", "text": "x", **extra}))
+    if source is None:
+        source = one(tmp_path / "b.json", json.dumps([{"text": "x", "title": "T"}])).source
+        assert source.startswith("T#")
+        assert len(source) == 14
+    assert document.source == source
+
+
+def test_records_differ_by_title_and_by_text(tmp_path):
+    found = load_records(tmp_path, {"title": "T", "text": "x"}, {"title": "T", "text": "y"}, {"text": "x"}, {"title": "T", "text": "x"})
+    assert [item.title for item in found] == ["T", "T", ""]  # the last is the first again
+    assert len({item.source for item in found}) == 3
+
+
+def load_records(tmp_path, *records):
+    (tmp_path / "records.jsonl").write_text(jsonl(*records))
+    return load(tmp_path / "records.jsonl")
+
+
+def test_one_source_with_two_contents_is_a_failure_that_names_both_places(tmp_path):
+    found = load_records(tmp_path, {"text": "x", "id": "1"}, {"text": "x", "id": "1"}, {"text": "y", "id": "1"})
+    path = tmp_path / "records.jsonl"
+    assert texts(found[0]) == ["x"]
+    assert found[1:] == [Failure(f"{path}:3", f"the source '1' has other content at {path}:1; give each record its own id")]
+    (tmp_path / "more.jsonl").write_text(jsonl({"text": "z", "id": "1"}))
+    again = load(path, tmp_path / "more.jsonl")
+    assert again[-1].source == f"{tmp_path / 'more.jsonl'}:1"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"title": "T"}', "no `text`"),
+        ('{"title": "T", "text": null}', "no `text`"),
+        ('{"title": "T", "text": 5}', "`text` is not a string"),
+        ('{"title": "T", "text": ["x"]}', "`text` is not a string"),
+        ('{"title": "T", "text": " \\n"}', "empty"),
+        ('{"title": 5, "text": "x"}', "`title` is not a string"),
+        ('{"title": {"a": 1}, "text": "x"}', "`title` is not a string"),
+        ('{"id": true, "text": "x"}', "`id`"),
+        ('{"id": [1], "text": "x"}', "`id`"),
+        ('{"source": 1, "text": "x"}', "`source`"),
+        ('{"title": "T", "text": "x', "broken JSON"),
+        ('{"title": "T", "text": "x"} {}', "broken JSON"),
+        ('["x"]', "not a record"),
+        ('"x"', "not a record"),
+        ("[" * 100_000, "broken JSON"),
+        ('{"text": "x", "id": ' + "1" * 5000 + "}", "broken JSON"),
+        ('{"text": "a\\u0000b"}', "NUL"),
+        ('{"text": "a\\ud800b"}', "surrogate"),
+        ('{"text": "x", "extra": {"deep": ["\\udc00"]}}', "surrogate"),
+        ('{"text": "x", "\\u0000": 1}', "NUL"),
+        ('{"text": "a\0b"}', "broken JSON"),
+    ],
+)
+def test_a_bad_line_is_a_failure_with_its_place_and_the_rest_loads(tmp_path, line, reason):
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{jsonl({'text': 'first'})}\n{line}\n{jsonl({'text': 'last'})}")
+    first, failure, last = load(path)
+    assert (texts(first), texts(last)) == (["first"], ["last"])
+    assert failure.source == f"{path}:3"
+    assert reason in failure.reason
+
+
+def test_what_only_looks_like_an_escape_is_text(tmp_path):
+    assert texts(one(tmp_path / "a.jsonl", jsonl({"text": "the escapes \\u0000 and \\ud800"}))) == ["the escapes \\u0000 and \\ud800"]
+    assert texts(one(tmp_path / "b.jsonl", '{"text": "\\ud83d\\ude00"}')) == ["😀"]
+
+
+def test_lines_that_are_too_long_or_not_utf8_are_passed_over(tmp_path):
+    path = tmp_path / "a.jsonl"
+    huge = b'{"text": "' + b"x" * 20_000_000 + b'"}\n'
+    path.write_bytes(
+        b"\xef\xbb\xbf" + jsonl({"text": "first"}).encode() + huge + b'{"text": "caf\xe9"}\r\n' + jsonl({"text": "last"}).encode()
+    )
+    first, long, latin, last = load(path)
+    assert (texts(first), texts(last)) == (["first"], ["last"])
+    assert long == Failure(f"{path}:2", "a line of more than 16 MiB")
+    assert (latin.source, latin.reason[:9]) == (f"{path}:3", "not UTF-8")
+
+
+def test_a_broken_array_loads_nothing(tmp_path):
+    path = tmp_path / "a.json"
+    failure = one(path, '[{"text": "x"},\n {"text": "y"},\n  oops]')
+    assert (failure.source, failure.reason) == (f"{path}:3:3", "broken JSON: Expecting value at line 3 column 3")
+
+
+def test_a_bad_record_of_an_array_is_a_failure_with_its_number(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"text": "x"}, {"title": "T"}, 5, {"text": "y"}, {"text": "z" * (MAX_LINE + 1)}], indent=1))
+    x, missing, number, y, huge = load(path)
+    assert (texts(x), texts(y)) == (["x"], ["y"])
+    assert [item.source for item in (missing, number, huge)] == [f"{path}: record {n}" for n in (2, 3, 5)]
+    assert "16 MiB" in huge.reason
+
+
+@pytest.mark.parametrize("content", ['{\n "docs": {}\n}', '{"docs": []}', "[1, 2]", '[{"question": "q"}]', "5", "[[]]"])
+def test_unknown_json_names_the_shapes_that_are_understood(tmp_path, content):
+    failure = one(tmp_path / "a.json", content)
+    assert isinstance(failure, Failure)
+    assert '{"title": ..., "text": ...' in failure.reason
+
+
+def test_formats_are_known_by_content(tmp_path):
+    assert one(tmp_path / "a.txt", jsonl({"text": "x"}, {"text": "x"})).loader == "corpus"
+    assert one(tmp_path / "b.txt", '[\n {"text": "x"}]').loader == "corpus"
+    assert one(tmp_path / "c.json", jsonl({"text": "x"}, {"text": "x"})).loader == "corpus"
+    assert one(tmp_path / "d.json", '{\n "text": "x"\n}').loader == "corpus"
+    assert one(tmp_path / "e", "# Light\n\nSome words.").loader == "markdown"
+    assert one(tmp_path / "f.txt", "[1] A note, and {braces}.").loader == "text"
+    assert one(tmp_path / "g.txt", "# a comment\nwords = 5").loader == "text"
+    assert one(tmp_path / "h.json", "[]") == Failure(f"{tmp_path}/h.json", "empty")
+    assert load("-", stdin=b'{"text": "broken\n{"text": "x"}\n')[1].loader == "corpus"

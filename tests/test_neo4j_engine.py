@@ -1,0 +1,296 @@
+"""Neo4j by url, and what every engine must do alike."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engines import free_ports, opened
+
+from gsw_graph.config import Settings
+from gsw_graph.engine import Connection, connect, neo4j, readonly
+from gsw_graph.errors import EngineError, GswGraphError
+
+READS = [
+    "MATCH (n) RETURN n LIMIT 1",
+    "  MATCH (n) RETURN n;  ",
+    "RETURN 1 AS x UNION RETURN 2 AS x",
+    "MATCH (n) WHERE EXISTS { MATCH (n)-->(m) WHERE m.x = 1 } RETURN n",
+    "RETURN COLLECT { MATCH (n) RETURN n.name } AS names",
+    "MATCH (n) CALL (n) { MATCH (n)-->(m) RETURN count(m) AS k } RETURN k",
+    "MATCH (n) RETURN n // CREATE (m)",
+    "MATCH (n) /* DELETE n */ RETURN n",
+    'MATCH (n {name: "SET it\'s \\" MERGE"}) RETURN \'CREATE\' AS x',
+    "MATCH (`CREATE` {`DELETE`: 1}) RETURN `CREATE`",
+    "MATCH (n:Create) WHERE n.set = 1 RETURN n.delete AS profile",
+    "MATCH (n:Profile) RETURN n",
+    "UNWIND $rows AS row RETURN row.id AS id",
+    "CALL db.labels()",
+    "CALL db.labels() YIELD label RETURN label",
+    "CALL db.index.fulltext.queryNodes('x', 'y') YIELD node, score RETURN node, score",
+    "CALL db.index.vector.queryNodes('x', 3, [1.0, 0.0]) YIELD node, score RETURN node, score",
+    "SHOW INDEXES",
+    "SHOW CONSTRAINTS",
+    "SHOW DATABASES",
+    "CALL dbms.components()",
+    "CALL dbms.components() YIELD name, versions RETURN name, versions",
+    "EXPLAIN MATCH (n) RETURN n",
+]
+WRITES = [
+    "CREATE (n:X) RETURN n",
+    "create (n:X)",
+    "MATCH (n) SET n.x = 1",
+    "MATCH (n) SET n:Foo",
+    "MERGE (n:P {id: 1}) ON CREATE SET n.k = 1",
+    "MATCH (n) REMOVE n.x",
+    "MATCH (n) DELETE n",
+    "MATCH (n) DETACH DELETE n",
+    "FOREACH (i IN [1, 2] | CREATE (:Z {i: i}))",
+    "MATCH (n) FOREACH (x IN [1] | SET n.y = 1) RETURN 1",
+    "CALL { CREATE (x:Y) RETURN x } RETURN x",
+    "MATCH (n) CALL (n) { SET n.y = 1 } RETURN count(*)",
+    "CALL { MATCH (n) CALL (n) { DELETE n } RETURN 1 AS one } RETURN one",
+    "CALL (*) { MERGE (x:Y) RETURN x } RETURN x",
+    "CALL () { RETURN 1 AS x UNION CREATE (:X) RETURN 2 AS x } RETURN x",
+    "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10 ROWS",
+    "RETURN 1 AS x UNION CREATE (n:U) RETURN n.x AS x",
+    "MATCH (n) RETURN n UNION ALL MERGE (n:U) RETURN n",
+    "MATCH (a), (b) CREATE (a)-[:R]->(b)",
+    "/* a comment */ CREATE (n) // SET",
+    "CREATE INDEX bar FOR (n:P) ON (n.bar)",
+    "CREATE CONSTRAINT FOR (n:P) REQUIRE n.q IS UNIQUE",
+    "DROP INDEX foo IF EXISTS",
+    "PROFILE MATCH (n) RETURN n",
+    "profile CREATE (n:Profiled)",
+    "/* x */ PROFILE CREATE (n:Profiled)",
+    "EXPLAIN CREATE (n:X)",
+    "CREATE USER x SET PASSWORD 'abcdefghij'",
+    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+]
+UNREADABLE = ["MATCH (n RETURN n", "MATCH (n) RETURN n; CREATE (m:Multi)", "SELECT 1", "RETURN EXISTS { CREATE (n) }"]
+
+
+@pytest.fixture(scope="module")
+def connection(engine_settings: Settings) -> Iterator[Connection]:
+    with opened(engine_settings) as found:
+        yield found
+
+
+def count(connection: Connection) -> int:
+    return int(connection.driver.execute_query("MATCH (n) RETURN count(n) AS n", database_=connection.database).records[0]["n"])
+
+
+def test_reads_are_seen_as_reads(connection: Connection) -> None:
+    assert [query for query in READS if not connection.dialect.is_read_only(query)] == []
+
+
+def test_writes_are_seen_as_writes_and_not_run(connection: Connection) -> None:
+    before = count(connection)
+    assert [query for query in WRITES if connection.dialect.is_read_only(query)] == []
+    assert count(connection) == before
+    users = "SHOW USERS YIELD user RETURN user" if connection.dialect.name == "neo4j" else "SHOW USERS"
+    assert "'x'" not in str(connection.driver.execute_query(users, database_="system").records)
+
+
+@pytest.mark.parametrize("query", UNREADABLE)
+def test_what_the_server_cannot_read_is_an_error_with_its_reason(connection: Connection, query: str) -> None:
+    with pytest.raises(EngineError, match=r"cannot read the query: .{10}"):
+        connection.dialect.is_read_only(query)
+
+
+@pytest.mark.parametrize("query", ["CREATE (n)", "MATCH (n) SET n.y = 1. RETURN n", "RETURN 'open", "MATCH ({a: 'it''s'}) CREATE (m)"])
+def test_words_alone_tell_a_write(query: str) -> None:
+    assert readonly.may_write(query)
+
+
+@pytest.mark.parametrize("query", [*READS, "MATCH (n) RETURN n.load AS csv", "RETURN `a``CREATE` AS x"])
+def test_words_of_reads_are_no_writes(query: str) -> None:
+    assert not readonly.may_write(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "profiled"),
+    [
+        ("PROFILE MATCH (n) RETURN n", True),
+        ("CYPHER 5 runtime=slotted PROFILE CREATE (n)", True),
+        ("/* a */ cypher profile CREATE (n)", True),
+        ("EXPLAIN PROFILE CREATE (n)", True),
+        ("MATCH (profile) RETURN profile", False),
+    ],
+)
+def test_profile_is_found_before_the_query(query: str, profiled: bool) -> None:
+    assert readonly.profiles(query) is profiled
+
+
+def test_connection_names_its_database_and_version(connection: Connection) -> None:
+    result = connection.driver.execute_query("RETURN 1 AS x", database_=connection.database)
+    assert result.records[0]["x"] == 1
+    assert connection.dialect.version.startswith(("5.", "2026.", "26."))
+
+
+def test_an_empty_graph_is_empty(fresh_settings: Settings) -> None:
+    with opened(fresh_settings) as connection:
+        assert count(connection) == 0
+        connection.driver.execute_query("CREATE (:Left)", database_=connection.database)
+        connection.dialect.run_schema("CREATE CONSTRAINT left_id IF NOT EXISTS FOR (n:Left) REQUIRE n.id IS UNIQUE")
+
+
+def test_an_empty_graph_is_empty_again(fresh_settings: Settings) -> None:
+    with opened(fresh_settings) as connection:
+        assert count(connection) == 0
+        constraints = connection.driver.execute_query("SHOW CONSTRAINTS", database_=connection.database).records
+    assert constraints == []
+
+
+def test_schema_is_made_and_waited_for(fresh_settings: Settings) -> None:
+    with opened(fresh_settings) as connection:
+        for _ in range(2):
+            connection.dialect.run_schema("CREATE CONSTRAINT waited IF NOT EXISTS FOR (n:Waited) REQUIRE n.id IS UNIQUE")
+            connection.dialect.run_schema("CREATE INDEX waited_name IF NOT EXISTS FOR (n:Waited) ON (n.name)")
+        connection.dialect.wait_online(60)
+        with pytest.raises(EngineError, match="refused a statement"):
+            connection.dialect.run_schema("CREATE NONSENSE x")
+
+
+def test_time_limit_is_understood_by_every_engine(connection: Connection) -> None:
+    from neo4j import Query
+    from neo4j.exceptions import Neo4jError
+
+    slow: Any = "UNWIND range(1, 30000) AS a UNWIND range(1, 30000) AS b WITH a, b WHERE a + b < 0 RETURN count(*) AS n"
+    with pytest.raises(Neo4jError), connection.dialect.time_limit(0.5), connection.driver.session(database=connection.database) as session:
+        session.run(Query(slow, timeout=0.5)).consume()
+    assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
+
+
+def test_an_index_that_fails_is_named(server_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(server_settings) as connection:
+        monkeypatch.setattr("gsw_graph.engine.neo4j._UNREADY", "UNWIND ['no_such_index'] AS name RETURN name")
+        with pytest.raises(EngineError, match=r"no_such_index: the index is not online: .*no_such_index"):
+            connection.dialect.wait_online(1)
+
+
+def test_wrong_password(server_settings: Settings) -> None:
+    with pytest.raises(EngineError, match=r"password is wrong\. Check NEO4J_USERNAME and NEO4J_PASSWORD") as caught:
+        connect(replace(server_settings, password="not-the-password"))
+    assert "not-the-password" not in str(caught.value)
+
+
+def test_no_password(server_settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="Set NEO4J_PASSWORD"):
+        connect(replace(server_settings, password=None, cache_dir=tmp_path))
+
+
+def test_login_in_the_url_is_used_and_never_shown(server_settings: Settings) -> None:
+    from gsw_graph.engine import local
+
+    password = server_settings.password or local.password_for(server_settings, neo4j.parse(server_settings.memory).port)
+    scheme, _, place = server_settings.memory.partition("://")
+    with opened(Settings(memory=f"{scheme}://neo4j:{password}@{place}")) as connection:
+        assert connection.url == server_settings.memory
+        assert connection.database == "neo4j"
+    with pytest.raises(EngineError) as caught:
+        connect(Settings(memory=f"{scheme}://neo4j:a/b@c%20d@{place}"))
+    assert "password is wrong" in str(caught.value)
+    assert "a/b" not in str(caught.value)
+
+
+def test_unknown_database(server_settings: Settings) -> None:
+    with pytest.raises(EngineError, match=r"no such database.*Check NEO4J_DATABASE"):
+        connect(replace(server_settings, database="nosuchdatabase"))
+
+
+def test_routing_scheme(server_settings: Settings) -> None:
+    with opened(replace(server_settings, memory=server_settings.memory.replace("bolt://", "neo4j://"))) as connection:
+        assert connection.url.startswith("neo4j://")
+        assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
+
+
+def test_encryption_that_the_server_does_not_have(server_settings: Settings) -> None:
+    with pytest.raises(EngineError, match="or use bolt:// where it has no TLS"):
+        connect(replace(server_settings, memory=server_settings.memory.replace("bolt://", "bolt+ssc://")))
+
+
+def test_no_server() -> None:
+    (port,) = free_ports(1)
+    with pytest.raises(EngineError, match=r"no Neo4j server answers \(Connection refused\)\. Start one with gswgraph db start"):
+        connect(Settings(memory=f"bolt://localhost:{port}", password="secret"))
+
+
+def test_unknown_host_hides_the_password() -> None:
+    with pytest.raises(EngineError, match="no Neo4j server answers") as caught:
+        connect(Settings(memory="neo4j://neo4j:secret@no-such-host.invalid"))
+    assert "secret" not in str(caught.value)
+
+
+@contextlib.contextmanager
+def talker(reply: bytes) -> Iterator[int]:
+    """A server that gives everyone the same bytes."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listener.accept()
+                    with client:
+                        client.recv(100)
+                        client.sendall(reply)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+
+
+@pytest.mark.parametrize("reply", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x00\x00\x00\x63 what?", b""])
+def test_a_server_that_speaks_no_bolt(reply: bytes) -> None:
+    with talker(reply) as port, pytest.raises(EngineError, match=r"does not speak Bolt|no Neo4j server answers"):
+        connect(Settings(memory=f"bolt://127.0.0.1:{port}", password="secret"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "version", "message"),
+    [
+        ("Neo4j/4.4.30", "4.4.30", "Neo4j 4.4.30, which is too old"),
+        ("Neo4j/5.22.0", "5.22.0", "too old"),
+        ("Memgraph/3.0", "3.0", "is Memgraph/3.0 and no Neo4j"),
+        ("Neo4j/5.26.0 compatible (ArcadeDB)", "5.26.0", "no Neo4j"),
+    ],
+)
+def test_an_unfit_server_is_named(agent: str, version: str, message: str) -> None:
+    with pytest.raises(EngineError, match=message.replace("(", r"\(").replace(")", r"\)")):
+        neo4j._check_server("bolt://x:7687", agent, version)
+
+
+@pytest.mark.parametrize("version", ["5.23.0", "5.26.30", "5.27-aura", "2026.08.1"])
+def test_a_fit_server_is_accepted(version: str) -> None:
+    neo4j._check_server("bolt://x:7687", f"Neo4j/{version}", version)
+
+
+@pytest.mark.parametrize(
+    ("url", "clean", "username", "password", "database"),
+    [
+        ("bolt://localhost", "bolt://localhost", None, None, None),
+        ("NEO4J+S://abc.databases.neo4j.io", "neo4j+s://abc.databases.neo4j.io", None, None, None),
+        ("bolt://u:p%40w@h:7688/films", "bolt://h:7688", "u", "p@w", "films"),
+        ("bolt://u@h", "bolt://h", "u", None, None),
+        ("bolt://u:@h", "bolt://h", "u", "", None),
+        ("neo4j://u:p:q/r@[::1]:7687?policy=eu", "neo4j://[::1]:7687?policy=eu", "u", "p:q/r", None),
+    ],
+)
+def test_urls_are_taken_apart(url: str, clean: str, username: str | None, password: str | None, database: str | None) -> None:
+    address = neo4j.parse(url)
+    assert (address.url, address.username, address.password, address.database) == (clean, username, password, database)
+
+
+@pytest.mark.parametrize("url", ["http://u:secret@localhost:7474", "bolt://", "bolt://u:secret@host:port", "bolt://u:secret@h:99999"])
+def test_urls_that_cannot_be_used(url: str) -> None:
+    with pytest.raises(GswGraphError) as caught:
+        connect(Settings(memory=url))
+    assert "secret" not in str(caught.value)
