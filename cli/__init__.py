@@ -6,10 +6,10 @@ import io
 import sys
 
 import click
-from gsw_graph.cli.lazy import LazyGroup
-from gsw_graph.cli.options import memory_option
 
 from gsw_graph import __version__
+from gsw_graph.cli.lazy import LazyGroup
+from gsw_graph.cli.options import memory_option
 
 # A verb is the module and the function of that name, imported when it is called; its line here stands in `gswgraph --help`.
 VERBS = {

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
+
 from gsw_graph.cli.output import console, counted, duration
 from gsw_graph.cli.safe_text import one_line, short_source
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from gsw_graph.results import Answer, RankedPassage, Step, Trace
 
 LINES = 3  # of the text of a passage
+SEEDS = 8  # of a walk; the JSON has all
 
 
 def print_answer(answer: Answer, *, timings: bool = False) -> None:
@@ -52,16 +54,16 @@ def excerpt(screen: Console, text: str, width: int) -> list[str]:
     lines = [line.plain.rstrip() for line in Text(beginning).wrap(screen, width)]
     if len(lines) <= LINES:
         return lines
-    last = Text(lines[LINES - 1])
-    last.truncate(width - 2)
+    last = Text(lines[LINES - 1]).wrap(screen, width - 2)[0]
     return [*lines[: LINES - 1], f"{last.plain.rstrip()} …"]
 
 
 def _print_trace(trace: Trace, passages: Iterable[RankedPassage]) -> None:
     linked = "; ".join(f'"{one_line(link["text"])}" is {one_line(link["concept"])}' for link in trace.linked)
-    seeds = ", ".join(f"{one_line(seed['concept'])} {seed['weight']:.2f}" for seed in trace.seeds)
+    seeds = ", ".join(f"{one_line(seed['concept'])} {seed['weight']:.2f}" for seed in trace.seeds[:SEEDS])
+    more = f", and {len(trace.seeds) - SEEDS} more" if len(trace.seeds) > SEEDS else ""
     click.echo(f"\nNames linked: {linked or 'none'}")
-    click.echo(f"Seeds: {seeds or 'none'}")
+    click.echo(f"Seeds: {seeds or 'none'}{more}")
     click.echo(f"Walked: {one_line(trace.walked)}, {counted(trace.passages_walked, 'passage')}")
     click.echo("Strongest paths:")
     for rank, passage in enumerate(passages, 1):

@@ -19,9 +19,7 @@ from gsw_graph.retrieve import STRATEGIES
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
-def ask(
-    url: str | None, question: tuple[str, ...], strategy: str, k: int, no_answer: bool, trace: bool, timings: bool, as_json: bool
-) -> None:
+def ask(url: str | None, question: tuple[str, ...], strategy: str, k: int, no_answer: bool, trace: bool, timings: bool, as_json: bool) -> None:
     """Ask the memory a question; passages come best first.
 
     Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line or Ctrl-D ends.

@@ -7,6 +7,7 @@ import math
 from typing import Any, BinaryIO
 
 import click
+
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.output import print_json, print_table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+
 from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.output import counted, print_failure, print_json
 from gsw_graph.cli.safe_text import clean, short_source, without_password

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 import click
-from gsw_graph.cli.safe_text import clean, without_password
 
+from gsw_graph.cli.safe_text import clean, without_password
 from gsw_graph.errors import GswGraphError
 
 

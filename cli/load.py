@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
+
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.output import counted, counts, duration, print_failure, print_json
+from gsw_graph.cli.output import duration, print_failure, print_json
 from gsw_graph.cli.progress import reporter
 from gsw_graph.cli.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.results import LoadReport
 
+EXTRACTORS = ("rules", "none")
 SHOWN = 20  # failures listed for people
 
 
 @click.command()
 @memory_option
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@click.option("--extractor", type=click.Choice(["rules"]), default="rules", show_default=True, help="What finds names: rules need no model.")
+@click.option("--extractor", type=click.Choice(EXTRACTORS), default="rules", show_default=True, help="What finds names (no model needed).")
 @click.option("--replace", is_flag=True, help="Load documents again though their content is unchanged.")
 @click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
@@ -40,7 +43,7 @@ def load(url: str | None, paths: tuple[str, ...], extractor: str, replace: bool,
       gswgraph load - < notes.txt
       gswgraph load notes/ --dry-run
     """
-    stdin = click.get_binary_stream("stdin") if "-" in paths else None
+    stdin = sys.stdin.buffer if "-" in paths else None
     with open_memory(url) as memory, reporter(quiet) as progress:
         report = memory.load(*paths, extractor=extractor, replace=replace, dry_run=dry_run, stdin=stdin, progress=progress)
     if as_json:
@@ -69,8 +72,7 @@ def _print_failures(report: LoadReport) -> None:
 def _print_summary(report: LoadReport, dry_run: bool) -> None:
     found = report.documents
     parts = {"new": found.new, "replaced": found.replaced, "unchanged": found.unchanged, "failed": found.failed}
-    said = counts({name: number for name, number in parts.items() if number or name == "new"}) or "nothing new"
-    total = counted(sum(parts.values()), "document")
-    click.echo(f"{'Would load' if dry_run else 'Loaded'}: {total} ({said}) in {duration(report.seconds.get('total', 0.0))}")
-    if written := counts(report.nodes):
-        click.echo(f"{'Would write' if dry_run else 'Wrote'}: {written}")
+    said = ", ".join(f"{number:,} {name}" for name, number in parts.items())
+    click.echo(f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}")
+    if written := ", ".join(f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number):
+        click.echo(f"Nodes: {written}")

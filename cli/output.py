@@ -15,7 +15,7 @@ import click
 from gsw_graph.cli.safe_text import clean, cut, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from rich.console import Console
 
@@ -69,7 +69,7 @@ def print_table(table: Table) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    grid = Grid(box=SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    grid = Grid(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
     for column in table.columns:
         numbers = all(isinstance(row.get(column), int | float | None) for row in table.rows)
         grid.add_column(Text(one_line(column)), justify="right" if numbers else "left", no_wrap=True, overflow="ellipsis")
@@ -84,22 +84,17 @@ def _cell(value: Any) -> str:
     return one_line(value if isinstance(value, str) else to_json(value))
 
 
-def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
+def print_pairs(pairs: Iterable[tuple[str, Any]], indent: str = "") -> None:
     """Names and what they are, one a line, aligned."""
     shown = [(one_line(name), one_line(str(value))) for name, value in pairs if value is not None]
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
-        click.echo(f"{name:<{width}}  {value}")
+        click.echo(f"{indent}{name:<{width}}  {value}")
 
 
 def counted(number: int, noun: str) -> str:
     """`1 row`, `2,000 rows`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def counts(numbers: Mapping[str, int]) -> str:
-    """`30 Document, 412 Passage`."""
-    return ", ".join(f"{number:,} {name}" for name, number in numbers.items() if number)
 
 
 def duration(seconds: float) -> str:

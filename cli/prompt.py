@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
+
 from gsw_graph.cli.answer_text import print_answer
 from gsw_graph.cli.output import print_failure, print_json
-
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,5 +60,5 @@ def _typed() -> Iterator[str]:
 
 
 def _piped() -> Iterator[str]:
-    for line in click.get_binary_stream("stdin"):
+    for line in sys.stdin.buffer:
         yield line.decode("utf-8-sig", errors="replace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.output import print_json, print_pairs
 from gsw_graph.cli.safe_text import short_source
@@ -52,7 +53,7 @@ def _print(found: Status) -> None:
     for title, numbers in (("Nodes", found.nodes), ("Relationships", found.relationships)):
         if any(numbers.values()):
             click.echo(f"\n{title}")
-            print_pairs((f"  {name}", f"{number:,}") for name, number in numbers.items())
+            print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
     if not any(found.nodes.values()):
         click.echo("\nNothing is loaded yet. Load something: gswgraph load PATH")
     if found.unfinished:

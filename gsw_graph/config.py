@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gsw_graph.errors import InputError
+
 DEFAULT_MEMORY = ".gswgraph"
 
 
@@ -20,6 +22,13 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Caches/gswgraph"
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{text!r} is not a whole number", where="GSWGRAPH_LINKED_CLIENT_PASSAGES", hint="Give a number of passages") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +62,5 @@ class Settings:
             embedder=env.get("GSWGRAPH_EMBEDDER") or "all-MiniLM-L6-v2",
             device=env.get("GSWGRAPH_DEVICE") or "auto",
             cache_dir=default_cache_dir(env),
-            linked_client_passages=int(limit) if limit else 1_000_000,
+            linked_client_passages=_whole(limit) if limit else 1_000_000,
         )

@@ -51,11 +51,7 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
         return
     schema.check(state, settings.embedder, state.dimension)
     yield Finding("memory", True, f"schema {state.schema}, made with {state.embedder} on {state.created}")
-    standing = {row["name"]: row["state"] for row in reader.run("read/indexes")}
-    wanted = schema.SEARCH_INDEXES if state.indexed else ()
-    missing = [name for name in wanted if name in standing and standing[name] != "ONLINE"]
-    if connection.dialect.name == "neo4j":
-        missing += [name for name in wanted if name not in standing]
+    missing = schema.missing_indexes(connection)
     if not state.indexed:
         yield Finding("indexes", False, "the search indexes are not built: a first load was cut off", _RELOAD)
     else:

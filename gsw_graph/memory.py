@@ -42,6 +42,7 @@ class Memory:
         self._embedder: Embedder | None = None
         self._embedder_lock = threading.Lock()
         self._names: tuple[int, NamedGraph] | None = None
+        self._passages: int | None = None  # as last seen; chooses the form of the walk
         self._state: MemoryState | None = None
 
     @classmethod
@@ -101,6 +102,7 @@ class Memory:
             raise InputError(f"there is no extractor {extractor!r}", hint=f"Use one of {', '.join(EXTRACTORS)}")
         items = loaders.read([str(path) for path in paths], stdin=stdin)
         reader, tally = Reader(self._connection), Tally()
+        self._state = self._passages = None
         state = schema.read_state(self._connection)
         if not dry_run:
             state = schema.prepare(self._connection, self.embedder.name, self.embedder.dimension)
@@ -116,7 +118,7 @@ class Memory:
                 embed_and_write(feed, windows, self.embedder, writer, tally, progress)
         tally.seconds["write"] = writer.seconds
         assert state is not None  # noqa: S101 - prepared above
-        if not state.indexed and tally.new + tally.replaced + tally.unchanged:
+        if tally.new + tally.replaced + tally.unchanged and (not state.indexed or schema.missing_indexes(self._connection)):
             if progress is not None:
                 progress(Progress(tally.new + tally.replaced, tally.passages, tally.passages, "indexing"))
             index = perf_counter()
@@ -131,16 +133,17 @@ class Memory:
     ) -> Answer:
         """The `k` passages that a strategy finds for a question, best first; `trace` adds the way to each.
 
-        None of the strategies so far uses a `plan` or gives an `answer` in words. Raises InputError for a strategy that does not exist or an empty question.
+        `answer=False` leaves the citations out. Raises InputError for an empty question, a strategy that does not exist, or a `plan`, which no strategy
+        of this version follows.
         """
         from gsw_graph.retrieve.strategies import STRATEGIES as RUN
         from gsw_graph.retrieve.strategies import Found, Search
         from gsw_graph.store.reader import Reader
 
         start = perf_counter()
-        _check_question(question, strategy, k)
+        _check_question(question, strategy, plan, k)
         reader = Reader(self._connection)
-        search = Search(reader, self._embed_question, self._name_graph, self._settings.linked_client_passages)
+        search = Search(reader, self._embed_question, self._name_graph, self._size, self._settings.linked_client_passages)
         found = RUN[strategy](search, question, k, trace=trace) if self._ready() else Found([])
         return Answer(
             question=question,
@@ -171,6 +174,7 @@ class Memory:
         from gsw_graph.store.writer import forget
 
         reader = Reader(self._connection)
+        self._passages = None
         if not self._exists():
             return Forgotten([], list(sources))
         chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources)
@@ -196,7 +200,7 @@ class Memory:
 
         return examine(self._connection, self._settings)
 
-    def cypher(self, query: str, *, write: bool = False, **parameters: Any) -> Table:
+    def cypher(self, query: str, /, *, write: bool = False, **parameters: Any) -> Table:
         """Run a Cypher query. One that would change anything is refused with InputError unless `write`."""
         from gsw_graph.store.adhoc import run
 
@@ -226,6 +230,13 @@ class Memory:
         vector: list[float] = self.embedder.encode_query([question])[0].tolist()
         return vector
 
+    def _size(self) -> int:
+        from gsw_graph.store.reader import Reader
+
+        if self._passages is None:
+            self._passages = Reader(self._connection).size()[1]
+        return self._passages
+
     def _name_graph(self, version: int) -> NamedGraph:
         """The names of a version of the memory: from this process, from disk, or read from the graph."""
         from gsw_graph.retrieve import graph_cache, name_graph
@@ -246,7 +257,7 @@ class Memory:
                     break
                 version = now
         assert graph is not None  # noqa: S101 - found or built
-        self._names = (version, graph)
+        self._names, self._passages = (version, graph), graph.graph.size
         return graph
 
 
@@ -256,9 +267,11 @@ def _rules(document: Document) -> Workspace:
     return rules.extract(document)
 
 
-def _check_question(question: str, strategy: str, k: int) -> None:
+def _check_question(question: str, strategy: str, plan: object, k: int) -> None:
     if strategy not in STRATEGIES:
         raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
+    if plan is not None:
+        raise InputError(f"{strategy} does not follow a plan", hint="Ask without one")
     if not question.strip():
         raise InputError("the question is empty")
     if k < 1:

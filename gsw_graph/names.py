@@ -28,25 +28,32 @@ CONNECTORS = frozenset("of the de del della di da do dos das la le les du des vo
 
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)")
 _POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
-_EDGES = re.compile(r"^[^\w]+|[^\w+#]+$")  # C++ and C# are codes
+_EDGES = re.compile(r"^[\W_]+|(?:[^\w+#]|_)+$")  # C++ and C# are codes
 _SPACE = re.compile(r"\s+")
-_FIRST_ACCENT = 10  # canonical combining classes below bind letters (Indic, kana) rather than decorate them
+# Canonical combining classes of marks that decorate: points of Hebrew and Arabic, accents. The others make letters (Indic, kana, Thai, Tibetan).
+_ACCENTS = frozenset([*range(10, 37), *range(200, 256)])
+_MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")  # accents and vowel signs, which are no \w
+_LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+WORD = re.compile(rf"{_LETTERS}(?:['’.\-&/]{_LETTERS})*[+#]*")  # of a text: O'Brien, AT&T and C++ are one
+LONGEST = 500  # characters; what is longer is no name, and too long for an index
 
 
 @lru_cache(maxsize=65536)
 def normalise(name: str) -> str:
     """The normal form of a name: accents off (NFKD), case-folded, possessive 's, edge punctuation and a leading article off, one space between words.
 
-    Digits and codes stay as they are. Empty where nothing of the name is left. Idempotent.
+    Digits and codes stay as they are. Empty where nothing of the name is left, or more than LONGEST characters. Idempotent.
     """
+    if len(name) > LONGEST:
+        return ""
     if not name.isascii():
         parts = unicodedata.normalize("NFKD", name)
-        name = unicodedata.normalize("NFKC", "".join(c for c in parts if unicodedata.combining(c) < _FIRST_ACCENT))
-    name = _SPACE.sub(" ", name.casefold()).strip()
+        name = unicodedata.normalize("NFKC", "".join(c for c in parts if unicodedata.combining(c) not in _ACCENTS))
+    name = name.casefold()
     while True:
-        shorter = _ARTICLE.sub("", _trim(_POSSESSIVE.sub("", name)))
+        shorter = _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", name))))
         if shorter == name:
-            return name
+            return name if len(name) <= LONGEST else ""  # a ligature may stand for many letters
         name = shorter
 
 

@@ -103,7 +103,7 @@ class Feed:
                     self._queue.put(window)
             self.total = seen
             self._queue.put(None)
-        except BaseException as failure:  # noqa: BLE001 - raised in the thread that waits
+        except BaseException as failure:  # raised in the thread that waits
             self._queue.put(failure)
 
     def _batches(self) -> Iterator[list[Document]]:

@@ -19,13 +19,12 @@ URI_VARIABLES = {"5.26": "NEO4J_TEST_URI", "2026": "NEO4J_TEST_URI_2026"}
 DOCKER_PASSWORD = "only-for-tests"
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in sockets:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in sockets]
+def free_ports() -> tuple[int, int]:
+    """Two ports that nobody listens on."""
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], two.getsockname()[1]
 
 
 def cannot_have(what: str, reason: str) -> None:
@@ -47,7 +46,7 @@ def neo4j_settings(version: str, request: pytest.FixtureRequest, folder: Path) -
         yield Settings(memory=f"bolt://{host}:{services.port_for(f'neo4j-{version}', 7687)}", password=DOCKER_PASSWORD)
         return
     settings = private_cache(folder)
-    bolt, http = free_ports(2)
+    bolt, http = free_ports()
     try:
         server = local.start(settings, version, bolt, http)
     except EngineError as error:

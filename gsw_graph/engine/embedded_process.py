@@ -81,8 +81,8 @@ class EngineProcess:
             stdin.close()
         word = self._word(STOP_SECONDS)
         if "stopped" in word:
-            # it may still write its start cache; wait for it aside, so that it is no zombie
-            threading.Thread(target=process.wait, daemon=True).start()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
         else:
             for end in (process.terminate, process.kill):
                 with contextlib.suppress(subprocess.TimeoutExpired):

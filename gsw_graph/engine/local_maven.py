@@ -60,7 +60,7 @@ def start(home: Path, lib: Path, release: str, port: int, http_port: int, report
     pid = _detach([*command, f"--home-dir={home}", f"--config-dir={home / 'conf'}", "--console-mode"], home)
     end = time.monotonic() + START_SECONDS
     while not _listens(port) or "Started." not in _log(home):
-        if not runs(home, pid):
+        if not _settled(home, pid):
             raise EngineError(f"Neo4j did not start: {_reason(home)}", where=str(home), hint=f"Its log is {home / LOG}")
         if time.monotonic() > end:
             stop(home, pid)
@@ -72,6 +72,14 @@ def start(home: Path, lib: Path, release: str, port: int, http_port: int, report
 def runs(home: Path, pid: int) -> bool:
     """True where `pid` is the server of `home`; a number that the system gave to another process is not."""
     return str(home) in _command_line(pid)
+
+
+def _settled(home: Path, pid: int) -> bool:
+    """`runs`, for a process that has just begun: its command line is empty for a moment."""
+    if runs(home, pid):
+        return True
+    time.sleep(0.3)
+    return runs(home, pid)
 
 
 def stop(home: Path, pid: int) -> None:

@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 
 from gsw_graph.extract.dates import find_dates
 from gsw_graph.model import Document, Entity, Workspace
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
+from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
 _SPLIT_AT = frozenset("and in on for of the at to with".split())
 _MAX_CONNECTORS = 2
 _MAX_TOKENS = 10
-_TOKEN = re.compile(r"[^\W_]+(?:['’.\-&/][^\W_]+)*[+#]*")
 _ABBREVIATIONS = frozenset("dr mr mrs ms st jr sr prof gen col lt sgt capt rev hon gov sen rep mt ft vs no".split())
-_PARENTHESIS = re.compile(r"\s*\([^)]*\)")
+_PARENTHESIS = re.compile(r"\s?\([^()]*\)")  # stops at what opens the next, so that no title makes it slow
 _POSSESSIVE = re.compile(r"['’]s$")
 _SENTENCE_END = re.compile(r"[.!?:;\n•]|[\"“”(\[]\s*$")
 
@@ -60,16 +59,16 @@ def extract(document: Document) -> Workspace:
         return entry
 
     for passage in document.passages:
-        text, taken = passage.text, []
-        for date in find_dates(text):
-            taken.append((date.begin, date.end))
+        pieces, end = [], 0
+        for date in find_dates(passage.text):
+            pieces += (passage.text[end : date.begin], ";", " " * (date.end - date.begin - 1))
+            end = date.end
             if date.days and (entry := add(date.text, passage.position)):
                 entry.days = date.days
-        for begin, end in reversed(taken):
-            text = f"{text[:begin]};{' ' * (end - begin - 1)}{text[end:]}"
+        text = "".join([*pieces, passage.text[end:]])
         for name, starter in names(text):
             add(name, passage.position, starter=starter)
-        lower.update(word for word in _TOKEN.findall(text) if word.islower())
+        lower.update(word for word in WORD.findall(text) if word.islower())
         for name in title_names(passage.title):
             add(name, passage.position, title=True)
     entities = tuple(
@@ -85,7 +84,7 @@ def names(text: str) -> Iterator[tuple[str, bool]]:
     run: list[_Token] = []
     starts = False  # does the run begin a sentence
     end = 0
-    for match in _TOKEN.finditer(text):
+    for match in WORD.finditer(text):
         word, gap = match[0], text[end : match.start()]
         end = match.end()
         token = _Token(match.start(), end, word, named=word[0].isupper() or (word[0].islower() and word != word.lower()))
@@ -121,8 +120,8 @@ def _names_of(text: str, run: list[_Token], starts: bool) -> Iterator[tuple[str,
     """The names in a run of capitalised words and connectors: the whole, and its parts between connectors."""
     while run and not run[-1].named:
         run = run[:-1]
-    while run and (not run[0].named or run[0].word.casefold() in FUNCTION_WORDS):
-        run, starts = run[1:], False
+    first = next((n for n, token in enumerate(run) if token.named and token.word.casefold() not in FUNCTION_WORDS), len(run))
+    run, starts = run[first:], starts and not first
     if not run:
         return
     parts: list[list[_Token]] = [[]]
@@ -135,7 +134,7 @@ def _names_of(text: str, run: list[_Token], starts: bool) -> Iterator[tuple[str,
         yield _slice(text, run), starts and len(run) == 1
     if len(parts) > 1:
         for part in parts:
-            if part and part[0].word.casefold() not in FUNCTION_WORDS:
+            if part and len(part) <= _MAX_TOKENS and part[0].word.casefold() not in FUNCTION_WORDS:
                 yield _slice(text, part), False
 
 

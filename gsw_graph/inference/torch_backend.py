@@ -70,7 +70,7 @@ def _load(name: str, folder: Path | None, device: str) -> Any:
             model = SentenceTransformer(name if folder is None else str(folder), device=device, local_files_only=folder is not None)
         except Exception as error:  # every library below raises its own kinds
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            what = f"the embedding model cannot be loaded ({reason})" if folder else "there is no such model here, nor could it be downloaded"
+            what = f"the embedding model cannot be loaded ({reason})" if folder else "no such model is here, nor could it be downloaded"
             raise ModelError(what, where=name, hint=_next_step(name)) from error
     return model.eval()
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
+from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
-_WORD = re.compile(r"[^\W_]+(?:['’.\-&/][^\W_]+)*[+#]*")
 _LONGEST = 10
 
 
@@ -27,7 +25,7 @@ def mentions(question: str) -> list[Mention]:
 
     Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two words of content, which name too much.
     """
-    words = list(_WORD.finditer(question))
+    words = list(WORD.finditer(question))
     found = []
     for length in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - length + 1):

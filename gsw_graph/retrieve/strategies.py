@@ -25,12 +25,14 @@ _WORDS = 64  # a question has no more; Lucene refuses more than 1,024
 class Search:
     """One question on its way: what the strategies share.
 
-    embed gives a question's vector as a list. names gives the name graph of a version of the memory. client_passages: up to so many passages the walk uses it.
+    embed gives a question's vector as a list, names the name graph of a version of the memory, size how many passages it has. Up to client_passages of them
+    the walk uses the name graph, above it asks for the neighbourhood.
     """
 
     reader: Reader
     embed: Callable[[str], list[float]]
     names: Callable[[int], NamedGraph]
+    size: Callable[[], int]
     client_passages: int
     seconds: dict[str, float] = field(default_factory=lambda: {"embed": 0.0, "database": 0.0, "rank": 0.0})
 
@@ -75,9 +77,8 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
     with search.clock("embed"):
         embedding = search.embed(question)
     with search.clock("database"):
-        total = search.reader.size()[1]
-        if total > search.client_passages:
-            graph, near = neighbourhood.fetch(search.reader, question, embedding, total)
+        if search.size() > search.client_passages:
+            graph, near = neighbourhood.fetch(search.reader, question, embedding, search.size())
             walked = "neighbourhood by query"
         else:
             nearest = search.reader.nearest(embedding, strategy.NEAREST)

@@ -26,11 +26,12 @@ class Seeds:
     preference: NDArray[np.float32]
 
 
-def walk(edges: sparse.csr_array, seeds: Seeds, *, restart: float = RESTART, steps: int = STEPS) -> NDArray[np.float32]:
+def walk(edges: sparse.csr_array, seeds: Seeds, *, restart: float | None = None, steps: int | None = None) -> NDArray[np.float32]:
     """Weights of the nodes after `steps` of x <- (1 - restart) D W (x / colsum(D W)) + restart seed.
 
     W are the symmetric edges, D the preferences. A node without an edge gives its weight to nobody.
     """
+    restart, steps = RESTART if restart is None else restart, STEPS if steps is None else steps
     outflow = _outflow(edges, seeds)
     forth = np.float32(1 - restart) * seeds.preference
     back = np.float32(restart) * seeds.weight

@@ -65,7 +65,7 @@ def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryStat
             schema=SCHEMA,
             embedder=embedder,
             dimension=dimension,
-            now=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
             database_=connection.database,
         )
         state = read_state(connection)
@@ -95,6 +95,13 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
     connection.dialect.wait_online(_INDEX_SECONDS)
     warm_up(connection, dimension)
     connection.driver.execute_query(statement("write/indexed"), database_=connection.database)
+
+
+def missing_indexes(connection: Connection) -> list[str]:
+    """Search indexes that do not stand, or do not answer."""
+    records, _, _ = connection.driver.execute_query(statement("read/indexes"), database_=connection.database, routing_="r")
+    standing = {record["name"]: record["state"] for record in records}
+    return [name for name in SEARCH_INDEXES if standing.get(name) != "ONLINE"]
 
 
 def warm_up(connection: Connection, dimension: int) -> None:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from itertools import pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.model import content_id
@@ -61,7 +63,7 @@ class Batch:
             {"id": i, "document": document.id, "text": p.text, "title": p.title, "position": p.position, "embedding": vector}
             for i, p, vector in zip(ids, document.passages, vectors, strict=True)
         )
-        self.rows["next"] += ({"from": a, "to": b} for a, b in zip(ids, ids[1:]))  # noqa: B905 - one shorter by nature
+        self.rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
         for entity in workspace.entities:
             entity_id = content_id("entity", document.id, entity.key)
             self.rows["entities"].append(
@@ -121,8 +123,6 @@ class Writer:
             raise self._failure
 
     def _work(self) -> None:
-        from time import perf_counter
-
         with self._connection.driver.session(database=self._connection.database) as session:
             while (batch := self._queue.get()) is not None:
                 if self._failure is not None or self._dropped:
@@ -130,7 +130,7 @@ class Writer:
                 start = perf_counter()
                 try:
                     write(session, batch, self._connection.dialect.name)
-                except BaseException as failure:  # noqa: BLE001 - raised in the thread that waits
+                except BaseException as failure:  # raised in the thread that waits
                     self._failure = failure
                 self.seconds += perf_counter() - start
 
@@ -150,14 +150,14 @@ def write(session: Any, batch: Batch, dialect: str) -> None:
     for name, rows in batch.statements():
         session.execute_write(_run, [(name, rows)], dialect)
     for document in batch.documents:
-        session.execute_write(lambda tx, d=document: tx.run(statement("write/document_ready"), id=d).consume())
+        session.execute_write(_mark, "document_ready", document)
 
 
 def forget(session: Any, ids: Sequence[str]) -> None:
     """Delete documents and all that only they supported; a large one in several transactions, out of sight from the first on."""
     for document in ids:
         if _passages_of(session, document) > _FORGET_PASSAGES:
-            session.execute_write(lambda tx, d=document: tx.run(statement("write/document_loading"), id=d).consume())
+            session.execute_write(_mark, "document_loading", document)
             while session.execute_write(_forget, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
                 pass
     for some in _chunks(ids, _FORGET_PASSAGES):
@@ -174,6 +174,11 @@ def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], di
     tx.run(statement("write/stamp")).consume()
     for name, rows in statements:
         tx.run(statement(f"write/{name}", dialect), rows=rows).consume()
+
+
+def _mark(tx: ManagedTransaction, name: str, document: str) -> None:
+    tx.run(statement("write/stamp")).consume()
+    tx.run(statement(f"write/{name}"), id=document).consume()
 
 
 def _passages_of(session: Any, document: str) -> int:

@@ -1,0 +1,66 @@
+# Every target makes the virtual environment it needs; a second call finds it ready. `make` alone lists the targets.
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+BENCH ?= $(sort $(wildcard bench/*.py))
+
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+DEMO := build/demo-memory
+# Rooms that stand at the top and install as gsw_graph.ROOM: see package-dir in pyproject.toml.
+ROOMS := loaders cli cypher docker
+SHELL := /bin/bash
+
+.PHONY: help demo test lint bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo    load the example documents into a new memory and ask three questions'
+	@echo 'make test    lint, then all tests on every engine, with coverage   [ARGS="-k name"]'
+	@echo 'make lint    ruff and mypy'
+	@echo 'make bench   the benchmarks                                        [BENCH=bench/x.py ARGS="--help"]'
+	@echo 'make clean   remove what can be made again; memories and $(VENV) stay'
+
+# The stamp comes last, so that an interrupted installation is repeated.
+$(READY): pyproject.toml
+	@echo 'Installing into $(VENV); the first time this takes minutes'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+# Prints a command as one would type it, then runs it.
+define show
+@printf '\n$$ %s\n' '$(1)'
+@$(1)
+endef
+
+demo: export PATH := $(abspath $(BIN)):$(PATH)
+demo: $(READY)
+	@rm -rf $(DEMO)
+	$(call show,gswgraph --memory $(DEMO) load examples/corpus)
+	@printf '\n# Two steps: which theatre did she design, and with which opera did it open? (The Glass Heron)'
+	$(call show,gswgraph --memory $(DEMO) ask "With which opera did the theatre designed by Ottilie Grau open?" --trace --timings)
+	@printf '\n# Two steps: who was the architect, and how did he die? (in the sinking of the Corrigan)'
+	$(call show,gswgraph --memory $(DEMO) ask "In what disaster did the architect of the Vellmouth Observatory die?" --trace --timings)
+	@printf '\n# Three steps: who built it, who was her master, and where was he born? (Thornwick) Eight passages instead of five.'
+	$(call show,gswgraph --memory $(DEMO) ask "In which town was the master of the woman who built the Great Tide Engine born?" -k 8 --trace --timings)
+	@printf '\nAsk your own, with warm models:\n  $(BIN)/gswgraph --memory $(DEMO) ask\n'
+
+test: lint
+	$(BIN)/python -m pytest --cov --cov-branch --cov-report=term $(ARGS)
+
+# mypy cannot follow package-dir, so it sees links that stand where the package is installed; the paths it prints are those of the files.
+lint: $(READY)
+	$(BIN)/ruff check .
+	@rm -rf build/lint && mkdir -p build/lint/gsw_graph
+	@ln -s $(addprefix $(CURDIR)/,$(filter-out %/__pycache__,$(wildcard gsw_graph/*)) $(ROOMS)) build/lint/gsw_graph
+	@echo 'mypy -p gsw_graph'
+	@set -o pipefail; cd build/lint && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache -p gsw_graph \
+		| sed -E 's#^gsw_graph/($(subst $() ,|,$(ROOMS)))/#\1/#'
+
+bench: $(READY)
+	@for bench in $(BENCH); do printf '\n%s\n' "$$bench"; $(BIN)/python "$$bench" $(ARGS) || exit; done
+
+clean:
+	rm -rf build dist *.egg-info .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -1,0 +1,127 @@
+"""What `linked` is worth on a question set, what each constant gives, and what tuning would honestly give: no database, the same code.
+
+    python bench/linked.py CORPUS.json QUESTIONS.json [--settings 60]
+
+CORPUS: [{title, text}]; QUESTIONS in the shape of MuSiQue. Recall@k is the share of a question's gold passages among the first k, averaged over questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from gsw_graph.config import Settings
+from gsw_graph.extract import rules
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.model import Document, Passage
+from gsw_graph.retrieve import linked, name_graph, walk
+from gsw_graph.retrieve.name_graph import NamedGraph
+
+CONSTANTS = {  # where it stands, its name, values around the one in use
+    "PREFERENCE": (linked, (0.0, 2.0, 3.0, 4.0, 6.0)),
+    "PASSAGE_MASS": (linked, (0.0, 0.1, 0.2, 0.3, 0.5)),
+    "LINKED_MASS": (linked, (0.0, 2.0, 4.0, 8.0)),
+    "TITLE_BONUS": (linked, (1.0, 2.0, 3.0, 4.0)),
+    "NEAREST": (linked, (50, 100, 200)),
+    "BEST": (linked, (1, 3, 5)),
+    "SHARPNESS": (linked, (10.0, 20.0, 30.0)),
+    "TITLE_WEIGHT": (name_graph, (1.0, 4.0, 8.0, 12.0)),
+    "CONTAINMENT_WEIGHT": (name_graph, (0.0, 0.1, 0.3, 1.0)),
+    "RESTART": (walk, (0.05, 0.1, 0.15, 0.3)),
+    "STEPS": (walk, (8, 15, 30)),
+}
+
+
+class Bench:
+    def __init__(self, corpus: Path, questions: Path) -> None:
+        records, self.asked = json.loads(corpus.read_text("utf-8")), json.loads(questions.read_text("utf-8"))
+        documents = [Document(str(i), r["title"], (Passage(r["text"], r["title"], 0),), "corpus") for i, r in enumerate(records)]
+        place = {d.passages[0].full_text: i for i, d in enumerate(documents)}
+        gold = (
+            (f"{p['title']}\n{p['paragraph_text']}" if p["title"] else p["paragraph_text"] for p in q["paragraphs"] if p["is_supporting"]) for q in self.asked
+        )
+        self.gold = [{place[text] for text in texts if text in place} for texts in gold]
+        workspaces = [rules.extract(document) for document in documents]
+        self.rows = [(w.document.source, [e.key for e in names], [bool(e.titles) for e in names]) for w in workspaces for names in [plain(w)]]
+        embedder = Embedder.load(Settings.from_env())
+        passages = embedder.encode([d.passages[0].full_text for d in documents])
+        similarity = embedder.encode_query([q["question"] for q in self.asked]) @ passages.T
+        self.near = [[(str(i), float(row[i])) for i in np.argsort(-row, kind="stable")[:200]] for row in similarity]
+
+    def dense(self) -> np.ndarray:
+        return self.recall([[int(i) for i, _ in near] for near in self.near])
+
+    def linked(self, graph: NamedGraph, **how: int) -> np.ndarray:
+        found = (linked.retrieve(graph, q["question"], near[: linked.NEAREST], 10, **how) for q, near in zip(self.asked, self.near, strict=True))
+        return self.recall([[int(i) for i in f.passages] for f in found])
+
+    def recall(self, ranked: list[list[int]]) -> np.ndarray:
+        """(questions, 3): recall@2, @5, @10."""
+        return np.array([[len(set(r[:k]) & g) / len(g) for k in (2, 5, 10)] for r, g in zip(ranked, self.gold, strict=True) if g])
+
+
+def plain(workspace) -> list:
+    return [entity for entity in workspace.entities if not entity.from_]
+
+
+@contextmanager
+def setting(values: dict[str, float]) -> Iterator[None]:
+    old = {name: getattr(CONSTANTS[name][0], name) for name in values}
+    for name, value in values.items():
+        setattr(CONSTANTS[name][0], name, value)
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            setattr(CONSTANTS[name][0], name, value)
+
+
+def line(name: str, recall: np.ndarray) -> None:
+    two, five, ten = recall.mean(axis=0)
+    rng = random.Random(0)
+    means = sorted(statistics.fmean(rng.choices(recall[:, 1].tolist(), k=len(recall))) for _ in range(1000))
+    print(f"{name:34s} recall@2 {two:.3f}  @5 {five:.3f} [{means[25]:.3f}, {means[974]:.3f}]  @10 {ten:.3f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--settings", type=int, default=60)
+    arguments = parser.parse_args()
+    bench = Bench(arguments.corpus, arguments.questions)
+    graph = name_graph.build(bench.rows)
+    line("dense", bench.dense())
+    line("linked, whole graph", bench.linked(graph, whole=10**9))
+    line("linked, neighbourhood", bench.linked(graph, whole=0))
+    for name, (module, values) in CONSTANTS.items():
+        used = getattr(module, name)
+        for value in values:
+            with setting({name: value}):
+                mark = " (in use)" if value == used else ""
+                line(f"{name} {value}{mark}", bench.linked(name_graph.build(bench.rows), whole=10**9))
+    rng = random.Random(1)
+    grid = []
+    for _ in range(arguments.settings):
+        with setting({name: rng.choice(values[1:] if len(values) > 3 else values) for name, (_, values) in CONSTANTS.items()}):
+            grid.append(bench.linked(name_graph.build(bench.rows), whole=10**9)[:, 1])
+    scores = np.array(grid)
+    held = []
+    for _ in range(1000):
+        order = np.random.default_rng(rng.randrange(2**32)).permutation(scores.shape[1])
+        train, test = np.array_split(order, 2)
+        held.append(scores[scores[:, train].mean(axis=1).argmax(), test].mean())
+    mean = scores.mean(axis=1)
+    print(f"{len(grid)} random settings: recall@5 mean {mean.mean():.3f}, least {mean.min():.3f}, most {mean.max():.3f}")
+    print(f"tuned on a random half, tested on the other, 1,000 times: {statistics.fmean(held):.3f} +- {statistics.stdev(held):.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""A memory of any size, made from a small one by renaming: every copy has names of its own, so that it links up like the original."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from gsw_graph import loaders
+from gsw_graph.extract import rules
+from gsw_graph.model import Document, Workspace
+from gsw_graph.names import normalise
+
+EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
+COMMON = 0.05  # names in more than this share of the passages stay as they are in every copy: countries, months
+
+
+def originals(path: str | None) -> list[Workspace]:
+    """Workspaces of a corpus, by rule."""
+    return [rules.extract(item) for item in loaders.read([path or EXAMPLES]) if isinstance(item, Document)]
+
+
+def copies(workspaces: list[Workspace], passages: int) -> Iterator[tuple[int, int, Workspace]]:
+    """Workspaces renamed until there are so many passages: number of the copy, number of its first passage in the original, workspace."""
+    size = sum(len(w.document.passages) for w in workspaces)
+    frequency: dict[str, int] = {}
+    for workspace in workspaces:
+        for entity in workspace.entities:
+            frequency[entity.key] = frequency.get(entity.key, 0) + len(entity.passages)
+    made, copy = 0, 0
+    while True:
+        first = 0
+        for workspace in workspaces:
+            if made >= passages:
+                return
+            yield copy, first, _renamed(workspace, copy, {key for key, count in frequency.items() if count > COMMON * size})
+            made += len(workspace.document.passages)
+            first += len(workspace.document.passages)
+        copy += 1
+
+
+def _renamed(workspace: Workspace, copy: int, common: set[str]) -> Workspace:
+    if copy == 0:
+        return workspace
+    document = workspace.document
+    passages = tuple(replace(p, text=f"{p.text} ({copy})", title=rename(p.title, copy)) for p in document.passages)
+    entities = tuple(
+        e if e.from_ or e.key in common else replace(e, name=rename(e.name, copy), key=normalise(rename(e.name, copy))) for e in workspace.entities
+    )
+    return Workspace(replace(document, source=f"{document.source}#{copy}", title=rename(document.title, copy), passages=passages), "rules", entities)
+
+
+def rename(name: str, copy: int) -> str:
+    """A name as it is in a copy: its last word with letters that no other copy has."""
+    letters = "".join("abcdefghij"[int(digit)] for digit in str(copy))
+    return re.sub(r"(\w+)(\W*)$", rf"\1{letters}\2", name)
+
+
+def vectors(base: np.ndarray, copy: int, first: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Vectors of a copy's passages: the originals' with noise, so that copies are near each other as passages on one subject are."""
+    part = base[first : first + size]
+    if copy:
+        part = part + rng.normal(0, 0.6 / np.sqrt(part.shape[1]), part.shape).astype(np.float32)
+    return part / np.linalg.norm(part, axis=1, keepdims=True)

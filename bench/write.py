@@ -1,0 +1,91 @@
+"""Our writer against a bare driver loop: the same rows, the same engine, the same run. Prints rows a second and the ratio.
+
+    python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3]
+
+A bare loop is what a careful user writes in ten lines: one statement a batch of 1,000 rows, each a managed transaction, one thread. Both write the same
+nodes and relationships; ours also builds the rows, keeps documents whole, and packs while it sends. The database is emptied in between, so give no memory you need.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from dataclasses import replace
+
+import numpy as np
+from made import copies, originals, vectors
+
+from gsw_graph.config import Settings
+from gsw_graph.engine import Connection, connect
+from gsw_graph.model import Workspace
+from gsw_graph.store import schema
+from gsw_graph.store.statements import statement
+from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer, forget
+
+Work = list[tuple[Workspace, np.ndarray]]
+ROWS = 1000
+
+
+def bare(connection: Connection, rows: dict[str, list]) -> float:
+    start = time.perf_counter()
+    for name, all_rows in rows.items():
+        text = statement(f"write/{name}", connection.dialect.name)
+        for first in range(0, len(all_rows), ROWS):
+            connection.driver.execute_query(text, rows=all_rows[first : first + ROWS], database_=connection.database)
+    return time.perf_counter() - start
+
+
+def ours(connection: Connection, work: Work) -> float:
+    start = time.perf_counter()
+    with Writer(connection) as writer:
+        batch = Batch()
+        for workspace, embeddings in work:
+            batch.add(workspace, embeddings, replace=False)
+            if batch.bytes >= BATCH_BYTES:
+                writer.put(batch)
+                batch = Batch()
+        writer.put(batch)
+    return time.perf_counter() - start
+
+
+def empty(connection: Connection, work: Work) -> None:
+    with connection.driver.session(database=connection.database) as session:
+        forget(session, [workspace.document.id for workspace, _ in work])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory")
+    parser.add_argument("--corpus")
+    parser.add_argument("--passages", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(100_000, 384)).astype(np.float32)
+    work = [(w, vectors(base, copy, first, len(w.document.passages), rng)) for copy, first, w in copies(originals(arguments.corpus), arguments.passages)]
+    with tempfile.TemporaryDirectory() as folder:
+        connection = connect(replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory"))
+        schema.prepare(connection, "none", 384)
+        whole = Batch()
+        for workspace, embeddings in work:
+            whole.add(workspace, embeddings, replace=False)
+        count = sum(len(rows) for rows in whole.rows.values())
+        print(f"{connection.dialect.name} {connection.dialect.version}: {count} rows of {len(work)} documents")
+        ratios = []
+        for number in range(arguments.rounds + 1):
+            pair = {}
+            for kind in ("bare", "ours") if number % 2 else ("ours", "bare"):
+                pair[kind] = bare(connection, whole.rows) if kind == "bare" else ours(connection, work)
+                empty(connection, work)
+            note = "warm-up" if number == 0 else f"ratio {pair['bare'] / pair['ours']:.2f}"
+            print(f"bare {count / pair['bare']:8.0f} rows/s   ours {count / pair['ours']:8.0f} rows/s   {note}")
+            if number:
+                ratios.append(pair["bare"] / pair["ours"])
+        print(f"ours / bare, median: {statistics.median(ratios):.2f}")
+        connection.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""A whole memory as plain data, so that two can be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gsw_graph.memory import Memory
+
+VOLATILE = {"Memory": {"created", "version"}, "Document": {"loaded_at"}}  # differ between any two loads
+
+Dump = dict[str, list[tuple[Any, ...]]]
+
+
+def dump(memory: Memory, *, vectors: bool = True) -> Dump:
+    """Nodes as (label, id, properties) and relationships as (type, from, to, properties), sorted; what is null is absent."""
+    nodes = memory.cypher("MATCH (n) RETURN labels(n) AS labels, coalesce(n.id, n.name) AS id, properties(n) AS properties").rows
+    edges = memory.cypher(
+        "MATCH (a)-[r]->(b) RETURN type(r) AS type, labels(a) + [coalesce(a.id, a.name)] AS begin, labels(b) + [coalesce(b.id, b.name)] AS end,"
+        " properties(r) AS properties"
+    ).rows
+    return {
+        "nodes": sorted(("+".join(row["labels"]), str(row["id"]), _items(row, vectors)) for row in nodes),
+        "relationships": sorted((row["type"], tuple(row["begin"]), tuple(row["end"]), _items(row, vectors)) for row in edges),
+    }
+
+
+def differences(one: Dump, two: Dump, most: int = 10) -> list[str]:
+    """What one dump has and the other has not; empty where they are equal."""
+    found = []
+    for kind in one:
+        here, there = ({repr(item) for item in d[kind]} for d in (one, two))
+        found += [f"only in the first: {item[:600]}" for item in sorted(here - there)[:most]]
+        found += [f"only in the second: {item[:600]}" for item in sorted(there - here)[:most]]
+        if len(one[kind]) != len(two[kind]):
+            found.append(f"{len(one[kind])} and {len(two[kind])} {kind}")
+    return found
+
+
+def version(memory: Memory) -> int:
+    """The version stamp, which every write raises."""
+    stamp = memory.status().version
+    assert stamp is not None
+    return stamp
+
+
+def _items(row: dict[str, Any], vectors: bool) -> tuple[tuple[str, Any], ...]:
+    left_out = {name for label in row.get("labels", ()) for name in VOLATILE.get(label, ())}
+    if not vectors:
+        left_out.add("embedding")
+    return tuple(sorted((name, value) for name, value in row["properties"].items() if name not in left_out and value is not None))

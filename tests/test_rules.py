@@ -1,0 +1,278 @@
+"""Names, dates and titles by rule."""
+
+from __future__ import annotations
+
+import time
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gsw_graph.extract import rules
+from gsw_graph.extract.dates import find_dates
+from gsw_graph.model import Document, Passage
+from gsw_graph.names import FUNCTION_WORDS, normalise
+
+
+def document(*texts, title="", source="s"):
+    return Document(source, title, tuple(Passage(text, title, n) for n, text in enumerate(texts)), "text")
+
+
+def found(*texts, title=""):
+    return {entity.key: entity for entity in rules.extract(document(*texts, title=title)).entities}
+
+
+def names(text):
+    return [name for name, _ in rules.names(text)]
+
+
+def dates(text):
+    return [(found.text, found.days) for found in find_dates(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He left the Bank of England soon.", ["Bank of England", "Bank", "England"]),  # connectors, and the parts between them
+        ("Then Ludwig van Beethoven came.", ["Ludwig van Beethoven"]),  # a connector that parts nothing
+        ("with Simon and Garfunkel.", ["Simon and Garfunkel", "Simon", "Garfunkel"]),
+        ("the University of California at Berkeley.", ["University of California at Berkeley", "University", "California", "Berkeley"]),
+        ("the Duke of the Isle", ["Duke of the Isle", "Duke", "Isle"]),
+        ("Ana of the in Bo", ["Ana", "Bo"]),  # three connectors join nothing
+        ("it is Paris of", ["Paris"]),  # a connector at the end
+        ("of the Paris", ["Paris"]),
+        ("The The Beatles sang.", ["Beatles"]),  # function words in front
+        ("In Paris, However, Marie Curie lived.", ["Paris", "Marie Curie"]),
+        ("He and I went.", []),
+        ("I Robot", ["Robot"]),
+        ("Bank of The Hague", ["Bank of The Hague", "Bank"]),  # a part that begins with a function word is none
+        ("by J. R. R. Tolkien.", ["J. R. R. Tolkien"]),  # initials
+        ("to St. Louis today", ["St. Louis"]),  # abbreviations
+        ("when Dr. Smith met Mrs. Brown.", ["Dr. Smith", "Mrs. Brown"]),
+        ("when Ana met Bo. Cy left.", ["Ana", "Bo", "Cy"]),  # the end of a sentence
+        ("so Newton's laws, Wales’s hills, James' book", ["Newton", "Wales", "James"]),  # possessives
+        ("the Prince of Wales's house", ["Prince of Wales", "Prince", "Wales"]),
+        ("an O'Brien", ["O'Brien"]),
+        ("at Rolls-Royce & Sons by AT&T", ["Rolls-Royce & Sons", "AT&T"]),
+        ("in C++ and C# too", ["C++ and C#", "C++", "C#"]),
+        ("an iPhone 5, eBay, mRNA", ["iPhone 5", "eBay", "mRNA"]),  # capitals within
+        ("with Apollo 11 and 12", ["Apollo 11"]),  # numbers follow a name, they begin none
+        ("11 Apollo", ["Apollo"]),
+        ("The 11 left", []),
+        ("Élodie Castellan, 東京, Žižek", ["Élodie Castellan", "Žižek"]),
+        ("so Beyonce\u0301 Knowles and Dvor\u030ca\u0301k", ["Beyonce\u0301 Knowles and Dvor\u030ca\u0301k", "Beyonce\u0301 Knowles", "Dvor\u030ca\u0301k"]),
+        ("Ana\nBo  Cy", ["Ana", "Bo", "Cy"]),  # only one space joins
+        ("“Hamlet” (Ophelia)", ["Hamlet", "Ophelia"]),
+        ("no name here, 12 or x", []),
+        ("", []),
+    ],
+)
+def test_names_of_a_text(text, expected):
+    assert names(text) == expected
+
+
+def test_runs_of_more_than_ten_words_are_no_names():
+    words = [f"W{chr(97 + n)}" for n in range(12)]
+    assert names(" ".join(words[:10])) == [" ".join(words[:10])]
+    assert names(" ".join(words[:11])) == []
+    assert names(f"Bank of {' '.join(words[:9])}") == ["Bank", " ".join(words[:9])]
+    assert names(f"Bank of {' '.join(words)}") == ["Bank"]
+
+
+def test_a_word_that_begins_a_sentence_is_a_name_unless_the_document_has_it_in_lower_case():
+    assert set(found("Lantern light. The lantern fell.")) == set()
+    assert set(found("Lantern light.")) == {"lantern"}
+    assert set(found("Lantern light.", "A lantern.")) == set()  # in another passage of the document
+    assert set(found("Lantern light. It was Lantern. The lantern fell.")) == {"lantern"}  # once in the middle of a sentence
+    assert set(found("Lantern Rock. The lantern fell on a rock.")) == {"lantern rock"}  # more than one word
+    assert set(found("“Lantern” is a lantern", title="")) == set()
+    assert set(found("Lantern. A lantern.", title="Lantern")) == {"lantern"}  # a title is a name
+    starts = dict(rules.names("Alpha saw Beta: Gamma. (Delta) “Epsilon”\nZeta, Eta"))
+    assert starts == {"Alpha": True, "Beta": False, "Gamma": True, "Delta": True, "Epsilon": True, "Zeta": True, "Eta": False}
+    assert dict(rules.names("The Alpha"))["Alpha"] is False  # what stands behind a function word begins nothing
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12 May 1988", ("1988-05-12", "1988-05-12")),
+        ("1st May 1988", ("1988-05-01", "1988-05-01")),
+        ("22nd of May, 1988", ("1988-05-22", "1988-05-22")),
+        ("3 Jan. 2001", ("2001-01-03", "2001-01-03")),
+        ("May 12, 1988", ("1988-05-12", "1988-05-12")),
+        ("May 12th 1988", ("1988-05-12", "1988-05-12")),
+        ("Sept. 3rd, 1901", ("1901-09-03", "1901-09-03")),
+        ("Sep 3 1901", ("1901-09-03", "1901-09-03")),
+        ("May 1988", ("1988-05-01", "1988-05-31")),
+        ("February, 1900", ("1900-02-01", "1900-02-28")),
+        ("February 2000", ("2000-02-01", "2000-02-29")),
+        ("Dec. 1999", ("1999-12-01", "1999-12-31")),
+        ("29 February 2000", ("2000-02-29", "2000-02-29")),
+        ("1988-05-12", ("1988-05-12", "1988-05-12")),
+        ("1980s", ("1980-01-01", "1989-12-31")),
+        ("1988", ("1988-01-01", "1988-12-31")),
+        ("1066", ("1066-01-01", "1066-12-31")),
+        ("12 May", None),
+        ("May 12", None),
+    ],
+)
+def test_every_shape_of_a_date(text, expected):
+    assert dates(text) == [(text, expected)]
+    assert dates(f"It was, on {text}.") == [(text, expected)]
+    assert dates(f"({text})") == [(text, expected)]
+    assert not {text} & {t for t, _ in dates(f"x{text} {text}x")}  # part of a word
+
+
+@given(st.dates(date(1000, 1, 1), date(2099, 12, 31)))
+def test_every_day_of_the_calendar(day):
+    iso = day.isoformat()
+    for text in (f"{day.day} {day:%B} {day.year}", f"{day:%b} {day.day}, {day.year}", iso):
+        assert dates(text) == [(text, (iso, iso))]
+    after = (day.replace(day=28) + timedelta(4)).replace(day=1)
+    assert dates(f"{day:%B} {day.year}") == [(f"{day:%B} {day.year}", (iso[:8] + "01", (after - timedelta(1)).isoformat()))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    "31 February 1988|45 May 1988|0 May 1988|29 February 1900|1988-13-01|1988-00-10|1988-02-30|February 31, 1988|999|2100|21000|1,988|$1988|1988%|1988.5|-1988".split("|"),
+)
+def test_what_is_no_date(text):
+    assert dates(text) == []
+
+
+def test_several_dates_in_their_order():
+    text = "From 1914 to 11 November 1918, and again on May 8, 1945 and in the 1950s."
+    assert [t for t, _ in dates(text)] == ["1914", "11 November 1918", "May 8, 1945", "1950s"]
+    assert [text[d.begin : d.end] for d in find_dates(text)] == [t for t, _ in dates(text)]
+
+
+def test_a_date_is_an_entity_with_its_interval_and_no_part_of_a_name():
+    entities = found("The World Cup 1998 was in France. It ended on 12 July 1998.", "So 12 July 1998 it was, not 12 July.")
+    assert set(entities) == {"world cup", "1998", "france", "12 july 1998"}
+    day = entities["12 july 1998"]
+    assert (day.from_, day.to, day.roles, day.passages) == ("1998-07-12", "1998-07-12", (("date", ()),), (0, 1))
+    assert (day.name, day.description) == ("12 July 1998", "date")
+    cup = entities["world cup"]
+    assert (cup.from_, cup.to, cup.roles, cup.passages, cup.titles, cup.description) == (None, None, (), (0,), (), "")
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Paris (mythology)", ["Paris (mythology)", "Paris"]),
+        ("Springfield, Illinois", ["Springfield, Illinois", "Springfield"]),
+        ("Mary (song), Part 2", ["Mary (song), Part 2", "Mary, Part 2", "Mary"]),
+        ("A (b) C (d)", ["A (b) C (d)", "A C"]),
+        ("Hank Snow", ["Hank Snow"]),
+        ("10,000 Maniacs", ["10,000 Maniacs"]),
+        ("(only)", ["(only)"]),
+        ("open (never closed", ["open (never closed"]),
+        ("", []),
+    ],
+)
+def test_names_of_a_title(title, expected):
+    assert list(rules.title_names(title)) == expected
+
+
+def test_titles_are_marked_in_the_passages_that_they_head():
+    passages = (Passage("He saw Ana.", "Bo (town)", 0), Passage("Bo and Ana met.", "Bo (town)", 1), Passage("So Bo slept.", "", 2))
+    entities = {e.key: e for e in rules.extract(Document("s", "Bo (town)", passages, "text")).entities}
+    assert (entities["bo"].passages, entities["bo"].titles) == ((0, 1, 2), (0, 1))
+    assert (entities["bo (town"].passages, entities["bo (town"].titles) == ((0, 1), (0, 1))
+    assert (entities["ana"].passages, entities["ana"].titles) == ((0, 1), ())
+
+
+def test_the_first_spelling_in_a_document_names_the_entity():
+    entities = found("So BEYONCÉ met Beyoncé.", "Then Beyonce left.")
+    assert [(e.name, e.passages) for e in entities.values()] == [("BEYONCÉ", (0, 1))]
+
+
+TEXT = st.text(max_size=200) | st.lists(
+    st.sampled_from(["The ", "Ana", " of ", "the ", "St. ", "J. ", "1988", " May ", "12 ", ", ", ". ", "'s", "(", ")", " & ", "\n", "é", "東京", "C++", "\ufffd"]),
+    max_size=25,
+).map("".join)
+
+
+@given(st.lists(TEXT, max_size=4), TEXT)
+@settings(max_examples=300, deadline=None)
+def test_whatever_the_text_a_workspace_is_sound_and_the_same_again(texts, title):
+    given_document = document(*texts, title=title)
+    workspace = rules.extract(given_document)
+    assert rules.extract(given_document) == workspace
+    assert (workspace.document, workspace.extractor) == (given_document, "rules")
+    keys = [entity.key for entity in workspace.entities]
+    assert keys == sorted(set(keys))
+    for entity in workspace.entities:
+        assert entity.key
+        assert entity.key == normalise(entity.name)
+        assert entity.passages
+        assert list(entity.passages) == sorted(set(entity.passages))
+        assert set(entity.titles) <= set(entity.passages) <= set(range(len(texts)))
+        assert (entity.from_ is None) == (entity.to is None) == (not entity.roles)
+        if entity.from_ and entity.to:
+            assert date.fromisoformat(entity.from_) <= date.fromisoformat(entity.to)
+
+
+@given(TEXT)
+@settings(max_examples=200, deadline=None)
+def test_names_stand_in_the_text_and_begin_with_no_function_word(text):
+    for name in names(text):
+        assert name in text
+        assert name.split()[0].casefold() not in FUNCTION_WORDS
+
+
+@given(st.permutations(["So Ana met Bo in 1988.", "A lantern. Bo left.", "Lantern light, then Cy."]))
+def test_a_document_does_not_depend_on_the_documents_before_it(texts):
+    alone = {text: rules.extract(document(text, source=text)) for text in sorted(texts)}
+    assert {text: rules.extract(document(text, source=text)) for text in texts} == alone
+    assert "lantern" in {e.key for e in alone["Lantern light, then Cy."].entities}
+
+
+HOSTILE = [
+    "A ",
+    "A.",
+    "A. ",
+    "((",
+    "( ",
+    "()",
+    "X's",
+    "'s",
+    "’ ",
+    "The ",
+    "the ",
+    "Ana of ",
+    "Ana of the ",
+    "1988 ",
+    "12 May ",
+    "12 12 ",
+    "1-",
+    "A-",
+    "C+",
+    "a, ",
+    " ",
+    "\n",
+    "!",
+    "“ ",
+    "é\u0301",
+    "Xa Xb ",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_time_grows_with_the_text_and_not_faster(piece):
+    def seconds(size):
+        text = (piece * (size // len(piece) + 1))[: size - 1] + "x"
+        hostile = document(text, title=text)
+        best = float("inf")
+        for _ in range(2):
+            start = time.process_time()
+            rules.extract(hostile)
+            best = min(best, time.process_time() - start)
+            if best > 0.5:
+                break
+        return best
+
+    normalise.cache_clear()
+    small, large = seconds(50_000), seconds(400_000)
+    assert large < 8 * 3.5 * max(small, 0.0005)  # what grows with the square would take 64 times as long
