@@ -7,7 +7,15 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_MONTHS = {name.casefold(): number for number in range(1, 13) for name in (calendar.month_name[number], calendar.month_abbr[number])}
+_MONTHS = {
+    word: number
+    for number, words in enumerate(
+        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,november nov,december dec".split(","), 1
+    )
+    for word in words.split()
+}
+# Months and days of the week alone are no names.
+CALENDAR_WORDS = frozenset(_MONTHS) | frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 _MONTH = "(?P<month>January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 _YEAR = r"(?P<year>1\d{3}|20\d{2})"
 _DATE = re.compile(

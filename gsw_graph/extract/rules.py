@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gsw_graph.extract.dates import find_dates
+from gsw_graph.extract.dates import CALENDAR_WORDS, find_dates
 from gsw_graph.model import Document, Entity, Workspace
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
@@ -122,7 +122,7 @@ def _names_of(text: str, run: list[_Token], starts: bool) -> Iterator[tuple[str,
         run = run[:-1]
     first = next((n for n, token in enumerate(run) if token.named and token.word.casefold() not in FUNCTION_WORDS), len(run))
     run, starts = run[first:], starts and not first
-    if not run:
+    if not any(_names(token) for token in run):
         return
     parts: list[list[_Token]] = [[]]
     for token in run:
@@ -134,8 +134,13 @@ def _names_of(text: str, run: list[_Token], starts: bool) -> Iterator[tuple[str,
         yield _slice(text, run), starts and len(run) == 1
     if len(parts) > 1:
         for part in parts:
-            if part and len(part) <= _MAX_TOKENS and part[0].word.casefold() not in FUNCTION_WORDS:
+            if part and len(part) <= _MAX_TOKENS and part[0].word.casefold() not in FUNCTION_WORDS and any(_names(token) for token in part):
                 yield _slice(text, part), False
+
+
+def _names(token: _Token) -> bool:
+    """Whether a word can make a name by itself."""
+    return token.named and token.word.casefold() not in CALENDAR_WORDS
 
 
 def _slice(text: str, tokens: list[_Token]) -> str:

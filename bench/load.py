@@ -1,0 +1,51 @@
+"""A load against embedding the same texts alone, in one run: what reading, extracting, writing and indexing cost on top.
+
+    python bench/load.py [PATH...] [--rounds 3] [--memory URL]
+
+Without a path: the example corpus. Each round embeds all passages with the embedder of the load, then loads them into an empty memory (a server's is emptied).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from gsw_graph import Memory, Settings, loaders
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.model import Document
+
+EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("paths", nargs="*", default=[EXAMPLES])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory")
+    arguments = parser.parse_args()
+    texts = [p.full_text for item in loaders.read(arguments.paths) if isinstance(item, Document) for p in item.passages]
+    embedder = Embedder.load(Settings.from_env())
+    embedder.encode(texts[:64])
+    print(f"{len(texts)} passages, {embedder.runner}, {os.cpu_count()} processors")
+    ratios = []
+    for _ in range(arguments.rounds):
+        start = time.perf_counter()
+        embedder.encode(texts)
+        alone = time.perf_counter() - start
+        with tempfile.TemporaryDirectory() as folder, Memory.open(arguments.memory or f"{folder}/memory") as memory:
+            memory.forget(everything=True)
+            start = time.perf_counter()
+            report = memory.load(*arguments.paths)
+            load = time.perf_counter() - start
+        ratios.append(load / alone)
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in report.seconds.items() if name != "total")
+        print(f"embedding alone {alone:.1f} s, load {load:.1f} s ({parts}; they overlap): ratio {ratios[-1]:.2f}")
+    print(f"load / embedding alone, median: {statistics.median(ratios):.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""A load that is killed anywhere, and again and again, ends where an undisturbed one does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import engines
+import fakes
+import pytest
+from dump import Dump, differences, dump
+
+from gsw_graph.config import Settings
+from gsw_graph.memory import Memory
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+CRASHES = int(os.environ.get("GSWGRAPH_CRASHES", "10"))
+RUNNER = str(Path(__file__).with_name("crash_runner.py"))
+DOCUMENTS = 60
+
+
+def write_corpus(folder: Path, changed: bool) -> None:
+    """Sixty documents that share names, every tenth too large for one transaction; `changed` every other, some shorter, some longer."""
+    folder.mkdir(exist_ok=True)
+    for n in range(DOCUMENTS):
+        new = changed and n % 2 == 0
+        size = (40 if n % 4 else 8) if n % 10 == 0 and not new else 8 if n % 10 == 0 or (new and n % 14 == 0) else 1
+        first = f"Then Person{n} Smith met Person{(n + 1) % DOCUMENTS} Smith in {'Newtown' if new else 'Oldtown'} on 3 May 18{n:02}. So {'BRÖN' if n % 3 else 'Brön'} sang."
+        filler = [f"On {m + 1} May 18{n:02} they wrote of Topic{n}x{m} and of the Bank of {'England' if m % 2 else 'Wales'} at length." for m in range(14)]
+        text = "\n\n".join(f"{first} Part {part}. {' '.join(filler)}" for part in range(size))
+        (folder / f"document{n}.txt").write_text(text, encoding="utf-8")
+
+
+@dataclass
+class Place:
+    """Where a crash test works: a memory, documents, and the environment of the runner."""
+
+    settings: Settings
+    folder: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        mine = {"NEO4J_URI": self.settings.memory, "NEO4J_PASSWORD": self.settings.password or "", "GSWGRAPH_CACHE": str(self.settings.cache_dir)}
+        return {**os.environ, **{name: value for name, value in mine.items() if value}}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-W", "error", RUNNER, *arguments]
+        return subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def finish(self) -> float:
+        """Load to the end; how many seconds it took once the memory was open."""
+        with self.start("load", str(self.folder)) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            line = process.stdout.readline()
+            begin = time.monotonic()
+            rest, seconds = process.stdout.read(), time.monotonic() - begin
+            assert (line[:4], rest, process.wait()) == ("open", "done\n", 0), process.stderr.read()
+        return seconds
+
+    def check(self, expected: Dump) -> None:
+        with Memory.open(settings=self.settings) as memory:
+            assert differences(dump(memory), expected) == []
+            assert memory.status().unfinished == []
+            assert [finding for finding in memory.doctor() if not finding.ok] == []
+            for strategy in ("linked", "dense", "bm25"):
+                assert memory.ask("Who is Person7 Smith in Oldtown?", strategy=strategy).passages
+
+    def kill(self, wait: float, *, engine: bool, early: bool) -> bool:
+        """Load and kill it `wait` seconds after its start (`early`) or after it opened the memory; `engine`: its engine too. False if it was done before."""
+        process, pid = self.start("load", str(self.folder)), 0
+        with process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            if not early:
+                line = process.stdout.readline()
+                assert line.startswith("open"), process.stderr.read()
+                pid = int(line.split()[1])
+            time.sleep(wait)
+            process.kill()
+            if engine and pid:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            rest = process.stdout.read() if not pid or engine else ""  # an engine that lives on keeps no pipe of its parent
+        return "done" not in rest
+
+
+@pytest.fixture(params=["embedded", "neo4j-5.26"])
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path, neo4j_server: Callable[[str], Settings], fake_embedder: None
+) -> Iterator[Callable[[], Place]]:
+    """Gives a place with an empty memory."""
+    number = iter(range(10))
+
+    def empty() -> Place:
+        if request.param == "embedded":
+            return Place(Settings(memory=str(tmp_path / f"memory{next(number)}")), tmp_path / "corpus")
+        settings = neo4j_server("5.26")
+        engines.empty(settings)
+        return Place(replace(settings), tmp_path / "corpus")
+
+    return empty
+
+
+fake_embedder = fakes.fake_embedder
+
+
+def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus", changed=False)
+    undisturbed = place()
+    seconds = undisturbed.finish()
+    write_corpus(tmp_path / "corpus", changed=True)
+    seconds = (seconds + undisturbed.finish()) / 2
+    with Memory.open(settings=undisturbed.settings) as memory:
+        replaced = dump(memory)
+    write_corpus(tmp_path / "corpus", changed=True)
+    killed = place()
+    rng, kills = random.Random(1871), 0
+    for changed in (False, True):  # a first load, then one that replaces half of the documents
+        write_corpus(tmp_path / "corpus", changed=changed)
+        for number in range((CRASHES + 1) // 2):
+            early = number % 5 == 4
+            wait = rng.uniform(0, 2.0) if early else rng.uniform(0, 2.2 * seconds / ((CRASHES + 1) // 2))
+            kills += killed.kill(wait, engine=rng.random() < 0.5, early=early)
+        killed.finish()
+    assert kills >= CRASHES * 0.6
+    killed.check(replaced)
+
+
+def test_a_first_load_ends_like_one_that_replaces(place: Callable[[], Place], tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpus", changed=False)
+    one = place()
+    one.finish()
+    write_corpus(tmp_path / "corpus", changed=True)
+    one.finish()
+    with Memory.open(settings=one.settings) as memory:
+        replaced = dump(memory)
+    two = place()
+    two.finish()
+    two.check(replaced)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[], Place], tmp_path: Path, share: float) -> None:
+    write_corpus(tmp_path / "corpus", changed=False)
+    here = place()
+    with here.start("cli", "load", str(here.folder)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "embedding\n"
+        time.sleep(share * 2)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        said, code = process.stderr.read(), process.wait(60)
+    assert code == 130, said
+    assert said.strip() == "Interrupted. The next load completes what is missing."
+    here.finish()
+    with Memory.open(settings=here.settings) as memory:
+        assert memory.status().nodes["Document"] == DOCUMENTS
+        assert [finding for finding in memory.doctor() if not finding.ok] == []
+        assert memory.load(str(here.folder)).documents.unchanged == DOCUMENTS
