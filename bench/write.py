@@ -3,7 +3,8 @@
     python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3]
 
 A bare loop is what a careful user writes in ten lines: one statement a batch of 1,000 rows, each a managed transaction, one thread. Both write the same
-nodes and relationships; ours also builds the rows, keeps documents whole, and packs while it sends. The database is emptied in between, so give no memory you need.
+nodes and relationships; ours also builds the rows, keeps documents whole, and packs while it sends.
+The database is emptied in between: give no memory you need.
 """
 
 from __future__ import annotations

@@ -8,19 +8,20 @@ from functools import lru_cache
 
 # Words that stand in front of, between or around names, never for one. English, as the rules extractor is; names of other languages pass untouched.
 FUNCTION_WORDS = frozenset(
-    """a about above across after afterwards again against all almost alone along already also although always am among amongst an and another any anyone
-    anything are around as at be became because become becomes been before beforehand behind being below beside besides between beyond both but by can cannot
-    could did do does doing done down due during each eight either eleven else elsewhere enough etc even eventually ever every everyone everything everywhere
-    except few fifteen fifty finally five following for former formerly forty four from further generally get give given had has have having he hence her here
-    hers herself him himself his how however hundred i if in indeed initially instead into is it its itself just keep last later latter least less like likewise
-    made mainly make many may me meanwhile might mine more moreover most mostly much must my myself namely near nearby neither never nevertheless next nine no
-    nobody none nor not nothing notably now nowhere of off often on once one only onto or originally other others otherwise our ours ourselves out over own part
-    per perhaps please prior put quite rather re recently same see seem seemed seems several she should show side similarly since six sixty so some somehow someone
-    something sometime sometimes somewhere soon still subsequently such ten than that the their them themselves then there thereafter thereby therefore these they
-    third this those though three through throughout thus to together too toward towards twelve twenty two under unlike unless until up upon us usually various
-    very via was we well were what whatever when whenever where whereas wherever whether which while who whoever whole whom whose why will with within without
-    would yes yet you your yours yourself yourselves currently today according additionally aside based despite famous known located named overall
-    part""".split()
+    """a about above across after afterwards again against all almost alone along already also although always am among amongst an and another any
+    anyone anything are around as at be became because become becomes been before beforehand behind being below beside besides between beyond
+    both but by can cannot could did do does doing done down due during each eight either eleven else elsewhere enough etc even eventually ever
+    every everyone everything everywhere except few fifteen fifty finally five following for former formerly forty four from further generally
+    get give given had has have having he hence her here hers herself him himself his how however hundred i if in indeed initially instead into
+    is it its itself just keep last later latter least less like likewise made mainly make many may me meanwhile might mine more moreover most
+    mostly much must my myself namely near nearby neither never nevertheless next nine no nobody none nor not nothing notably now nowhere of off
+    often on once one only onto or originally other others otherwise our ours ourselves out over own part per perhaps please prior put quite
+    rather re recently same see seem seemed seems several she should show side similarly since six sixty so some somehow someone something
+    sometime sometimes somewhere soon still subsequently such ten than that the their them themselves then there thereafter thereby therefore
+    these they third this those though three through throughout thus to together too toward towards twelve twenty two under unlike unless until
+    up upon us usually various very via was we well were what whatever when whenever where whereas wherever whether which while who whoever
+    whole whom whose why will with within without would yes yet you your yours yourself yourselves currently today according additionally aside
+    based despite famous known located named overall part""".split()
 )
 
 # Words that join the parts of one name: Bank of England, Ludwig van Beethoven.

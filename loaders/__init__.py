@@ -11,7 +11,6 @@ from typing import BinaryIO
 from gsw_graph.loaders import corpus, markdown, text
 from gsw_graph.loaders.detect import Format, detect
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
-
 from gsw_graph.model import Document, Failure
 
 __all__ = ["read"]

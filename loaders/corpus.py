@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from gsw_graph.loaders.files import MAX_LINE, File, Item, line_too_long, lines, storable
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
 from gsw_graph.loaders.text import not_utf8
-
 from gsw_graph.model import Document, Failure, Passage, content_id
 
 SHAPES = 'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON array'

@@ -6,7 +6,6 @@ import re
 from typing import Literal, TypeAlias
 
 from gsw_graph.loaders.files import HEAD, File
-
 from gsw_graph.model import Failure
 
 Format: TypeAlias = Literal["array", "jsonl", "markdown", "text"]

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from gsw_graph.loaders.files import File, Item
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import decoded, document, stem
-
 from gsw_graph.model import Failure
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")

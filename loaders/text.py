@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gsw_graph.loaders.files import File, Item, line_too_long, lines
 from gsw_graph.loaders.split import paragraphs, split
-
 from gsw_graph.model import Document, Failure, Passage, content_id
 
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")

@@ -13,13 +13,13 @@ import engines
 import fakes
 import pytest
 from dump import Dump, differences, dump, version
-from gsw_graph.loaders import read
 
 from gsw_graph import pipeline
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, SchemaError
 from gsw_graph.extract import rules
 from gsw_graph.inference.embedder import Embedder
+from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
 from gsw_graph.model import Document
 from gsw_graph.names import normalise

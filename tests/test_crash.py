@@ -33,7 +33,7 @@ def write_corpus(folder: Path, changed: bool) -> None:
     folder.mkdir(exist_ok=True)
     for n in range(DOCUMENTS):
         new = changed and n % 2 == 0
-        size = (40 if n % 4 else 8) if n % 10 == 0 and not new else 8 if n % 10 == 0 or (new and n % 14 == 0) else 1
+        size = (12 if n % 4 else 6) if n % 10 == 0 and not new else 6 if n % 10 == 0 or (new and n % 14 == 0) else 1
         first = f"Then Person{n} Smith met Person{(n + 1) % DOCUMENTS} Smith in {'Newtown' if new else 'Oldtown'} on 3 May 18{n:02}. So {'BRÖN' if n % 3 else 'Brön'} sang."
         filler = [f"On {m + 1} May 18{n:02} they wrote of Topic{n}x{m} and of the Bank of {'England' if m % 2 else 'Wales'} at length." for m in range(14)]
         text = "\n\n".join(f"{first} Part {part}. {' '.join(filler)}" for part in range(size))
@@ -90,8 +90,7 @@ class Place:
             if engine and pid:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            rest = process.stdout.read() if not pid or engine else ""  # an engine that lives on keeps no pipe of its parent
-        return "done" not in rest
+            return "done" not in process.stdout.read()
 
 
 @pytest.fixture(params=["embedded", "neo4j-5.26"])
@@ -114,42 +113,34 @@ def place(
 fake_embedder = fakes.fake_embedder
 
 
+def load_at_once(here: Place) -> None:
+    """An undisturbed load in this process."""
+    with Memory.open(settings=here.settings) as memory:
+        assert memory.load(str(here.folder)).failures == []
+
+
 def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", changed=False)
+    seconds = place().finish()
+    write_corpus(tmp_path / "corpus", changed=True)
     undisturbed = place()
-    seconds = undisturbed.finish()
-    write_corpus(tmp_path / "corpus", changed=True)
-    seconds = (seconds + undisturbed.finish()) / 2
+    load_at_once(undisturbed)
     with Memory.open(settings=undisturbed.settings) as memory:
-        replaced = dump(memory)
-    write_corpus(tmp_path / "corpus", changed=True)
+        expected = dump(memory)
     killed = place()
-    rng, kills = random.Random(1871), 0
+    rng, kills, half = random.Random(1871), 0, (CRASHES + 1) // 2
     for changed in (False, True):  # a first load, then one that replaces half of the documents
         write_corpus(tmp_path / "corpus", changed=changed)
-        for number in range((CRASHES + 1) // 2):
+        for number in range(half):
             early = number % 5 == 4
-            wait = rng.uniform(0, 2.0) if early else rng.uniform(0, 2.2 * seconds / ((CRASHES + 1) // 2))
+            wait = rng.uniform(0, 2.0) if early else rng.uniform(0, max(2.2 * seconds / half, 0.3))
             kills += killed.kill(wait, engine=rng.random() < 0.5, early=early)
         killed.finish()
     assert kills >= CRASHES * 0.6
-    killed.check(replaced)
+    killed.check(expected)
 
 
-def test_a_first_load_ends_like_one_that_replaces(place: Callable[[], Place], tmp_path: Path) -> None:
-    write_corpus(tmp_path / "corpus", changed=False)
-    one = place()
-    one.finish()
-    write_corpus(tmp_path / "corpus", changed=True)
-    one.finish()
-    with Memory.open(settings=one.settings) as memory:
-        replaced = dump(memory)
-    two = place()
-    two.finish()
-    two.check(replaced)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
 def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[], Place], tmp_path: Path, share: float) -> None:
     write_corpus(tmp_path / "corpus", changed=False)
     here = place()
@@ -163,8 +154,9 @@ def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[]
         said, code = process.stderr.read(), process.wait(60)
     assert code == 130, said
     assert said.strip() == "Interrupted. The next load completes what is missing."
-    here.finish()
+    load_at_once(here)
     with Memory.open(settings=here.settings) as memory:
         assert memory.status().nodes["Document"] == DOCUMENTS
         assert [finding for finding in memory.doctor() if not finding.ok] == []
-        assert memory.load(str(here.folder)).documents.unchanged == DOCUMENTS
+        stopped = memory.load(str(here.folder)).documents
+    assert stopped.unchanged == DOCUMENTS

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from gsw_graph.loaders import read
 
+from gsw_graph.loaders import read
 from gsw_graph.model import Document
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

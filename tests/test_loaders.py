@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 
 import pytest
-from gsw_graph.loaders import read
-from gsw_graph.loaders.files import MAX_LINE
 
 from gsw_graph.errors import InputError
+from gsw_graph.loaders import read
+from gsw_graph.loaders.files import MAX_LINE
 from gsw_graph.model import Document, Failure
 
 

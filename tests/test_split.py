@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from gsw_graph.loaders.split import LEAST, MOST, SENTENCE_LIMIT, Block, paragraphs, split, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gsw_graph.loaders.split import LEAST, MOST, SENTENCE_LIMIT, Block, paragraphs, split, words
 
 WORD = st.text(alphabet="abcdefghijklmnopqrstuvwxyzäéñçøßж", min_size=1, max_size=12)
 SENTENCE = st.lists(WORD, min_size=1, max_size=60).map(lambda ws: " ".join(["Thus", *ws, "ended"]) + ".")

@@ -91,7 +91,7 @@ def _rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
     server.create_database(embedded_child.DATABASE)
     password = embedded_folder.read_password(memory)
     with GraphDatabase.driver(f"bolt://127.0.0.1:{ready['bolt']}", auth=("root", password), notifications_min_severity="OFF") as driver:
-        connection = Connection(driver, embedded_child.DATABASE, EmbeddedDialect(driver, SimpleNamespace(ready=ready), password), str(memory))
+        connection = Connection(driver, embedded_child.DATABASE, EmbeddedDialect(driver, SimpleNamespace(ready=ready), password), str(memory))  # type: ignore[arg-type]  # no child here
         schema.prepare(connection, "rehearsal", 384)
         vectors = np.random.default_rng(0).normal(size=(_PASSAGES, 384)).astype(np.float32)
         batch = writer.Batch()

@@ -59,7 +59,8 @@ def extract(document: Document) -> Workspace:
         return entry
 
     for passage in document.passages:
-        pieces, end = [], 0
+        pieces: list[str] = []
+        end = 0
         for date in find_dates(passage.text):
             pieces += (passage.text[end : date.begin], ";", " " * (date.end - date.begin - 1))
             end = date.end

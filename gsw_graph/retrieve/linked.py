@@ -97,4 +97,4 @@ def seed(graph: NameGraph, near: NDArray[np.intp], cosines: NDArray[np.float32],
         np.add.at(names, linked, LINKED_MASS * weight / weight.sum())
         names /= names.sum()
     weights = np.concatenate([passages, names])
-    return Seeds(weights / (weights.sum() or 1), preference)
+    return Seeds((weights / (weights.sum() or 1)).astype(np.float32), preference)

@@ -52,7 +52,7 @@ def strongest_paths(edges: sparse.csr_array, seeds: Seeds, targets: Sequence[int
     graph = sparse.csr_array(
         (lengths, (np.concatenate([entries.col, source]), np.concatenate([entries.row, started]))), shape=(nodes + 1, nodes + 1)
     )
-    _, before = csgraph.dijkstra(graph, indices=nodes, return_predecessors=True)
+    _, before = csgraph.dijkstra(graph, indices=nodes, return_predecessors=True)  # type: ignore[call-overload]  # stubs know matrices only
     paths = []
     for target in targets:
         path, node = [], int(target)
@@ -65,5 +65,6 @@ def strongest_paths(edges: sparse.csr_array, seeds: Seeds, targets: Sequence[int
 
 def _outflow(edges: sparse.csr_array, seeds: Seeds) -> NDArray[np.float32]:
     """One over the column sums of D W, 0 where a node has no edge."""
-    sums = edges @ seeds.preference  # W is symmetric
-    return np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)
+    sums: NDArray[np.float32] = edges @ seeds.preference  # W is symmetric
+    shares: NDArray[np.float32] = np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0)
+    return shares

@@ -34,12 +34,10 @@ def run(connection: Connection, query: str, parameters: Mapping[str, Any], *, wr
                 columns = list(result.keys())
                 return Table(columns, [{column: plain(value) for column, value in record.items()} for record in result])
 
-            if write and _OWN_TRANSACTIONS.search(query):
-                table = work(session)
-            else:
-                table = session.execute_write(work) if write else session.execute_read(work)
-            if write:
-                session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
+            if not write:
+                return session.execute_read(work)
+            table = work(session) if _OWN_TRANSACTIONS.search(query) else session.execute_write(work)
+            session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
             return table
     except (ClientError, DatabaseError, EngineError) as error:
         message = error.message if isinstance(error, EngineError | ClientError) else str(error)

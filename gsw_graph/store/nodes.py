@@ -2,7 +2,9 @@
 
     from neomodel import db
     db.set_connection(driver=...)
-    Concept.nodes.get(id="hank snow")
+    Concept.nodes.get(uid="hank snow")
+
+The property `id` is `uid` here, because neomodel keeps that name for itself.
 """
 
 from __future__ import annotations
@@ -20,31 +22,31 @@ from neomodel import (
 )
 
 
-class In(StructuredRel):  # type: ignore[misc]
+class In(StructuredRel):
     """A thing stands in a passage; `title` where it is the passage's title."""
 
     title = BooleanProperty()
 
 
-class Plays(StructuredRel):  # type: ignore[misc]
+class Plays(StructuredRel):
     """An entity plays a role, with states."""
 
     states = ArrayProperty(StringProperty())
 
 
-class AnsweredBy(StructuredRel):  # type: ignore[misc]
+class AnsweredBy(StructuredRel):
     """An answer of a pair, by its place in the list."""
 
     position = IntegerProperty()
 
 
-class Mentions(StructuredRel):  # type: ignore[misc]
+class Mentions(StructuredRel):
     """A proposition names an entity, as `subject`, `object` or neither."""
 
     role = StringProperty()
 
 
-class SimilarTo(StructuredRel):  # type: ignore[misc]
+class SimilarTo(StructuredRel):
     """Two concepts may be one."""
 
     score = FloatProperty()
@@ -57,7 +59,7 @@ class AliasOf(SimilarTo):
     at = StringProperty()
 
 
-class Used(StructuredRel):  # type: ignore[misc]
+class Used(StructuredRel):
     """What an answer came from."""
 
     hop = IntegerProperty()
@@ -65,10 +67,10 @@ class Used(StructuredRel):  # type: ignore[misc]
     score = FloatProperty()
 
 
-class Memory(StructuredNode):  # type: ignore[misc]
+class Memory(StructuredNode):
     """One node: how the memory was made."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     schema = IntegerProperty()
     embedder = StringProperty()
     dimension = IntegerProperty()
@@ -77,10 +79,10 @@ class Memory(StructuredNode):  # type: ignore[misc]
     indexed = BooleanProperty()
 
 
-class Document(StructuredNode):  # type: ignore[misc]
+class Document(StructuredNode):
     """What was loaded."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     source = StringProperty()
     title = StringProperty()
     content_hash = StringProperty()
@@ -92,10 +94,10 @@ class Document(StructuredNode):  # type: ignore[misc]
     passages = RelationshipFrom("Passage", "PART_OF")
 
 
-class Passage(StructuredNode):  # type: ignore[misc]
+class Passage(StructuredNode):
     """A stretch of a document."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
@@ -105,17 +107,17 @@ class Passage(StructuredNode):  # type: ignore[misc]
     entities = RelationshipFrom("Entity", "IN", model=In)
 
 
-class Role(StructuredNode):  # type: ignore[misc]
+class Role(StructuredNode):
     """A part that entities play."""
 
     name = StringProperty(unique_index=True)
     entities = RelationshipFrom("Entity", "PLAYS", model=Plays)
 
 
-class Concept(StructuredNode):  # type: ignore[misc]
+class Concept(StructuredNode):
     """A name, the same in every document."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     passages = IntegerProperty()
     entities = RelationshipFrom("Entity", "REFERS_TO")
@@ -123,10 +125,10 @@ class Concept(StructuredNode):  # type: ignore[misc]
     aliases = RelationshipTo("Concept", "ALIAS_OF", model=AliasOf)
 
 
-class Entity(StructuredNode):  # type: ignore[misc]
+class Entity(StructuredNode):
     """A name in one document; a date has `from` and `to`."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     description = StringProperty()
     from_ = StringProperty(db_property="from", index=True)
@@ -136,19 +138,19 @@ class Entity(StructuredNode):  # type: ignore[misc]
     concept = RelationshipTo("Concept", "REFERS_TO")
 
 
-class VerbPhrase(StructuredNode):  # type: ignore[misc]
+class VerbPhrase(StructuredNode):
     """What happens in a passage."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     phrase = StringProperty()
     passages = RelationshipTo("Passage", "IN", model=In)
     pairs = RelationshipTo("QAPair", "ASKS")
 
 
-class QAPair(StructuredNode):  # type: ignore[misc]
+class QAPair(StructuredNode):
     """A question and its answer."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     question = StringProperty()
     answer = StringProperty()
     embedding = ArrayProperty(FloatProperty())
@@ -157,10 +159,10 @@ class QAPair(StructuredNode):  # type: ignore[misc]
     passages = RelationshipTo("Passage", "IN", model=In)
 
 
-class Proposition(StructuredNode):  # type: ignore[misc]
+class Proposition(StructuredNode):
     """A statement; a triple has a `relation`."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
     relation = StringProperty()
     embedding = ArrayProperty(FloatProperty())
@@ -168,10 +170,10 @@ class Proposition(StructuredNode):  # type: ignore[misc]
     passages = RelationshipTo("Passage", "IN", model=In)
 
 
-class Question(StructuredNode):  # type: ignore[misc]
+class Question(StructuredNode):
     """What was asked and answered."""
 
-    id = StringProperty(unique_index=True)
+    uid = StringProperty(db_property="id", unique_index=True)
     question = StringProperty()
     answer = StringProperty()
     strategy = StringProperty()

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from neo4j import Query
-
 from gsw_graph.errors import SchemaError
 from gsw_graph.store.statements import statement
 
@@ -106,12 +104,11 @@ def missing_indexes(connection: Connection) -> list[str]:
 
 def warm_up(connection: Connection, dimension: int) -> None:
     """One question to each index that answers questions; the embedded engine builds its vector graph at the first one."""
-    with connection.driver.session(database=connection.database) as session:
-        for name, parameters in (
-            ("read/dense", {"embedding": [1.0] + [0.0] * (dimension - 1), "k": 10}),
-            ("read/bm25", {"words": "warm", "k": 10}),
-        ):
-            session.execute_read(lambda tx, n=name, p=parameters: tx.run(statement(n), p).consume())
+    for name, parameters in (
+        ("read/dense", {"embedding": [1.0] + [0.0] * (dimension - 1), "k": 10}),
+        ("read/bm25", {"words": "warm", "k": 10}),
+    ):
+        connection.driver.execute_query(statement(name), parameters, database_=connection.database, routing_="r")
 
 
 def _migrate(connection: Connection, done: int) -> None:
@@ -119,4 +116,4 @@ def _migrate(connection: Connection, done: int) -> None:
         for name in MIGRATIONS[number]:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
         if done:
-            connection.driver.execute_query(Query(statement("write/migrated")), schema=number, database_=connection.database)
+            connection.driver.execute_query(statement("write/migrated"), schema=number, database_=connection.database)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -18,5 +18,5 @@ def statement(name: str, dialect: str | None = None) -> LiteralString:
     candidates = [f"{stem}.cypher", *([f"{stem}.{dialect}.cypher", f"{stem}.{dialect}.sql"] if dialect else [])]
     for candidate in candidates:
         if (file := place / candidate).is_file():
-            return cast("LiteralString", file.read_text(encoding="utf-8"))
+            return file.read_text(encoding="utf-8")
     raise KeyError(f"no statement {name} for {dialect or 'every engine'}")

@@ -1,0 +1,186 @@
+"""The neomodel classes say the same as `cypher/` and as a loaded graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import engines
+import fakes
+import pytest
+from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
+from neomodel.properties import ArrayProperty, Property
+from neomodel.sync_.relationship_manager import RelationshipDefinition
+
+from gsw_graph.config import Settings
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.memory import Memory
+from gsw_graph.store import nodes, schema
+from gsw_graph.store.statements import statement
+
+CORPUS = str(Path(__file__).parents[1] / "examples" / "corpus")
+CLASSES = {cls.__label__: cls for cls in nodes.NODES}
+TYPES = {StringProperty: str, IntegerProperty: int, FloatProperty: float, BooleanProperty: bool, ArrayProperty: list}
+
+# What a load by rules never fills: the property or type is there for what comes later.
+LATER_PROPERTIES = {("Document", "model")}
+LATER_LABELS = {"VerbPhrase", "QAPair", "Proposition", "Question"}
+LATER_TYPES = {"SIMILAR_TO", "ALIAS_OF", "ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS", "USED"}
+
+
+def properties(cls: type) -> dict[str, Property]:
+    """The properties of a class by their names in the graph."""
+    return {item.get_db_property_name(name): item for name, item in cls.defined_properties(aliases=False, rels=False).items()}
+
+
+def relations() -> Iterator[tuple[str, str, str, type | None]]:
+    """All relationships declared: label, type, label, and the class of their properties."""
+    for label, cls in CLASSES.items():
+        for definition in cls.defined_properties(aliases=False, properties=False).values():
+            assert isinstance(definition, RelationshipDefinition)
+            made = definition.definition
+            other = made["node_class"] if isinstance(made.get("node_class"), type) else definition._raw_class
+            other_label = other if isinstance(other, str) else other.__label__
+            ends = (label, other_label) if made["direction"].name == "OUTGOING" else (other_label, label)
+            yield ends[0], made["relation_type"], ends[1], made["model"]
+
+
+DECLARED: dict[tuple[str, str, str], type | None] = {}
+for begin, type_, end, model in relations():
+    DECLARED[begin, type_, end] = DECLARED.get((begin, type_, end)) or model
+
+
+@pytest.fixture(scope="module")
+def loaded(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    settings = engine_settings
+    if "://" in settings.memory:
+        engines.empty(settings)
+    else:
+        settings = replace(settings, memory=str(tmp_path_factory.mktemp("nodes") / "memory"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+        with Memory.open(settings=settings) as memory:
+            memory.load(CORPUS)
+            yield memory
+
+
+def test_each_constraint_is_a_unique_property() -> None:
+    unique = set()
+    for name in schema.MIGRATIONS[1]:
+        found = re.search(r"CREATE CONSTRAINT (\w+) IF NOT EXISTS FOR \(n:(\w+)\) REQUIRE n\.(\w+) IS UNIQUE", statement(f"schema/{name}"))
+        if found:
+            assert found[1] == name
+            assert properties(CLASSES[found[2]])[found[3]].unique_index
+            unique.add((found[2], found[3]))
+    assert unique == {(label, name) for label, cls in CLASSES.items() for name, item in properties(cls).items() if item.unique_index}
+    assert {label for label, _ in unique} == set(CLASSES)
+
+
+def test_each_plain_index_is_an_index() -> None:
+    indexed = {
+        (found[1], found[2])
+        for name in schema.MIGRATIONS[1]
+        if (found := re.search(r"CREATE INDEX \w+ IF NOT EXISTS FOR \(n:(\w+)\) ON \(n\.(\w+)\)", statement(f"schema/{name}")))
+    }
+    assert indexed == {("Entity", "from")}
+    assert indexed == {(label, name) for label, cls in CLASSES.items() for name, item in properties(cls).items() if item.index}
+
+
+@pytest.mark.parametrize("dialect", ["neo4j", "arcadedb"])
+@pytest.mark.parametrize("index", schema.SEARCH_INDEXES)
+def test_each_search_index_is_over_declared_properties(index: str, dialect: str) -> None:
+    text = statement(f"schema/{index}", dialect)
+    found = re.search(r"INDEX (\w+) IF NOT EXISTS (?:FOR \(n:(\w+)\) ON (?:EACH )?[(\[](.*?)[)\]]|ON (\w+) \((.*?)\))", text)
+    assert found
+    assert found[1] == index
+    names = [name.strip().removeprefix("n.") for name in (found[3] or found[5]).split(",")]
+    declared = properties(CLASSES[found[2] or found[4]])
+    assert set(names) <= set(declared)
+    assert isinstance(declared[names[0]], ArrayProperty) == index.endswith("_embedding")
+
+
+def test_all_statements_of_the_schema_are_run() -> None:
+    folder = Path(__file__).parents[1] / "cypher" / "schema"
+    files = {file.name.split(".")[0] for file in folder.iterdir()}
+    assert files == {name for names in schema.MIGRATIONS.values() for name in names} | set(schema.SEARCH_INDEXES)
+
+
+def test_what_is_counted_has_a_class() -> None:
+    text = statement("read/counts")
+    labels = re.findall(r"MATCH \(n:(\w+)\)", text)
+    assert labels == re.findall(r"'node' AS kind, '(\w+)'", text)
+    assert set(labels) == set(CLASSES) - {"Memory"}
+    types = re.findall(r"MATCH \(\)-\[r:(\w+)\]", text)
+    assert types == re.findall(r"'relationship' AS kind, '(\w+)'", text)
+    assert set(types) == {type_ for _, type_, _ in DECLARED} - LATER_TYPES
+
+
+def test_all_statements_use_declared_labels_and_types() -> None:
+    folder = Path(__file__).parents[1] / "cypher"
+    for file in sorted(folder.rglob("*.cypher")):
+        text = re.sub(r"//.*|'[^']*'", "", file.read_text(encoding="utf-8"))
+        assert set(re.findall(r"\(\w*:(\w+)", text)) <= set(CLASSES), file
+        assert set(re.findall(r"\[\w*:(\w+)", text)) <= {type_ for _, type_, _ in DECLARED}, file
+
+
+def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(loaded: Memory) -> None:
+    written = {}
+    for label in CLASSES:
+        rows = loaded.cypher(f"MATCH (n:{label}) RETURN properties(n) AS properties").rows
+        for row in rows:
+            for name, value in row["properties"].items():
+                if value is not None:
+                    written[label, name] = written.get((label, name), set()) | {type(value)}
+    for (label, name), types in written.items():
+        declared = properties(CLASSES[label])
+        assert name in declared, f"{label}.{name} is written and not declared"
+        assert types == {TYPES[type(declared[name])]}, f"{label}.{name}"
+    declared_here = {(label, name) for label, cls in CLASSES.items() if label not in LATER_LABELS for name in properties(cls)}
+    assert declared_here - set(written) == LATER_PROPERTIES
+    labels = loaded.cypher("MATCH (n) RETURN DISTINCT labels(n) AS labels").rows
+    assert sorted(row["labels"] for row in labels) == sorted([label] for label in set(CLASSES) - LATER_LABELS)
+
+
+def test_every_relationship_that_a_load_writes_is_declared_and_the_other_way_round(loaded: Memory) -> None:
+    rows = loaded.cypher(
+        "MATCH (a)-[r]->(b) RETURN labels(a)[0] AS begin, type(r) AS type, labels(b)[0] AS end, keys(r) AS keys, count(*) AS n"
+    ).rows
+    written: dict[tuple[str, str, str], set[str]] = {}
+    for row in rows:
+        written.setdefault((row["begin"], row["type"], row["end"]), set()).update(row["keys"])
+    for ends, names in written.items():
+        assert ends in DECLARED, f"{ends} is written and not declared"
+        model = DECLARED[ends]
+        declared = set(properties(model)) if model else set()
+        assert names == declared, ends
+    now = {ends for ends in DECLARED if ends[1] not in LATER_TYPES and not LATER_LABELS & {ends[0], ends[2]}}
+    assert set(written) == now
+
+
+def test_the_classes_read_a_loaded_memory(server_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from neomodel import db
+
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    with Memory.open(settings=server_settings) as memory:
+        memory.load(CORPUS)
+        try:
+            db.set_connection(driver=memory._connection.driver)
+            concept = nodes.Concept.nodes.get(uid="vellmouth")
+            assert concept.name == "Vellmouth"
+            entities = concept.entities.all()
+            assert {entity.name for entity in entities} == {"Vellmouth"}
+            passages = {passage.uid for entity in entities for passage in entity.passages.all()}
+            assert len(passages) == concept.passages
+            entity = next(e for e in entities if any(e.passages.relationship(p).title for p in e.passages.all()))
+            passage = next(p for p in entity.passages.all() if entity.passages.relationship(p).title)
+            assert "Vellmouth" in passage.title
+            assert passage.document.single().status == "ready"
+            assert len(passage.embedding) == fakes.DIMENSION
+            date = nodes.Entity.nodes.filter(from___gte="1850-01-01").order_by("from_")[0]
+            assert date.from_ <= date.to
+            assert [role.name for role in date.roles.all()] == ["date"]
+            assert nodes.Memory.nodes.get(uid="memory").dimension == fakes.DIMENSION
+        finally:
+            db.driver = None
