@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace as changed
-from functools import partial
+from functools import partial, wraps
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ParamSpec, TypeVar
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError
+from gsw_graph.errors import EngineError, InputError
 from gsw_graph.model import Document, Workspace, content_id
 from gsw_graph.pipeline import Progress, Tally
 from gsw_graph.results import Answer, Citation, Finding, Forgotten, LoadReport, Status, Table
@@ -29,6 +29,29 @@ if TYPE_CHECKING:
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
 EXTRACTORS = ("rules", "none")
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _plainly(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """What the driver raises becomes an EngineError that says where and what to do."""
+
+    @wraps(method)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
+
+        try:
+            return method(*args, **kwargs)
+        except ConstraintError as error:
+            where = args[0]._connection.url  # type: ignore[attr-defined]
+            raise EngineError("another process wrote the same at the same time", where=where, hint="Run it again; what was written stays") from error
+        except (DriverError, Neo4jError) as error:
+            where = args[0]._connection.url  # type: ignore[attr-defined]
+            text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
+            raise EngineError(f"the engine failed ({text})", where=where, hint="Run it again; a load goes on where it stood") from error
+
+    return call
 
 
 class Memory:
@@ -78,6 +101,7 @@ class Memory:
                 self._embedder = Embedder.load(self._settings)
             return self._embedder
 
+    @_plainly
     def load(
         self,
         *paths: str,
@@ -128,6 +152,7 @@ class Memory:
         nodes = {label: after[label] - before.get(label, 0) for label in after}
         return LoadReport(tally.documents, nodes, tally.failures, {**tally.seconds, "total": perf_counter() - start})
 
+    @_plainly
     def ask(
         self, question: str, *, strategy: str = "auto", plan: object = None, k: int = 5, answer: bool = True, trace: bool = False
     ) -> Answer:
@@ -168,6 +193,7 @@ class Memory:
         if self._ready():
             self.ask("warm up", strategy="linked", k=1)
 
+    @_plainly
     def forget(self, *sources: str, everything: bool = False) -> Forgotten:
         """Remove documents, by source or by a path whose documents are meant, with all that only they supported."""
         from gsw_graph.store.reader import Reader
@@ -182,6 +208,7 @@ class Memory:
             forget(session, list(chosen))
         return Forgotten(sorted(chosen.values()), unknown)
 
+    @_plainly
     def status(self) -> Status:
         """What the memory holds."""
         from gsw_graph.store import schema
@@ -194,6 +221,7 @@ class Memory:
         unfinished = reader.unfinished() if state else []
         return Status(connection.url, connection.dialect.name, connection.dialect.version, nodes, relationships, unfinished, **known)
 
+    @_plainly
     def doctor(self) -> list[Finding]:
         """What is right and wrong with the memory, the models and the machine, each with the line that mends it."""
         from gsw_graph.doctor import examine

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from engines import free_ports, opened
@@ -156,16 +155,6 @@ def test_schema_is_made_and_waited_for(fresh_settings: Settings) -> None:
         connection.dialect.wait_online(60)
         with pytest.raises(EngineError, match="refused a statement"):
             connection.dialect.run_schema("CREATE NONSENSE x")
-
-
-def test_time_limit_is_understood_by_every_engine(connection: Connection) -> None:
-    from neo4j import Query
-    from neo4j.exceptions import Neo4jError
-
-    slow: Any = "UNWIND range(1, 30000) AS a UNWIND range(1, 30000) AS b WITH a, b WHERE a + b < 0 RETURN count(*) AS n"
-    with pytest.raises(Neo4jError), connection.dialect.time_limit(0.5), connection.driver.session(database=connection.database) as session:
-        session.run(Query(slow, timeout=0.5)).consume()
-    assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
 
 
 def test_an_index_that_fails_is_named(server_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,12 +28,6 @@ class Dialect(Protocol):
     def is_read_only(self, query: str) -> bool:
         """True where the server's own plan of the query has no update; the query is not run. EngineError where it cannot be planned."""
 
-    def time_limit(self, seconds: float | None) -> AbstractContextManager[None]:
-        """Statements that begin inside are ended after `seconds` by the embedded engine, which ignores the driver's time-outs.
-
-        Neo4j heeds the statement's own, so give both: `with dialect.time_limit(s): session.run(neo4j.Query(text, timeout=s))`.
-        """
-
 
 @dataclass(slots=True)
 class Connection:

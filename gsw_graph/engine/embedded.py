@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.client
 import importlib.util
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,15 +83,6 @@ class EmbeddedDialect:
         if "failed" in found:
             raise EngineError(f"the engine cannot read the query: {found['failed']}")
         return found["reads"] is True and set(found["operations"]) <= {"READ"} and not readonly.may_write(query)
-
-    @contextlib.contextmanager
-    def time_limit(self, seconds: float | None) -> Iterator[None]:
-        """Statements that begin inside are ended after `seconds`; on this engine that counts for every thread. None: no limit."""
-        self._process.ask({"timeout": max(1, round(seconds * 1000)) if seconds else 0})
-        try:
-            yield
-        finally:
-            self._process.ask({"timeout": 0})
 
     def _cypher(self, statement: str) -> None:
         from neo4j.exceptions import Neo4jError

@@ -22,7 +22,7 @@ from gsw_graph.engine.embedded_folder import FolderLock, read_password
 
 DATABASE = "gsw"
 # Only a last resort against a runaway statement: the first vector query after a bulk load builds the index's graph inside the query, and
-# that takes minutes from 100,000 vectors on. `Dialect.time_limit` sets shorter ones.
+# that takes minutes from 100,000 vectors on.
 COMMAND_TIMEOUT_MS = 3_600_000
 MESSAGE_BYTES = 128 << 20  # with Bolt's default of 16 MiB the client hangs on a larger message
 STOP_SECONDS = 60
@@ -125,19 +125,13 @@ def _free_ports() -> tuple[int, int]:
 
 
 def _answer(database: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """To `{"analyze": query}`: what the parser says that a query would do. `{"timeout": ms}` ends later statements after that time."""
+    """To `{"analyze": query}`: what the parser says that a query would do."""
     try:
-        if "analyze" in question:
-            found = database._java_db.getQueryEngine("opencypher").analyze(question["analyze"])
-            return {"operations": sorted(str(kind) for kind in found.getOperationTypes()), "reads": bool(found.isIdempotent())}
-        import jpype  # type: ignore[import-untyped]
-
-        milliseconds = int(question["timeout"]) or COMMAND_TIMEOUT_MS
-        jpype.JClass("com.arcadedb.GlobalConfiguration").COMMAND_TIMEOUT.setValue(jpype.JLong(milliseconds))
+        found = database._java_db.getQueryEngine("opencypher").analyze(question["analyze"])
+        return {"operations": sorted(str(kind) for kind in found.getOperationTypes()), "reads": bool(found.isIdempotent())}
     except Exception as error:
         cause = getattr(error, "getCause", lambda: None)() or error  # the parser's own words
         return {"failed": " ".join(str(getattr(cause, "getMessage", lambda: cause)()).split())[:500]}
-    return {"done": True}
 
 
 def _give_up() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
@@ -200,11 +198,6 @@ class Neo4jDialect:
         except Neo4jError as error:
             raise EngineError(f"the server cannot read the query: {_first_line(error)}") from error
         return (kind == "r" and not readonly.may_write(query)) or (kind == "s" and readonly.asks_server(query))
-
-    @contextlib.contextmanager
-    def time_limit(self, seconds: float | None) -> Iterator[None]:  # noqa: ARG002
-        """Nothing: on Neo4j a limit belongs to the statement, `neo4j.Query(text, timeout=seconds)`."""
-        yield
 
 
 def _first_line(error: Exception) -> str:
