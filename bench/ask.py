@@ -91,9 +91,9 @@ def main() -> None:
                     schema.build_search_indexes(connection, memory.embedder.dimension)
                 schema.warm_up(connection, memory.embedder.dimension)
                 indexed, have = time.perf_counter() - start, size
-                memory._state = schema.read_state(connection)
+                memory._state, memory._names = schema.read_state(connection), None
                 vector_of = dict(asked)
-                search = Search(reader, vector_of.__getitem__, memory._name_graph, lambda size=size: size, 10**9)
+                search = Search(reader, vector_of.__getitem__, memory._name_graphs(), 10**9)
                 start = time.perf_counter()
                 ask_linked(search, asked[0][0], 5, trace=False)
                 read = time.perf_counter() - start

