@@ -54,8 +54,16 @@ def record_aside(folder: Path, heap: str) -> None:
 
 def record(folder: Path, heap: str) -> None:
     """Start an engine in a scratch folder, rehearse, end its JVM, which writes the cache, and put that in its place."""
-    if FolderLock(folder).acquire({"pid": os.getpid(), "command": "embedded_cache"}, patience=0) is not None:
+    lock = FolderLock(folder)
+    if lock.acquire({"pid": os.getpid(), "command": "embedded_cache"}, patience=0) is not None:
         return  # another one is at it
+    try:
+        _record(folder, heap)
+    finally:
+        lock.release()
+
+
+def _record(folder: Path, heap: str) -> None:
     guard = threading.Timer(_SECONDS, os._exit, (1,))
     guard.daemon = True
     guard.start()
