@@ -11,7 +11,7 @@ import click
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.output import print_json, print_table
 
-_TAKEN = {"self", "query", "write"}  # names that `Memory.cypher` has for itself
+_TAKEN = {"write"}  # a name that `Memory.cypher` has for itself
 
 
 def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:

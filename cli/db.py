@@ -25,7 +25,7 @@ def db() -> None:
     Example:
       gswgraph db start
       export NEO4J_URI=bolt://127.0.0.1:7687
-      gswgraph load report.pdf
+      gswgraph load notes/
     """
 
 

@@ -11,9 +11,10 @@ from gsw_graph.cli.safe_text import one_line
 
 @click.command()
 @memory_option
+@click.option("--mend", is_flag=True, help="Make missing indexes, count again and remove what hangs loose, then look.")
 @json_option
 @click.pass_obj
-def doctor(url: str | None, as_json: bool) -> None:
+def doctor(url: str | None, mend: bool, as_json: bool) -> None:
     """Look for what is wrong, and say how to mend it.
 
     Exit code 1: something is wrong.
@@ -21,10 +22,11 @@ def doctor(url: str | None, as_json: bool) -> None:
     \b
     Example:
       gswgraph doctor
+      gswgraph doctor --mend
       gswgraph doctor --json
     """
     with open_memory(url) as memory:
-        findings = memory.doctor()
+        findings = memory.doctor(mend=mend)
     well = all(finding.ok for finding in findings)
     if as_json:
         print_json({"ok": well, "findings": [finding.to_dict() for finding in findings]})

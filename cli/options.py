@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.errors import InputError
-
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.memory import Memory
@@ -35,10 +33,7 @@ def settings() -> Settings:
     """The settings of the environment. InputError: one of them cannot be read."""
     from gsw_graph.config import Settings
 
-    try:
-        return Settings.from_env()
-    except ValueError as error:
-        raise InputError(str(error), where="a GSWGRAPH_ variable of the environment") from error
+    return Settings.from_env()
 
 
 def open_memory(url: str | None) -> Memory:

@@ -9,6 +9,8 @@ from gsw_graph.errors import GswGraphError
 from gsw_graph.results import Finding
 
 if TYPE_CHECKING:
+    from neo4j import ManagedTransaction
+
     from gsw_graph.config import Settings
     from gsw_graph.engine import Connection
 
@@ -23,12 +25,32 @@ def examine(connection: Connection, settings: Settings) -> list[Finding]:
     return findings
 
 
+def mend(connection: Connection) -> None:
+    """Make missing indexes, recount what is counted, and remove what hangs loose."""
+    from gsw_graph.store import schema
+    from gsw_graph.store.statements import statement
+
+    if (state := schema.read_state(connection)) is not None:
+        schema.repair(connection, state.dimension)
+    with connection.driver.session(database=connection.database) as session:
+
+        def work(tx: ManagedTransaction) -> None:
+            for name in ("stamp", "mend_loose", "mend_concepts"):
+                tx.run(statement(f"write/{name}")).consume()
+
+        session.execute_write(work)
+
+
 def _guarded(check: Callable[[Connection, Settings], Iterator[Finding]], connection: Connection, settings: Settings) -> list[Finding]:
+    from neo4j.exceptions import DriverError, Neo4jError
+
     found: list[Finding] = []
     try:
         found.extend(check(connection, settings))
     except GswGraphError as error:
         found.append(Finding(check.__name__.strip("_"), False, error.message, error.hint))
+    except (DriverError, Neo4jError) as error:
+        found.append(Finding(check.__name__.strip("_"), False, f"the engine failed ({error})", "See the server's log"))
     return found
 
 
@@ -55,10 +77,11 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
     if not state.indexed:
         yield Finding("indexes", False, "the search indexes are not built: a first load was cut off", _RELOAD)
     else:
-        yield Finding("indexes", not missing, f"not online: {', '.join(missing)}" if missing else "online", _RELOAD if missing else None)
+        text = f"missing or not online: {', '.join(missing)}" if missing else "online"
+        yield Finding("indexes", not missing, text, "gswgraph doctor --mend" if missing else None)
     unfinished = reader.unfinished()
     text = f"cut off while written: {', '.join(unfinished[:5])}{' ...' if len(unfinished) > 5 else ''}" if unfinished else "all complete"
     yield Finding("documents", not unfinished, text, f"gswgraph load {unfinished[0]}" if unfinished else None)
     wrong = {name: count for name, count in reader.run("read/wrong_counts")[0].items() if count}
     text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items()) or "counts agree, nothing hangs loose"
-    yield Finding("graph", not wrong, text, "gswgraph load --replace PATH..." if wrong else None)
+    yield Finding("graph", not wrong, text, "gswgraph doctor --mend" if wrong else None)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace as changed
-from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.config import Settings
 from gsw_graph.engine.plain import plainly
 from gsw_graph.errors import InputError
-from gsw_graph.model import Document, Workspace, content_id
+from gsw_graph.extract import EXTRACTORS
+from gsw_graph.model import Document, content_id
 from gsw_graph.pipeline import Progress, Tally
 from gsw_graph.results import Answer, Citation, Finding, Forgotten, LoadReport, Status, Table
 from gsw_graph.retrieve import STRATEGIES
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.inference.embedder import Embedder
     from gsw_graph.retrieve.names import NameGraphs
+    from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
-EXTRACTORS = ("rules", "none")
 
 
 class Memory:
@@ -41,7 +42,6 @@ class Memory:
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self._connection, self._settings = connection, settings
         self._embedder: Embedder | None = None
-        self._embedder_lock = threading.Lock()
         self._names: NameGraphs | None = None
         self._state: MemoryState | None = None
 
@@ -71,12 +71,11 @@ class Memory:
     @property
     def embedder(self) -> Embedder:
         """The embedder of the settings, loaded when it is first needed."""
-        with self._embedder_lock:
-            if self._embedder is None:
-                from gsw_graph.inference.embedder import Embedder
+        if self._embedder is None:
+            from gsw_graph.inference.embedder import Embedder
 
-                self._embedder = Embedder.load(self._settings)
-            return self._embedder
+            self._embedder = Embedder.load(self._settings)
+        return self._embedder
 
     @plainly
     def load(
@@ -101,7 +100,8 @@ class Memory:
         start = perf_counter()
         if extractor not in EXTRACTORS:
             raise InputError(f"there is no extractor {extractor!r}", hint=f"Use one of {', '.join(EXTRACTORS)}")
-        items = loaders.read([str(path) for path in paths], stdin=stdin)
+        names = [str(path) for path in paths]
+        items = loaders.read(names, stdin=stdin)
         reader, tally = Reader(self._connection), Tally()
         self._state = self._names = None
         state = schema.read_state(self._connection)
@@ -109,7 +109,7 @@ class Memory:
             state = schema.prepare(self._connection, self.embedder.name, self.embedder.dimension)
         before = reader.counts()[0] if state else {}
         states = reader.document_states if state else lambda _: {}
-        feed = Feed(items, states, _rules if extractor == "rules" else partial(Workspace, extractor="none"), tally, replace=replace)
+        feed = Feed(items, states, extractor, tally, replace=replace, size=loaders.size(names))
         with feed as windows:
             if dry_run:
                 tally.passages = sum(window.passages for window in windows)
@@ -145,8 +145,9 @@ class Memory:
         start = perf_counter()
         _check_question(question, strategy, plan, k)
         reader = Reader(self._connection)
-        search = Search(reader, self._embed_question, self._name_graphs(), self._settings.linked_client_passages)
-        found = RUN[strategy](search, question, k, trace=trace) if self._ready() else Found([])
+        state = self._ready()
+        search = Search(reader, self._embed_question, self._name_graphs(state), self._settings.linked_client_passages)
+        found = RUN[strategy](search, question, k, trace=trace) if state else Found([])
         return Answer(
             question=question,
             strategy="linked" if strategy == "auto" else strategy,
@@ -165,6 +166,7 @@ class Memory:
             trace=found.trace,
         )
 
+    @plainly
     def warm(self) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
         if self._ready():
@@ -199,12 +201,18 @@ class Memory:
         return Status(connection.url, connection.dialect.name, connection.dialect.version, nodes, relationships, unfinished, **known)
 
     @plainly
-    def doctor(self) -> list[Finding]:
-        """What is right and wrong with the memory, the models and the machine, each with the line that mends it."""
-        from gsw_graph.doctor import examine
+    def doctor(self, *, mend: bool = False) -> list[Finding]:
+        """What is right and wrong with the memory, the models and the machine, each with the line that mends it.
 
-        return examine(self._connection, self._settings)
+        `mend` first recounts what is counted and removes what hangs loose.
+        """
+        from gsw_graph import doctor
 
+        if mend and self._exists():
+            doctor.mend(self._connection)
+        return doctor.examine(self._connection, self._settings)
+
+    @plainly
     def cypher(self, query: str, /, *, write: bool = False, **parameters: Any) -> Table:
         """Run a Cypher query. One that would change anything is refused with InputError unless `write`."""
         from gsw_graph.store.adhoc import run
@@ -218,36 +226,30 @@ class Memory:
             self._state = schema.read_state(self._connection)
         return self._state is not None
 
-    def _ready(self) -> bool:
-        """Whether there is something to ask; indexes that an interrupted load left undone are made first."""
+    def _ready(self) -> MemoryState | None:
+        """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load left undone are made first."""
         from gsw_graph.store import schema
 
         if not self._exists() or self._state is None:
-            return False
+            return None
         schema.check(self._state, self._settings.embedder, self._state.dimension)
         if not self._state.indexed:
             self._state = schema.read_state(self._connection)
             if self._state is not None and not self._state.indexed:
                 schema.build_search_indexes(self._connection, self._state.dimension)
-        return True
+        return self._state
 
-    def _name_graphs(self) -> NameGraphs:
+    def _name_graphs(self, state: MemoryState | None) -> NameGraphs:
         from gsw_graph.retrieve.names import NameGraphs
 
         if self._names is None:
-            created = self._state.created if self._state else ""
-            self._names = NameGraphs(self._connection, self._settings.cache_dir / "graphs" / content_id(self._connection.url, created))
+            folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created) if state else None
+            self._names = NameGraphs(self._connection, folder)
         return self._names
 
     def _embed_question(self, question: str) -> list[float]:
         vector: list[float] = self.embedder.encode_query([question])[0].tolist()
         return vector
-
-
-def _rules(document: Document) -> Workspace:
-    from gsw_graph.extract import rules
-
-    return rules.extract(document)
 
 
 def _check_question(question: str, strategy: str, plan: object, k: int) -> None:
@@ -261,22 +263,24 @@ def _check_question(question: str, strategy: str, plan: object, k: int) -> None:
         raise InputError(f"k is {k}", hint="Ask for at least one passage")
 
 
-def _resolve(reader: Any, names: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
-    """Stored documents by id and source that these names mean: a source, or a path whose documents are meant; and the names that mean none."""
+def _resolve(reader: Reader, names: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
+    """Stored documents by id and source that these names mean, and the names that mean none.
+
+    A name is a source, the path of a loaded file or folder whether it still exists or not, or a corpus file whose records are meant.
+    """
     from gsw_graph import loaders
 
+    stored = reader.sources()
     chosen: dict[str, str] = {}
     unknown = []
     for name in names:
-        sources = [name]
-        if content_id("document", name) not in reader.document_states([content_id("document", name)]):
-            try:
-                sources = [item.source for item in loaders.read([name]) if isinstance(item, Document)]
-            except InputError:
-                sources = []
-        ids = {content_id("document", source): source for source in sources}
-        stored = reader.document_states(list(ids)) if ids else {}
-        chosen |= {i: ids[i] for i in stored}
-        if not stored:
+        path = Path(name).absolute().as_posix()
+        meant = {i: source for i, source in stored.items() if source in (name, path) or source.startswith(f"{path}/")}
+        if not meant and name != "-":
+            with suppress(InputError):
+                sources = {item.source for item in loaders.read([name]) if isinstance(item, Document)}
+                meant = {i: source for i, source in stored.items() if source in sources}
+        chosen |= meant
+        if not meant:
             unknown.append(name)
     return chosen, unknown

@@ -10,7 +10,7 @@ def content_id(*parts: str) -> str:
     """A stable id: 128 bits of BLAKE2b over the parts, each with its length in front so that no two lists collide, in hexadecimal."""
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
-        data = part.encode("utf-8")
+        data = part.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()

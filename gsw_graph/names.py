@@ -34,8 +34,8 @@ _SPACE = re.compile(r"\s+")
 # Canonical combining classes of marks that decorate: points of Hebrew and Arabic, accents. The others make letters (Indic, kana, Thai, Tibetan).
 _ACCENTS = frozenset([*range(10, 37), *range(200, 256)])
 _MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")  # accents and vowel signs, which are no \w
-_LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
-WORD = re.compile(rf"{_LETTERS}(?:['’.\-&/]{_LETTERS})*[+#]*")  # of a text: O'Brien, AT&T and C++ are one
+LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+WORD = re.compile(rf"{LETTERS}(?:['’.\-&/]{LETTERS})*[+#]*")  # of a text: O'Brien, AT&T and C++ are one
 LONGEST = 500  # characters; what is longer is no name, and too long for an index
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from gsw_graph.extract import extract
 from gsw_graph.model import Document, Failure, Workspace
 from gsw_graph.results import DocumentCounts
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from gsw_graph.store.writer import Writer
 
 WINDOW = 256  # passages that are embedded together
+_PATIENCE = 2.0  # seconds for the reader to end; one that waits for its input is left behind, it holds nothing
 _AHEAD = 2  # windows that reading may be ahead of embedding
 
 
@@ -61,16 +64,24 @@ class Feed:
         self,
         items: Iterable[Document | Failure],
         states: Callable[[list[str]], dict[str, DocumentState]],
-        extract: Callable[[Document], Workspace],
+        extractor: str,
         tally: Tally,
         *,
         replace: bool,
+        size: int | None = None,
     ) -> None:
-        self._items, self._states, self._extract, self._tally, self._replace = items, states, extract, tally, replace
+        self._items, self._states, self._tally, self._extractor, self._replace = items, states, tally, extractor, replace
         self._queue: queue.Queue[_Window | BaseException | None] = queue.Queue(_AHEAD)
         self._stop = threading.Event()
-        self.total: int | None = None  # passages to load, known once all is read
+        self._bytes, self._read, self._seen, self._done = size, 0, 0, False
         self._thread = threading.Thread(target=self._work, name="gswgraph-reader", daemon=True)
+
+    @property
+    def total(self) -> int | None:
+        """Passages to load: known once all is read, before that an estimate from the bytes of the files, None where these are not known."""
+        if self._done:
+            return self._seen
+        return round(self._seen * max(self._bytes / self._read, 1)) if self._bytes and self._read else None
 
     def __enter__(self) -> Iterator[_Window]:
         self._thread.start()
@@ -78,12 +89,10 @@ class Feed:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        while self._thread.is_alive():
-            try:
+        end = perf_counter() + _PATIENCE
+        while self._thread.is_alive() and perf_counter() < end:
+            with contextlib.suppress(queue.Empty):  # it may wait for a place in the queue
                 self._queue.get(timeout=0.05)
-            except queue.Empty:
-                continue
-        self._thread.join()
 
     def _windows(self) -> Iterator[_Window]:
         while (item := self._queue.get()) is not None:
@@ -93,15 +102,14 @@ class Feed:
 
     def _work(self) -> None:
         try:
-            seen = 0
             for documents in self._batches():
                 window = self._window(documents)
-                seen += window.passages
+                self._seen += window.passages
                 if self._stop.is_set():
                     return
                 if window.workspaces:
                     self._queue.put(window)
-            self.total = seen
+            self._done = True
             self._queue.put(None)
         except BaseException as failure:  # raised in the thread that waits
             self._queue.put(failure)
@@ -121,6 +129,7 @@ class Feed:
                 continue
             batch.append(item)
             passages += len(item.passages)
+            self._read += sum(len(p.text) + len(p.title) for p in item.passages)
             if passages >= WINDOW:
                 yield batch
                 batch, passages = [], 0
@@ -132,11 +141,11 @@ class Feed:
         window = _Window()
         for document in documents:
             state = states.get(document.id)
-            if state and state.ready and state.content_hash == document.content_hash and not self._replace:
+            if state and state.ready and state.content_hash == document.content_hash and state.extractor == self._extractor and not self._replace:
                 self._tally.unchanged += 1
                 continue
             start = perf_counter()
-            window.workspaces.append((self._extract(document), state is not None))
+            window.workspaces.append((extract(document, self._extractor), state is not None))
             self._tally.seconds["extract"] += perf_counter() - start
             window.passages += len(document.passages)
             if state is not None and state.ready:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,7 @@ from gsw_graph.loaders.detect import Format, detect
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure
 
-__all__ = ["read"]
+__all__ = ["read", "size"]
 
 # A new format is a module, its line here, and its sign in `detect`.
 _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
@@ -33,6 +34,17 @@ def read(paths: Iterable[str], *, stdin: BinaryIO | None = None) -> Iterator[Doc
     """
     names = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
     return _distinct(_items(names, stdin))
+
+
+def size(paths: Iterable[str]) -> int | None:
+    """Bytes of the files that `read` would open, None where it is not known (stdin)."""
+    names = expand(paths)
+    if "-" in names:
+        return None
+    seen: set[Path] = set()
+    with contextlib.suppress(OSError):
+        return sum(path.stat().st_size for name in names for path in walk(Path(name), seen) if not isinstance(path, Failure))
+    return None
 
 
 def _items(names: list[str], stdin: BinaryIO | None) -> Iterator[Item]:

@@ -129,7 +129,7 @@ class FakeMemory:
         self._called("status")
         return self.state
 
-    def doctor(self):
+    def doctor(self, *, mend=False):
         self._called("doctor")
         return self.findings
 

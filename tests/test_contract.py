@@ -395,7 +395,7 @@ def test_questions_that_cannot_be_asked(corpus: Memory) -> None:
 
 
 HOSTILE = [
-    "Simple AND (title:foo OR \"bar\") NOT baz~2^3 [a TO b] {x} \\ /regex/ && || ! * ?",
+    'Simple AND (title:foo OR "bar") NOT baz~2^3 [a TO b] {x} \\ /regex/ && || ! * ?',
     "'; MATCH (n) DETACH DELETE n //",
     "$id {id: 'x'} `Backtick` ``",
     "a\\'b \\\\ \\n \\u0041 \\",
@@ -456,7 +456,7 @@ def test_hostile_text_comes_back_as_it_was(hostile: Memory, tmp_path: Path) -> N
 def test_hostile_questions_are_only_words(hostile: Memory) -> None:
     before, stamp = hostile.status(), version(hostile)
     for n, title in enumerate(HOSTILE):
-        for asked in (f"{title} and Word{n}x Person{n}?", title, f"{title}'s \"{title}\""):
+        for asked in (f"{title} and Word{n}x Person{n}?", title, f'{title}\'s "{title}"'):
             if not asked.strip():
                 continue
             for memory, strategy in ((hostile, "linked"), (by_query(hostile), "linked"), (hostile, "dense"), (hostile, "bm25")):
@@ -572,9 +572,7 @@ def test_a_document_of_many_transactions_is_the_same_as_of_one(corpus: Memory, b
 
 
 @pytest.mark.parametrize("share", [0.2, 0.7, 1.0])
-def test_a_document_that_is_half_written_is_not_seen_until_it_is_whole(
-    corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch, share: float
-) -> None:
+def test_a_document_that_is_half_written_is_not_seen_until_it_is_whole(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
     calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
     corpus.load(big)
     whole, total = dump(corpus), calls[0]
@@ -646,36 +644,41 @@ def test_a_sound_memory_is_well(corpus: Memory) -> None:
 
 
 @pytest.mark.parametrize("index", schema.SEARCH_INDEXES)
-def test_a_lost_index_is_found_and_the_next_load_makes_it_again(corpus: Memory, index: str) -> None:
+def test_a_lost_index_is_found_and_made_again(corpus: Memory, index: str) -> None:
     corpus._connection.dialect.run_schema(f"DROP INDEX {index}")
     try:
         assert list(troubles(corpus)) == ["indexes"]
         assert index in troubles(corpus)["indexes"]
-        assert "gswgraph load" in troubles(corpus)["indexes"]
+        assert "gswgraph doctor --mend" in troubles(corpus)["indexes"]
+        if index.startswith("passage"):
+            corpus.load(CORPUS)
     finally:
-        corpus.load(CORPUS)
+        corpus.doctor(mend=True)
     assert troubles(corpus) == {}
     for strategy in ("linked", "dense", "bm25"):
         assert corpus.ask("Who is Ingrid Sølvær?", strategy=strategy).passages
 
 
 @pytest.mark.parametrize(
-    ("harm", "words", "heal"),
+    ("harm", "words"),
     [
-        ("MATCH (c:Concept {id: 'vellmouth'}) SET c.passages = c.passages + 1", "1 miscounted", "MATCH (c:Concept {id: 'vellmouth'}) SET c.passages = c.passages - 1"),
-        ("CREATE (:Concept {id: 'x y z', name: 'X', passages: 1})", "1 miscounted", "MATCH (c:Concept {id: 'x y z'}) DELETE c"),
-        ("CREATE (:Entity {id: 'x', name: 'X'})", "1 loose entities", "MATCH (e:Entity {id: 'x'}) DELETE e"),
-        ("CREATE (:Passage {id: 'x', text: 'X'})", "1 loose passages", "MATCH (p:Passage {id: 'x'}) DELETE p"),
+        ("MATCH (c:Concept {id: 'vellmouth'}) SET c.passages = c.passages + 1", "1 miscounted"),
+        ("CREATE (:Concept {id: 'x y z', name: 'X', passages: 1})", "1 miscounted"),
+        ("CREATE (:Entity {id: 'x', name: 'X'})", "1 loose entities"),
+        ("CREATE (:Passage {id: 'x', text: 'X'})", "1 loose passages"),
     ],
 )
-def test_damage_is_found(corpus: Memory, harm: str, words: str, heal: str) -> None:
+def test_damage_is_found_and_mended(corpus: Memory, harm: str, words: str) -> None:
+    before = dump(corpus)
     corpus.cypher(harm, write=True)
     try:
         assert list(troubles(corpus)) == ["graph"]
         assert words in troubles(corpus)["graph"]
+        assert "gswgraph doctor --mend" in troubles(corpus)["graph"]
     finally:
-        corpus.cypher(heal, write=True)
+        corpus.doctor(mend=True)
     assert troubles(corpus) == {}
+    assert dump(corpus) == before
 
 
 def test_a_first_load_that_was_cut_off_is_found_and_mended(corpus: Memory) -> None:
@@ -739,10 +742,10 @@ def test_updates_are_refused(corpus: Memory, query: str) -> None:
 
 def test_updates_are_allowed_when_meant(corpus: Memory) -> None:
     stamp = version(corpus)
-    table = corpus.cypher("CREATE (n:Note {id: $id, text: $text}) RETURN n.id AS id", write=True, id="n1", text="it's \"x\"")
+    table = corpus.cypher("CREATE (n:Note {id: $id, text: $text}) RETURN n.id AS id", write=True, id="n1", text='it\'s "x"')
     assert (table.columns, table.rows) == (["id"], [{"id": "n1"}])
     assert version(corpus) > stamp
-    assert corpus.cypher("MATCH (n:Note) RETURN n.text AS text").rows == [{"text": "it's \"x\""}]
+    assert corpus.cypher("MATCH (n:Note) RETURN n.text AS text").rows == [{"text": 'it\'s "x"'}]
     corpus.cypher("MATCH (n:Note) DELETE n", write=True)
     assert corpus.cypher("MATCH (n:Note) RETURN n").rows == []
 
@@ -771,7 +774,9 @@ def test_values_in_json_types(corpus: Memory) -> None:
     (row,) = corpus.cypher("MATCH p = (c:Concept {id: 'vellmouth'})<-[:REFERS_TO]-(e:Entity)-[:IN]->(:Passage) RETURN p LIMIT 1").rows
     kinds = [part.get("labels") or part["type"] for part in row["p"]]
     assert kinds == [["Concept"], "REFERS_TO", ["Entity"], "IN", ["Passage"]]
-    (row,) = corpus.cypher("RETURN date('1871-05-03') AS day, datetime('1871-05-03T10:20:30Z') AS moment, [1, null] AS list, {a: date('1871-05-03')} AS map").rows
+    (row,) = corpus.cypher(
+        "RETURN date('1871-05-03') AS day, datetime('1871-05-03T10:20:30Z') AS moment, [1, null] AS list, {a: date('1871-05-03')} AS map"
+    ).rows
     assert row["day"] == "1871-05-03"
     assert row["moment"].startswith("1871-05-03T10:20:30")
     assert row["list"] == [1, None]
@@ -788,9 +793,7 @@ def test_an_empty_result_keeps_its_columns(corpus: Memory) -> None:
 
 def test_dates_are_in_order(corpus: Memory) -> None:
     rows = corpus.cypher("MATCH (e:Entity) WHERE e.from >= '1850-01-01' AND e.to <= '1899-12-31' RETURN e.from AS begin ORDER BY e.from").rows
-    expected = sorted(
-        e.from_ for d in DOCUMENTS for e in rules.extract(d).entities if e.from_ and e.to and e.from_ >= "1850-01-01" and e.to <= "1899-12-31"
-    )
+    expected = sorted(e.from_ for d in DOCUMENTS for e in rules.extract(d).entities if e.from_ and e.to and e.from_ >= "1850-01-01" and e.to <= "1899-12-31")
     assert [row["begin"] for row in rows] == expected
     assert expected
 
@@ -798,3 +801,54 @@ def test_dates_are_in_order(corpus: Memory) -> None:
 def test_names_are_stored_in_normal_form(corpus: Memory) -> None:
     ids = [row["id"] for row in corpus.cypher("MATCH (c:Concept) RETURN c.id AS id").rows]
     assert [normalise(i) for i in ids] == ids
+
+
+def test_two_memories_in_turn_at_one_place_do_not_share_their_names(fresh_settings: Settings, tmp_path: Path) -> None:
+    """The name graph on disk belongs to one memory: another at the same url, with the same version stamp, must not find it."""
+    settings, question = replace(fresh_settings, cache_dir=tmp_path / "cache"), "Who is Ingrid Sølvær?"
+    with Memory.open(settings=settings) as first:
+        first.load(CORPUS)
+        assert len(first.ask(question).passages) == 5
+        stamp = version(first)
+        first.forget(everything=True)
+        first.cypher("MATCH (m:Memory) DETACH DELETE m", write=True)
+        second = Memory(first._connection, settings)
+        second.load(records(tmp_path, "So Ingrid Sølvær sang."))
+        second.cypher("MATCH (m:Memory) SET m.version = $version - 1", write=True, version=stamp)
+        assert version(second) == stamp
+        found = Memory(first._connection, settings).ask(question)
+        assert [p.text for p in found.passages] == ["So Ingrid Sølvær sang."]
+
+
+def test_a_database_of_another_application_is_left_alone(fresh_settings: Settings, tmp_path: Path) -> None:
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.cypher("CREATE (:Document {id: 'theirs', name: 'invoice'})", write=True)
+        with pytest.raises(SchemaError, match=r"another application with the label Document.*NEO4J_DATABASE"):
+            memory.load(records(tmp_path, "So Ana."))
+        assert memory.cypher("MATCH (n) RETURN count(n) AS n").rows == [{"n": 1}]
+
+
+def test_forget_knows_a_file_that_is_gone(fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.txt").write_text(f"This is about Number {name.title()}.", encoding="utf-8")
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.load(str(folder))
+        (folder / "one.txt").unlink()
+        monkeypatch.chdir(tmp_path)
+        assert [Path(source).name for source in memory.forget("notes/one.txt").forgotten] == ["one.txt"]
+        for name in ("two", "three"):
+            (folder / f"{name}.txt").unlink()
+        folder.rmdir()
+        assert len(memory.forget("notes").forgotten) == 2
+        assert memory.forget("notes").unknown == ["notes"]
+
+
+def test_another_extractor_loads_again(fresh_settings: Settings, tmp_path: Path) -> None:
+    with Memory.open(settings=fresh_settings) as memory:
+        path = records(tmp_path, "So Ana Petrova sang.")
+        assert memory.load(path, extractor="none").nodes["Entity"] == 0
+        report = memory.load(path, extractor="rules")
+        assert (report.documents.replaced, report.nodes["Entity"] > 0, report.nodes["Passage"]) == (1, True, 0)
+        assert memory.load(path).documents.unchanged == 1

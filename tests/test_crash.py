@@ -94,9 +94,7 @@ class Place:
 
 
 @pytest.fixture(params=["embedded", "neo4j-5.26"])
-def place(
-    request: pytest.FixtureRequest, tmp_path: Path, neo4j_server: Callable[[str], Settings], fake_embedder: None
-) -> Iterator[Callable[[], Place]]:
+def place(request: pytest.FixtureRequest, tmp_path: Path, neo4j_server: Callable[[str], Settings], fake_embedder: None) -> Iterator[Callable[[], Place]]:
     """Gives a place with an empty memory."""
     number = iter(range(10))
 

@@ -144,9 +144,7 @@ def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(l
 
 
 def test_every_relationship_that_a_load_writes_is_declared_and_the_other_way_round(loaded: Memory) -> None:
-    rows = loaded.cypher(
-        "MATCH (a)-[r]->(b) RETURN labels(a)[0] AS begin, type(r) AS type, labels(b)[0] AS end, keys(r) AS keys, count(*) AS n"
-    ).rows
+    rows = loaded.cypher("MATCH (a)-[r]->(b) RETURN labels(a)[0] AS begin, type(r) AS type, labels(b)[0] AS end, keys(r) AS keys, count(*) AS n").rows
     written: dict[tuple[str, str, str], set[str]] = {}
     for row in rows:
         written.setdefault((row["begin"], row["type"], row["end"]), set()).update(row["keys"])

@@ -70,8 +70,7 @@ def test_linked_on_the_examples(tmp_path: Path) -> None:
         memory.load(str(EXAMPLES / "corpus"))
         shares = {}
         for strategy in ("linked", "dense", "bm25"):
-            found = [{Path(p.source).name for p in memory.ask(q["question"], strategy=strategy, k=5)} for q in questions]
+            found = [{Path(p.source).name for p in memory.ask(q["question"], strategy=strategy, k=10)} for q in questions]
             shares[strategy] = sum(len(f & set(q["supporting"])) / len(q["supporting"]) for f, q in zip(found, questions, strict=True)) / len(found)
-    print(shares)
-    assert shares["linked"] >= 0.85
+    assert shares["linked"] >= 0.9
     assert shares["linked"] > max(shares["dense"], shares["bm25"])

@@ -135,7 +135,9 @@ def test_every_day_of_the_calendar(day):
 
 @pytest.mark.parametrize(
     "text",
-    "31 February 1988|45 May 1988|0 May 1988|29 February 1900|1988-13-01|1988-00-10|1988-02-30|February 31, 1988|999|2100|21000|1,988|$1988|1988%|1988.5|-1988".split("|"),
+    "31 February 1988|45 May 1988|0 May 1988|29 February 1900|1988-13-01|1988-00-10|1988-02-30|February 31, 1988|999|2100|21000|1,988|$1988|1988%|1988.5|-1988".split(
+        "|"
+    ),
 )
 def test_what_is_no_date(text):
     assert dates(text) == []
@@ -189,7 +191,9 @@ def test_the_first_spelling_in_a_document_names_the_entity():
 
 
 TEXT = st.text(max_size=200) | st.lists(
-    st.sampled_from(["The ", "Ana", " of ", "the ", "St. ", "J. ", "1988", " May ", "12 ", ", ", ". ", "'s", "(", ")", " & ", "\n", "é", "東京", "C++", "\ufffd"]),
+    st.sampled_from(
+        ["The ", "Ana", " of ", "the ", "St. ", "J. ", "1988", " May ", "12 ", ", ", ". ", "'s", "(", ")", " & ", "\n", "é", "東京", "C++", "\ufffd"]
+    ),
     max_size=25,
 ).map("".join)
 

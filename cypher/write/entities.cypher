@@ -1,11 +1,13 @@
-// New entities with their concepts and places. $rows: [{id, name, key, description, from, to, passages: [id], titles: [id]}]. Runs once a batch.
+// New entities with their concepts and places. $rows: [{id, name, key, description, from, to, places: [{passage: id, title: whether it is the title of the passage}]}].
+// Result: how many places it wrote, which must be all. Runs once a batch.
 // A concept counts the passages it stands in, and shows the greatest of its names: "Beyoncé" before "Beyonce" before "BEYONCE", whatever came first.
 UNWIND $rows AS row
 MERGE (c:Concept {id: row.key})
-ON CREATE SET c.name = row.name, c.passages = size(row.passages)
-ON MATCH SET c.name = CASE WHEN row.name > c.name THEN row.name ELSE c.name END, c.passages = c.passages + size(row.passages)
+ON CREATE SET c.name = row.name, c.passages = size(row.places)
+ON MATCH SET c.name = CASE WHEN row.name > c.name THEN row.name ELSE c.name END, c.passages = c.passages + size(row.places)
 CREATE (e:Entity {id: row.id, name: row.name, description: row.description, from: row.from, to: row.to})-[:REFERS_TO]->(c)
 WITH e, row
-UNWIND row.passages AS place
-MATCH (p:Passage {id: place})
-CREATE (e)-[:IN {title: place IN row.titles}]->(p)
+UNWIND row.places AS place
+MATCH (p:Passage {id: place.passage})
+CREATE (e)-[:IN {title: place.title}]->(p)
+RETURN count(*) AS written

@@ -1,6 +1,12 @@
-// Deletes what stands in these passages and in no other: entities, verb phrases, question-answer pairs, propositions. $passages.
+// Deletes passages, and what stood in them and now stands in none: entities, verb phrases, question-answer pairs, propositions. $passages.
 UNWIND $passages AS id
-MATCH (p:Passage {id: id})<-[:IN]-(x)
-WITH DISTINCT x
-WHERE all(place IN [(x)-[:IN]->(q:Passage) | q.id] WHERE place IN $passages)
+MATCH (p:Passage {id: id})
+OPTIONAL MATCH (p)<-[:IN]-(x)
+WHERE x:Entity OR x:VerbPhrase OR x:QAPair OR x:Proposition
+WITH collect(DISTINCT p) AS passages, collect(DISTINCT x) AS inside
+FOREACH (p IN passages | DETACH DELETE p)
+WITH inside
+UNWIND inside AS x
+WITH x
+WHERE NOT EXISTS { (x)-[:IN]->(:Passage) }
 DETACH DELETE x

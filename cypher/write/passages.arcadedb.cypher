@@ -1,4 +1,6 @@
-// New passages of documents. $rows: [{id, document, text, title, position, embedding}]. Runs once a batch.
+// New passages of documents. $rows: [{id, document, text, title, position, embedding}].
+// Result: how many it wrote, which must be all. Runs once a batch.
 UNWIND $rows AS row
 MATCH (d:Document {id: row.document})
 CREATE (p:Passage {id: row.id, text: row.text, title: row.title, position: row.position, embedding: row.embedding})-[:PART_OF]->(d)
+RETURN count(*) AS written

@@ -1,6 +1,8 @@
-// New passages of documents; the procedure stores the vector in 32 bits. $rows: [{id, document, text, title, position, embedding}]. Runs once a batch.
+// New passages of documents; the procedure stores the vector in 32 bits. $rows: [{id, document, text, title, position, embedding}].
+// Result: how many it wrote, which must be all. Runs once a batch.
 UNWIND $rows AS row
 MATCH (d:Document {id: row.document})
 CREATE (p:Passage {id: row.id, text: row.text, title: row.title, position: row.position})-[:PART_OF]->(d)
 WITH p, row
 CALL db.create.setNodeVectorProperty(p, 'embedding', row.embedding)
+RETURN count(*) AS written

@@ -45,7 +45,7 @@ def prepare(folder: Path) -> Path:
 def _check_marker(folder: Path) -> None:
     marker = folder / MARKER
     if not marker.exists():
-        if any(folder.iterdir()):
+        if any(entry.suffix != ".part" for entry in folder.iterdir()):  # a first start that was killed leaves one
             raise EngineError(
                 "this folder holds other files and no gswgraph memory",
                 where=str(folder),

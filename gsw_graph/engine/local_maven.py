@@ -58,15 +58,23 @@ def start(home: Path, lib: Path, release: str, port: int, http_port: int, report
     options = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
     command = [java, "-cp", f"{lib}{os.sep}*", f"-Xmx{heap_size()}", *options, *_FLAGS[line], _MAIN[line]]
     pid = _detach([*command, f"--home-dir={home}", f"--config-dir={home / 'conf'}", "--console-mode"], home)
+    try:
+        _await(home, pid, port)
+    except BaseException:  # Ctrl-C too: nobody would know of the server
+        if runs(home, pid):
+            stop(home, pid)
+        raise
+    return pid
+
+
+def _await(home: Path, pid: int, port: int) -> None:
     end = time.monotonic() + START_SECONDS
     while not _listens(port) or "Started." not in _log(home):
         if not _settled(home, pid):
             raise EngineError(f"Neo4j did not start: {_reason(home)}", where=str(home), hint=f"Its log is {home / LOG}")
         if time.monotonic() > end:
-            stop(home, pid)
             raise EngineError(f"Neo4j did not start within {START_SECONDS} s", where=str(home), hint=f"Its log is {home / LOG}")
         time.sleep(0.1)
-    return pid
 
 
 def runs(home: Path, pid: int) -> bool:

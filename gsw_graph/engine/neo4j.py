@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.config import Settings
 
-OLDEST = (5, 23)  # `CALL (x) { }` and the vector options that the schema gives
+OLDEST = (5, 26)  # the long-term release; `CALL (x) { }` came with 5.23
 _SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 _CONNECT_SECONDS = 10
 _UNREADY = "SHOW INDEXES YIELD name, state WHERE state <> 'ONLINE' RETURN name"

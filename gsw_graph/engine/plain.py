@@ -27,6 +27,6 @@ def plainly(method: Callable[_P, _R]) -> Callable[_P, _R]:
         except (DriverError, Neo4jError) as error:
             where = args[0]._connection.url  # type: ignore[attr-defined]
             text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
-            raise EngineError(f"the engine failed ({text})", where=where, hint="Run it again; a load goes on where it stood") from error
+            raise EngineError(f"the engine failed ({text})", where=where, hint="See gswgraph doctor and run it again; a load goes on") from error
 
     return call

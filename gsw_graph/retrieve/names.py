@@ -17,9 +17,9 @@ _TRIES = 3  # to read it while nobody writes
 
 
 class NameGraphs:
-    """Keeps the graph of the last version asked for; `folder` is its place on disk."""
+    """Keeps the graph of the last version asked for; `folder` is its place on disk, None for a memory that has no name yet."""
 
-    def __init__(self, connection: Connection, folder: Path) -> None:
+    def __init__(self, connection: Connection, folder: Path | None) -> None:
         self._reader, self._folder = Reader(connection), folder
         self._last: tuple[int, NamedGraph] | None = None
         self._size: int | None = None
@@ -35,16 +35,18 @@ class NameGraphs:
         """The graph of a version of the memory; of a later one where somebody wrote meanwhile."""
         if self._last is not None and self._last[0] == version:
             return self._last[1]
-        graph = graph_cache.load(self._folder, version)
+        graph = graph_cache.load(self._folder, version) if self._folder else None
         for _ in range(_TRIES):
             if graph is not None:
                 break
             read = name_graph.build(self._reader.name_graph())
             now = self._reader.size()[0]
             if now == version:
-                graph_cache.save(read, self._folder, version)
                 graph = read
+                if self._folder:
+                    graph_cache.save(graph, self._folder, version)
             version = now
-        graph = graph if graph is not None else read
+        if graph is None:
+            return read  # somebody writes all the time: good for this question, not to be kept
         self._last, self._size = (version, graph), graph.graph.size
         return graph

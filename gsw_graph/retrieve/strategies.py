@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from gsw_graph.names import LETTERS
 from gsw_graph.results import RankedPassage, Step, Trace
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
         else:
             nearest = search.reader.nearest(embedding, strategy.NEAREST)
             near, graph = nearest.passages, search.names.of(nearest.version)
+            if sum(passage in graph.passage_numbers for passage, _ in near) < min(strategy.NEAREST, graph.graph.size) and (hidden := search.reader.hidden()):
+                near = search.reader.nearest(embedding, strategy.NEAREST + hidden).passages
             walked = "whole graph" if graph.graph.size <= strategy.WHOLE else "neighbourhood"
     with search.clock("rank"):
         found = strategy.retrieve(graph, question, near, k, trace=trace)
@@ -94,7 +97,7 @@ STRATEGIES: dict[str, Callable[..., Found]] = {"linked": linked, "dense": dense,
 
 def lucene_words(question: str) -> str:
     """A question as words that Lucene takes for words alone: no operator, no syntax, no more than it accepts."""
-    return " ".join(re.findall(r"\w+", question.lower())[:_WORDS])
+    return " ".join(re.findall(LETTERS, question.lower())[:_WORDS])
 
 
 def _trace(search: Search, found: Linked, passages: Sequence[RankedPassage], walked: str) -> Trace:

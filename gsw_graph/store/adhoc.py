@@ -36,9 +36,12 @@ def run(connection: Connection, query: str, parameters: Mapping[str, Any], *, wr
 
             if not write:
                 return session.execute_read(work)
-            table = work(session) if _OWN_TRANSACTIONS.search(query) else session.execute_write(work)
-            session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
-            return table
+            try:
+                return work(session) if _OWN_TRANSACTIONS.search(query) else session.execute_write(work)
+            finally:  # a query with transactions of its own may have written before it failed
+                session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
+    except (OverflowError, UnicodeError, ValueError, TypeError) as error:
+        raise InputError(f"a value cannot be sent to the engine ({error})") from error
     except (ClientError, DatabaseError, EngineError) as error:
         message = error.message if isinstance(error, EngineError | ClientError) else str(error)
         raise InputError(f"the query failed: {message}") from error

@@ -72,11 +72,22 @@ class Reader:
 
     def dense(self, embedding: Sequence[float], k: int) -> list[RankedPassage]:
         """The `k` passages nearest to a vector, scored by cosine in [-1, 1]."""
-        return [_ranked(row, 2 * row["score"] - 1) for row in self.run("read/dense", embedding=embedding, k=k)]
+        return [_ranked(row, 2 * row["score"] - 1) for row in self._past_hidden("read/dense", k, embedding=embedding)]
 
     def bm25(self, words: str, k: int) -> list[RankedPassage]:
         """The `k` passages that fit some words best, with the engine's BM25 score."""
-        return [_ranked(row, row["score"]) for row in self.run("read/bm25", words=words, k=k)]
+        return [_ranked(row, row["score"]) for row in self._past_hidden("read/bm25", k, words=words)]
+
+    def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
+        """The `k` best rows of an index search; where documents that are not ready took places, it looks further."""
+        rows = self.run(name, k=k, **parameters)
+        if len(rows) < k and (hidden := self.hidden()):
+            rows = self.run(name, k=k + hidden, **parameters)
+        return rows[:k]
+
+    def hidden(self) -> int:
+        """How many passages stand in documents that are not ready."""
+        return int(self.run("read/hidden")[0]["passages"])
 
     def nearest(self, embedding: Sequence[float], k: int) -> Nearest:
         """The `k` passages nearest to a vector."""

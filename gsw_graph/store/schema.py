@@ -55,6 +55,8 @@ def read_state(connection: Connection) -> MemoryState | None:
 def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryState:
     """Make or migrate the schema for vectors of `dimension`; SchemaError where the memory was made with another embedder or by a newer gswgraph."""
     state = read_state(connection)
+    if state is None:
+        _refuse_foreign(connection)
     if state is None or state.schema < SCHEMA:
         _migrate(connection, state.schema if state else 0)
     if state is None:
@@ -96,10 +98,19 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
 
 
 def missing_indexes(connection: Connection) -> list[str]:
-    """Search indexes that do not stand, or do not answer."""
+    """Constraints and indexes that do not stand, or do not answer."""
     records, _, _ = connection.driver.execute_query(statement("read/indexes"), database_=connection.database, routing_="r")
     standing = {record["name"]: record["state"] for record in records}
-    return [name for name in SEARCH_INDEXES if standing.get(name) != "ONLINE"]
+    wanted = [*(name for names in MIGRATIONS.values() for name in names), *SEARCH_INDEXES]
+    return [name for name in wanted if standing.get(name) != "ONLINE"]
+
+
+def repair(connection: Connection, dimension: int) -> None:
+    """Make every constraint and index that is missing."""
+    for names in MIGRATIONS.values():
+        for name in names:
+            connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
+    build_search_indexes(connection, dimension)
 
 
 def warm_up(connection: Connection, dimension: int) -> None:
@@ -109,6 +120,16 @@ def warm_up(connection: Connection, dimension: int) -> None:
         ("read/bm25", {"words": "warm", "k": 10}),
     ):
         connection.driver.execute_query(statement(name), parameters, database_=connection.database, routing_="r")
+
+
+def _refuse_foreign(connection: Connection) -> None:
+    records, _, _ = connection.driver.execute_query(statement("read/foreign"), database_=connection.database, routing_="r")
+    if records:
+        raise SchemaError(
+            f"the database already has nodes of another application with the label {':'.join(records[0]['labels'])}",
+            where=connection.url,
+            hint="Give gswgraph a database of its own with NEO4J_DATABASE",
+        )
 
 
 def _migrate(connection: Connection, done: int) -> None:

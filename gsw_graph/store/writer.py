@@ -11,6 +11,7 @@ from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.errors import EngineError
 from gsw_graph.model import content_id
 from gsw_graph.store.statements import statement
 
@@ -25,7 +26,9 @@ Row = dict[str, Any]
 MESSAGE_BYTES = 4_000_000  # rows of one statement: the embedded engine takes messages up to 16 MB, and a driver packs a whole one in memory
 TRANSACTION_BYTES = 16_000_000  # a document above this is written in several transactions and seen when the last is done
 BATCH_BYTES = 2_000_000  # documents are gathered up to this before they are sent
-_FORGET_PASSAGES = 200
+_FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
+_FORGET_DOCUMENTS = 50
+_PLACE_BYTES = 70
 _QUEUE = 4
 _ORDER = ("documents", "passages", "next", "entities", "roles")
 
@@ -65,7 +68,7 @@ class Batch:
         )
         self.rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
         for entity in workspace.entities:
-            entity_id = content_id("entity", document.id, entity.key)
+            entity_id, titles = content_id("entity", document.id, entity.key), set(entity.titles)
             self.rows["entities"].append(
                 {
                     "id": entity_id,
@@ -74,13 +77,12 @@ class Batch:
                     "description": entity.description,
                     "from": entity.from_,
                     "to": entity.to,
-                    "passages": [ids[position] for position in entity.passages],
-                    "titles": [ids[position] for position in entity.titles],
+                    "places": [{"passage": ids[position], "title": position in titles} for position in entity.passages],
                 }
             )
             self.rows["roles"] += ({"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles)
-        self.bytes += sum(9 * len(vector) + 3 * len(p.text) + 200 for p, vector in zip(document.passages, vectors, strict=True))
-        self.bytes += sum(200 + 40 * (len(entity.passages) + len(entity.titles)) for entity in workspace.entities)
+        self.bytes += sum(9 * len(vector) + 3 * (len(p.text) + len(p.title)) + 200 for p, vector in zip(document.passages, vectors, strict=True))
+        self.bytes += sum(200 + 6 * len(entity.key) + _PLACE_BYTES * len(entity.passages) for entity in workspace.entities)
 
     def statements(self) -> Iterator[tuple[str, list[Row]]]:
         """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
@@ -123,16 +125,16 @@ class Writer:
             raise self._failure
 
     def _work(self) -> None:
-        with self._connection.driver.session(database=self._connection.database) as session:
-            while (batch := self._queue.get()) is not None:
-                if self._failure is not None or self._dropped:
-                    continue  # keep the queue moving so that nobody waits for ever
-                start = perf_counter()
-                try:
+        while (batch := self._queue.get()) is not None:
+            if self._failure is not None or self._dropped:
+                continue  # keep the queue moving so that nobody waits for ever
+            start = perf_counter()
+            try:
+                with self._connection.driver.session(database=self._connection.database) as session:
                     write(session, batch, self._connection.dialect.name)
-                except BaseException as failure:  # raised in the thread that waits
-                    self._failure = failure
-                self.seconds += perf_counter() - start
+            except BaseException as failure:  # raised in the thread that waits
+                self._failure = failure
+            self.seconds += perf_counter() - start
 
 
 def write(session: Any, batch: Batch, dialect: str) -> None:
@@ -160,7 +162,7 @@ def forget(session: Any, ids: Sequence[str]) -> None:
             session.execute_write(_mark, "document_loading", document)
             while session.execute_write(_forget, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
                 pass
-    for some in _chunks(ids, _FORGET_PASSAGES):
+    for some in _chunks(ids, _FORGET_DOCUMENTS):
         session.execute_write(_forget_whole, some)
 
 
@@ -173,7 +175,13 @@ def _write_whole(tx: ManagedTransaction, batch: Batch, replaced: list[str], dial
 def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], dialect: str) -> None:
     tx.run(statement("write/stamp")).consume()
     for name, rows in statements:
-        tx.run(statement(f"write/{name}", dialect), rows=rows).consume()
+        record = tx.run(statement(f"write/{name}", dialect), rows=rows).single()
+        wanted = sum(len(row["places"]) for row in rows) if name == "entities" else len(rows)
+        if record is not None and record["written"] != wanted:
+            raise EngineError(
+                f"{wanted - record['written']} of {wanted} {name} found no place: another process removed what they belong to",
+                hint="Run the load again",
+            )
 
 
 def _mark(tx: ManagedTransaction, name: str, document: str) -> None:
@@ -198,7 +206,6 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
         places = [record.data() for record in tx.run(statement("read/concept_places"), passages=passages)]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
         tx.run(statement("write/forget_content"), passages=passages).consume()
-        tx.run(statement("write/forget_passages"), passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()
     return len(passages)
@@ -221,7 +228,7 @@ def _parts(rows: list[Row]) -> Iterator[list[Row]]:
 
 def _size(row: Row) -> int:
     return 100 + sum(
-        3 * len(value) if isinstance(value, str) else (40 if value and isinstance(value[0], str) else 9) * len(value)
+        3 * len(value) if isinstance(value, str) else (9 if value and isinstance(value[0], float) else _PLACE_BYTES) * len(value)
         for value in row.values()
         if isinstance(value, str | list)
     )

@@ -1,0 +1,4 @@
+// How many passages stand in documents that are not ready: they take places in the indexes that a search must look past.
+// Runs when a search found less than it asked for.
+MATCH (d:Document {status: 'loading'})<-[:PART_OF]-(p:Passage)
+RETURN count(p) AS passages

@@ -1,4 +1,0 @@
-// Deletes passages. $passages.
-UNWIND $passages AS id
-MATCH (p:Passage {id: id})
-DETACH DELETE p
