@@ -58,8 +58,9 @@ class Bench:
     def dense(self) -> np.ndarray:
         return self.recall([[int(i) for i, _ in near] for near in self.near])
 
-    def linked(self, graph: NamedGraph, **how: int) -> np.ndarray:
-        found = (linked.retrieve(graph, q["question"], near[: linked.NEAREST], 10, **how) for q, near in zip(self.asked, self.near, strict=True))
+    def linked(self, graph: NamedGraph, *, whole: bool = True) -> np.ndarray:
+        with setting({"WHOLE": 10**9 if whole else 0}):
+            found = [linked.retrieve(graph, q["question"], near[: linked.NEAREST], 10) for q, near in zip(self.asked, self.near, strict=True)]
         return self.recall([[int(i) for i in f.passages] for f in found])
 
     def recall(self, ranked: list[list[int]]) -> np.ndarray:
@@ -73,14 +74,15 @@ def plain(workspace) -> list:
 
 @contextmanager
 def setting(values: dict[str, float]) -> Iterator[None]:
-    old = {name: getattr(CONSTANTS[name][0], name) for name in values}
+    homes = {name: CONSTANTS[name][0] if name in CONSTANTS else linked for name in values}
+    old = {name: getattr(homes[name], name) for name in values}
     for name, value in values.items():
-        setattr(CONSTANTS[name][0], name, value)
+        setattr(homes[name], name, value)
     try:
         yield
     finally:
         for name, value in old.items():
-            setattr(CONSTANTS[name][0], name, value)
+            setattr(homes[name], name, value)
 
 
 def line(name: str, recall: np.ndarray) -> None:
@@ -99,19 +101,19 @@ def main() -> None:
     bench = Bench(arguments.corpus, arguments.questions)
     graph = name_graph.build(bench.rows)
     line("dense", bench.dense())
-    line("linked, whole graph", bench.linked(graph, whole=10**9))
-    line("linked, neighbourhood", bench.linked(graph, whole=0))
+    line("linked, whole graph", bench.linked(graph))
+    line("linked, neighbourhood", bench.linked(graph, whole=False))
     for name, (module, values) in CONSTANTS.items():
         used = getattr(module, name)
         for value in values:
             with setting({name: value}):
                 mark = " (in use)" if value == used else ""
-                line(f"{name} {value}{mark}", bench.linked(name_graph.build(bench.rows), whole=10**9))
+                line(f"{name} {value}{mark}", bench.linked(name_graph.build(bench.rows)))
     rng = random.Random(1)
     grid = []
     for _ in range(arguments.settings):
         with setting({name: rng.choice(values[1:] if len(values) > 3 else values) for name, (_, values) in CONSTANTS.items()}):
-            grid.append(bench.linked(name_graph.build(bench.rows), whole=10**9)[:, 1])
+            grid.append(bench.linked(name_graph.build(bench.rows))[:, 1])
     scores = np.array(grid)
     held = []
     for _ in range(1000):

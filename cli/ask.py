@@ -23,9 +23,9 @@ def ask(url: str | None, question: tuple[str, ...], strategy: str, k: int, no_an
     """Ask the memory a question; passages come best first.
 
     Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line or Ctrl-D ends.
-    That works in a pipe too; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
+    In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
 
-    Exit code 3: the memory holds nothing for the question.
+    Exit code 3: the memory holds nothing for the question. `linked` and `dense` always find something in a memory that is not empty.
 
     \b
     Example:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(memory: Memory, *, strategy: str, k: int, answer: bool, trace: bool, timings: bool, as_json: bool) -> int:
-    """Answer until an empty line or the end; the number of questions that could not be asked."""
+    """Answer until the end, or at a terminal an empty line; the number of questions that could not be asked."""
     failed = 0
     memory.warm()
     for question in _questions():
@@ -39,8 +39,10 @@ def run(memory: Memory, *, strategy: str, k: int, answer: bool, trace: bool, tim
 
 
 def _questions() -> Iterator[str]:
-    lines = _typed() if sys.stdin.isatty() else _piped()
-    for line in lines:
+    if not sys.stdin.isatty():
+        yield from filter(None, map(str.strip, _piped()))
+        return
+    for line in _typed():
         if not (question := line.strip()):
             return
         yield question

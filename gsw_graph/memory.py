@@ -15,7 +15,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.model import Document, content_id
 from gsw_graph.pipeline import Progress, Tally
-from gsw_graph.results import Answer, Citation, Finding, Forgotten, LoadReport, Status, Table
+from gsw_graph.results import Answer, Finding, Forgotten, LoadReport, Status, Table
 from gsw_graph.retrieve import STRATEGIES
 
 if TYPE_CHECKING:
@@ -131,12 +131,19 @@ class Memory:
 
     @plainly
     def ask(
-        self, question: str, *, strategy: str = "auto", plan: object = None, k: int = 5, answer: bool = True, trace: bool = False
+        self,
+        question: str,
+        *,
+        strategy: str = "auto",
+        plan: object = None,
+        k: int = 5,
+        answer: bool = True,  # noqa: ARG002 - no strategy words one yet
+        trace: bool = False,
     ) -> Answer:
         """The `k` passages that a strategy finds for a question, best first; `trace` adds the way to each.
 
-        `answer=False` leaves the citations out. Raises InputError for an empty question, a strategy that does not exist, or a `plan`, which no strategy
-        of this version follows.
+        No strategy of this version words an answer, so `answer` changes nothing yet. Raises InputError for an empty question, a strategy that does not
+        exist, or a `plan`, which no strategy of this version follows.
         """
         from gsw_graph.retrieve.strategies import STRATEGIES as RUN
         from gsw_graph.retrieve.strategies import Found, Search
@@ -155,7 +162,7 @@ class Memory:
             answer_source="none",
             abstained=not found.passages,
             confidence=None,
-            citations=[Citation(p.id, p.document, p.title, p.source, p.text) for p in found.passages] if answer else [],
+            citations=[],
             passages=found.passages,
             chains=[],
             plan=None,

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,15 +31,15 @@ def read(paths: Iterable[str], *, stdin: BinaryIO | None = None) -> Iterator[Doc
 
     Lazy: one document is in memory at a time, but for a JSON array, which is read whole. What cannot be read is a Failure in its
     place and the rest goes on. The same source twice is one document; with different content the second is a Failure.
-    InputError, at the call and before anything is read: a path that does not exist, a glob without a match.
+    InputError, at the call and before anything is read: not one of the paths exists, no glob has a match.
     """
-    names = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
-    return _distinct(_items(names, stdin))
+    names, missing = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
+    return chain(missing, _distinct(_items(names, stdin)))
 
 
 def size(paths: Iterable[str]) -> int | None:
     """Bytes of the files that `read` would open, None where it is not known (stdin)."""
-    names = expand(paths)
+    names, _ = expand(paths)
     if "-" in names:
         return None
     seen: set[Path] = set()

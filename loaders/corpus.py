@@ -27,7 +27,7 @@ def read_lines(file: File) -> Iterator[Item]:
             except UnicodeDecodeError as error:
                 yield Failure(place, not_utf8(error))
             except json.JSONDecodeError as error:
-                yield Failure(place, f"broken JSON: {error.msg} at column {error.colno}")
+                yield Failure(place, f"broken JSON: {error.msg} at column {error.pos + 1}")
             except (ValueError, RecursionError) as error:
                 yield Failure(place, f"broken JSON: {error}")
             else:

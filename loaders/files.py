@@ -32,22 +32,26 @@ class File:
     stream: BinaryIO
 
 
-def expand(paths: Iterable[str]) -> list[str]:
-    """Existing files and folders (and "-") for paths and globs, in the order given.
+def expand(paths: Iterable[str]) -> tuple[list[str], list[Failure]]:
+    """Existing files and folders (and "-") for paths and globs, in the order given; and those that mean nothing.
 
-    InputError: a path does not exist, or a glob matches nothing.
+    InputError: none of them means anything.
     """
     found: list[str] = []
+    failures: list[Failure] = []
     for path in paths:
         if path == "-" or os.path.exists(path):  # noqa: PTH110 (Path.exists raises for a name that no file can have)
             found.append(path)
         elif not glob.has_magic(path):
-            raise InputError("no such file or folder", where=_printable(path), hint="Check the path and what may be read")
+            failures.append(Failure(_printable(path), "no such file or folder"))
         elif matches := _matches(path):
             found += matches
         else:
-            raise InputError("nothing matches this pattern", where=_printable(path), hint="** stands for all folders below")
-    return found
+            failures.append(Failure(_printable(path), "nothing matches this pattern"))
+    if failures and not found:
+        others = f", nor do {len(failures) - 1} others" if failures[1:] else ""
+        raise InputError(f"{failures[0].reason}{others}", where=failures[0].source, hint="Check the path and what may be read; ** stands for all folders below")
+    return found, failures
 
 
 def _matches(pattern: str) -> list[str]:

@@ -375,7 +375,7 @@ def test_an_answer_has_what_it_promises(corpus: Memory, strategy: str) -> None:
             document = next(d for d in DOCUMENTS if d.source == passage.source)
             assert passage.document == document.id
             assert (passage.title, passage.text) in {(p.title, p.text) for p in document.passages}
-        assert [c.passage for c in answer.citations] == [p.id for p in answer.passages]
+        assert (answer.answer, answer.citations) == (None, [])  # nothing is stated, so nothing is cited
     assert answer.strategy == strategy.replace("auto", "linked")
     assert not answer.abstained
     assert answer.round_trips >= 1
@@ -760,7 +760,8 @@ def test_parameters(corpus: Memory) -> None:
 @pytest.mark.parametrize("query", ["", " \n", "MATCH", "RETURN $missing", "NONSENSE", "RETURN 1 AS x; RETURN 2 AS y", "MATCH (n) RETURN n.", "RETURN 1/0"])
 def test_what_cannot_be_run_is_an_input_error(corpus: Memory, query: str) -> None:
     if query == "RETURN $missing" and corpus.status().engine != "neo4j":
-        return  # the embedded engine takes it for null
+        assert corpus.cypher(query).rows == [{"$missing": None}]  # the embedded engine takes it for null
+        return
     with pytest.raises(InputError):
         corpus.cypher(query)
 
@@ -806,7 +807,8 @@ def test_names_are_stored_in_normal_form(corpus: Memory) -> None:
 def test_two_memories_in_turn_at_one_place_do_not_share_their_names(fresh_settings: Settings, tmp_path: Path) -> None:
     """The name graph on disk belongs to one memory: another at the same url, with the same version stamp, must not find it."""
     settings, question = replace(fresh_settings, cache_dir=tmp_path / "cache"), "Who is Ingrid Sølvær?"
-    with Memory.open(settings=settings) as first:
+    with Memory.open(settings=fresh_settings) as opened:
+        first = Memory(opened._connection, settings)
         first.load(CORPUS)
         assert len(first.ask(question).passages) == 5
         stamp = version(first)

@@ -74,10 +74,17 @@ def test_loops_of_links_end_and_a_file_is_read_once(tmp_path):
 
 
 @pytest.mark.parametrize("missing", ["gone.txt", "*.pdf", "no/**/*.txt", "a\0b", "x" * 5000])
-def test_a_missing_path_is_an_error_at_the_call(tmp_path, missing):
+def test_a_missing_path_is_listed_and_the_rest_is_read(tmp_path, missing):
     (tmp_path / "a.txt").write_text("Some words.")
-    with pytest.raises(InputError):
-        read([str(tmp_path / "a.txt"), f"{tmp_path}/{missing}"])
+    failure, document = read([str(tmp_path / "a.txt"), f"{tmp_path}/{missing}"])
+    assert isinstance(failure, Failure)
+    assert failure.reason in ("no such file or folder", "nothing matches this pattern")
+    assert isinstance(document, Document)
+    assert document.title == "a"
+    with pytest.raises(InputError, match=r"no such file or folder|nothing matches this pattern"):
+        read([f"{tmp_path}/{missing}"])
+    with pytest.raises(InputError, match="nor do 1 others"):
+        read([f"{tmp_path}/{missing}", f"{tmp_path}/other"])
 
 
 def test_an_unreadable_file_and_folder_are_failures(tmp_path, monkeypatch):

@@ -189,13 +189,14 @@ def random_memory(rng, passages=40):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_neighbourhood_that_covers_everything_weighs_like_the_whole(seed):
+def test_a_neighbourhood_that_covers_everything_weighs_like_the_whole(seed, monkeypatch):
     rng = np.random.default_rng(300 + seed)
     memory, _ = random_memory(rng)
     near = [(p, 0.9 - n / 100) for n, p in enumerate(rng.permutation(memory.passages).tolist())]
     question = "Was Ana North ever at Rock in Bo Hall?"
-    whole = linked.retrieve(memory, question, near, 40, trace=True, whole=1000)
-    part = linked.retrieve(memory, question, near, 40, trace=True, whole=0)
+    whole = linked.retrieve(memory, question, near, 40, trace=True)
+    monkeypatch.setattr(linked, "WHOLE", 0)
+    part = linked.retrieve(memory, question, near, 40, trace=True)
     assert part.walked == whole.walked == 40
     assert part.passages == whole.passages
     np.testing.assert_allclose(part.scores, whole.scores, rtol=1e-4)
@@ -241,7 +242,8 @@ def test_a_walk_over_a_bounded_neighbourhood_still_names_what_it_found(monkeypat
     monkeypatch.setattr(name_graph, "CAP", 2)
     monkeypatch.setattr(name_graph, "LIMIT", 6)
     memory, near = random_memory(np.random.default_rng(7), 60)
-    found = linked.retrieve(memory, "Ana North or Rock?", near[:3], 10, trace=True, whole=0)
+    monkeypatch.setattr(linked, "WHOLE", 0)
+    found = linked.retrieve(memory, "Ana North or Rock?", near[:3], 10, trace=True)
     assert found.walked <= 6
     assert [p for p, _ in near[:3] if p in found.passages]
     assert found.scores == sorted(found.scores, reverse=True)

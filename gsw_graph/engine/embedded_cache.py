@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,8 @@ def record(folder: Path, heap: str) -> None:
     lock = FolderLock(folder)
     if lock.acquire({"pid": os.getpid(), "command": "embedded_cache"}, patience=0) is not None:
         return  # another one is at it
+    for left in folder.glob("recording-*"):  # by one that was killed
+        shutil.rmtree(left, ignore_errors=True)
     try:
         _record(folder, heap)
     finally:

@@ -27,7 +27,7 @@ PREFERENCE = 3.0  # exponent of the walk's preference for passages near the ques
 PASSAGE_MASS = 0.2  # seed weight of all passages where names have 1
 LINKED_MASS = 4.0  # seed weight of the question's names where those of the best passages have 1
 TITLE_BONUS = 3.0  # for a name of the question that is the title of a passage
-WHOLE = 3000  # passages up to which the walk goes over the whole graph: from there on the neighbourhood is faster
+WHOLE = 500  # passages up to which the walk goes over the whole graph: from there on the neighbourhood is faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Linked:
     paths: list[list[str]]  # for each passage the names and passage ids of its strongest path; empty without `trace`
 
 
-def retrieve(memory: NamedGraph, question: str, near: Sequence[tuple[str, float]], k: int, *, trace: bool = False, whole: int = WHOLE) -> Linked:
+def retrieve(memory: NamedGraph, question: str, near: Sequence[tuple[str, float]], k: int, *, trace: bool = False) -> Linked:
     """The `k` best passages for a question; `near` are the passages of the vector index, best first, with their cosine."""
     numbers = memory.passage_numbers
     known = [(numbers[passage], cosine) for passage, cosine in near if passage in numbers]
@@ -52,7 +52,7 @@ def retrieve(memory: NamedGraph, question: str, near: Sequence[tuple[str, float]
     names = np.array([memory.name_numbers[mention.key] for mention in linked], dtype=np.intp)
     graph = memory.graph
     inside: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
-    if graph.size > whole:
+    if graph.size > WHOLE:
         graph, *inside_ = graph.neighbourhood(passages, np.concatenate([names, graph.names_of(passages[:BEST])]))
         inside = (inside_[0], inside_[1])
         passages = np.arange(len(passages))  # a neighbourhood begins with them

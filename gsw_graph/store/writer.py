@@ -140,10 +140,8 @@ class Writer:
 def write(session: Any, batch: Batch, dialect: str) -> None:
     """Write one batch: in one transaction, or, where its single document is too large for that, in several with the document out of sight."""
     if batch.bytes <= TRANSACTION_BYTES:
-        forget_large = [i for i in batch.replaced if _passages_of(session, i) > _FORGET_PASSAGES]
-        for document in forget_large:
-            forget(session, [document])
-        session.execute_write(_write_whole, batch, [i for i in batch.replaced if i not in forget_large], dialect)
+        large = forget_large(session, batch.replaced)
+        session.execute_write(_write_whole, batch, [i for i in batch.replaced if i not in large], dialect)
         return
     if batch.replaced:
         forget(session, batch.replaced)
@@ -157,13 +155,21 @@ def write(session: Any, batch: Batch, dialect: str) -> None:
 
 def forget(session: Any, ids: Sequence[str]) -> None:
     """Delete documents and all that only they supported; a large one in several transactions, out of sight from the first on."""
-    for document in ids:
-        if _passages_of(session, document) > _FORGET_PASSAGES:
-            session.execute_write(_mark, "document_loading", document)
-            while session.execute_write(_forget, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
-                pass
+    large = forget_large(session, ids)
+    ids = [document for document in ids if document not in large]
     for some in _chunks(ids, _FORGET_DOCUMENTS):
         session.execute_write(_forget_whole, some)
+
+
+def forget_large(session: Any, ids: Sequence[str]) -> set[str]:
+    """Delete those of some documents that are too large for one transaction; which they were."""
+    found = session.execute_read(lambda tx: tx.run(statement("read/large_documents"), ids=list(ids), limit=_FORGET_PASSAGES).data()) if ids else []
+    for row in found:
+        session.execute_write(_mark, "document_loading", row["id"])
+        while session.execute_write(_forget, [row["id"]], _FORGET_PASSAGES) == _FORGET_PASSAGES:
+            pass
+        session.execute_write(_forget_whole, [row["id"]])
+    return {row["id"] for row in found}
 
 
 def _write_whole(tx: ManagedTransaction, batch: Batch, replaced: list[str], dialect: str) -> None:
@@ -187,10 +193,6 @@ def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], di
 def _mark(tx: ManagedTransaction, name: str, document: str) -> None:
     tx.run(statement("write/stamp")).consume()
     tx.run(statement(f"write/{name}"), id=document).consume()
-
-
-def _passages_of(session: Any, document: str) -> int:
-    return int(session.execute_read(lambda tx: tx.run(statement("read/passage_count"), id=document).single(strict=True)["passages"]))
 
 
 def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
