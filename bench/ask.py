@@ -72,7 +72,7 @@ def main() -> None:
     questions = [q["question"] for q in (json.loads(text) if text.startswith("[") else map(json.loads, text.splitlines()))]
     workspaces = originals(arguments.corpus)
     rng = np.random.default_rng(0)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the engine may still write its start cache
         settings = replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory", cache_dir=Path(folder))
         keep = Settings.from_env()
         with Memory.open(settings=settings) as memory:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from sentencex import segment  # type: ignore[import-untyped]
+from sentencex import segment
 
 # Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with a paragraph.
 TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20

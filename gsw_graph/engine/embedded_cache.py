@@ -24,7 +24,7 @@ _PASSAGES = 300
 
 def cache_file(folder: Path) -> Path:
     """The cache of this installation of the engine."""
-    import arcadedb_embedded  # type: ignore[import-untyped]
+    import arcadedb_embedded
 
     package = Path(arcadedb_embedded.__file__).parent
     key = f"{arcadedb_embedded.__version__} {package} {(package / 'jars').stat().st_mtime_ns}"
@@ -76,7 +76,7 @@ def _record(folder: Path, heap: str) -> None:
         os.chdir(scratch)
         part = Path(scratch) / "cache"
         _rehearse(Path(scratch) / "memory", heap, [f"-XX:AOTCacheOutput={part}"])
-        import jpype  # type: ignore[import-untyped]
+        import jpype
 
         jpype.shutdownJVM()
         part.replace(cache_file(folder))

@@ -92,8 +92,8 @@ class _Later:
 
 def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any, dict[str, Any]]:
     """The engine on a prepared folder, and its ports and version."""
-    import arcadedb_embedded  # type: ignore[import-untyped]
-    from arcadedb_embedded.server import ArcadeDBServer  # type: ignore[import-untyped]
+    import arcadedb_embedded
+    from arcadedb_embedded.server import ArcadeDBServer
 
     os.environ.setdefault("ARCADEDB_JVM_ERROR_FILE", str(folder / "hs_err.log"))
     http, bolt = _free_ports()

@@ -42,8 +42,8 @@ class OpenVinoBackend:
 
     def __init__(self, folder: Path, precision: str | None = None) -> None:
         with no_openvino_telemetry():
-            from openvino import Core  # type: ignore[import-untyped]
-        from tokenizers import Tokenizer  # type: ignore[import-untyped]
+            from openvino import Core
+        from tokenizers import Tokenizer
 
         self.folder = folder
         meta = json.loads((folder / META).read_text(encoding="utf-8"))
