@@ -343,9 +343,9 @@ def test_not_in_memory_is_exit_code_3(fake):
 def test_without_a_question_it_reads_one_a_line(fake):
     result = run("ask", "-k", "1", stdin="\ufeffone\r\ntwo é\n\nthree\n")
     assert result.exit_code == 0
-    assert result.stdout.count("1. Title 1") == 2
-    assert [call[0] for call in fake.calls] == ["open", "warm", "ask", "ask", "close"]
-    assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",), ("two é",)]
+    assert result.stdout.count("1. Title 1") == 3
+    assert [call[0] for call in fake.calls] == ["open", "warm", "ask", "ask", "ask", "close"]
+    assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",), ("two é",), ("three",)]  # an empty line in a pipe asks nothing
 
 
 def test_a_question_that_cannot_be_asked_does_not_end_the_prompt(fake):
