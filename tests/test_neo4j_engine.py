@@ -257,7 +257,7 @@ def test_an_unfit_server_is_named(agent: str, version: str, message: str) -> Non
         neo4j._check_server("bolt://x:7687", agent, version)
 
 
-@pytest.mark.parametrize("version", ["5.23.0", "5.26.30", "5.27-aura", "2026.08.1"])
+@pytest.mark.parametrize("version", ["5.26.0", "5.26.30", "5.27-aura", "2026.08.1"])
 def test_a_fit_server_is_accepted(version: str) -> None:
     neo4j._check_server("bolt://x:7687", f"Neo4j/{version}", version)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 MESSAGE_BYTES = 4_000_000  # rows of one statement: the embedded engine takes messages up to 16 MB, and a driver packs a whole one in memory
 TRANSACTION_BYTES = 16_000_000  # a document above this is written in several transactions and seen when the last is done
-BATCH_BYTES = 2_000_000  # documents are gathered up to this before they are sent
+BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
@@ -87,7 +87,8 @@ class Batch:
     def statements(self) -> Iterator[tuple[str, list[Row]]]:
         """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
         for name in _ORDER:
-            yield from ((name, part) for part in _parts(self.rows[name]))
+            small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
+            yield from ((name, part) for part in ([self.rows[name]] if small and self.rows[name] else _parts(self.rows[name])))
 
 
 class Writer:
