@@ -37,6 +37,8 @@ class Settings:
 
     memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a server.
     embedder: a sentence-transformers model name or path. device: `auto`, `cpu`, `cuda` or `mps`.
+    reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a /rerank endpoint, which is asked for the
+    model `reranker_model` with the key `reranker_key`.
     linked_client_passages: up to this many passages `linked` walks matrices kept by the client, above it fetches the neighbourhood of the seeds.
     """
 
@@ -46,6 +48,9 @@ class Settings:
     database: str | None = None
     embedder: str = "all-MiniLM-L6-v2"
     device: str = "auto"
+    reranker: str = "cosine"
+    reranker_model: str | None = None
+    reranker_key: str | None = field(default=None, repr=False)
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
     linked_client_passages: int = 1_000_000
 
@@ -61,6 +66,9 @@ class Settings:
             database=env.get("NEO4J_DATABASE") or None,
             embedder=env.get("GSWGRAPH_EMBEDDER") or "all-MiniLM-L6-v2",
             device=env.get("GSWGRAPH_DEVICE") or "auto",
+            reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
+            reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
+            reranker_key=env.get("GSWGRAPH_RERANKER_KEY") or None,
             cache_dir=default_cache_dir(env),
             linked_client_passages=_whole(limit) if limit else 1_000_000,
         )

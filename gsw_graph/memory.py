@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace as changed
 from pathlib import Path
@@ -13,7 +13,7 @@ from gsw_graph.config import Settings
 from gsw_graph.engine.plain import plainly
 from gsw_graph.errors import InputError
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.model import Document, content_id
+from gsw_graph.model import Failure, content_id
 from gsw_graph.pipeline import Progress, Tally
 from gsw_graph.results import Answer, Finding, Forgotten, LoadReport, Status, Table
 from gsw_graph.retrieve import STRATEGIES
@@ -21,10 +21,13 @@ from gsw_graph.retrieve import STRATEGIES
 if TYPE_CHECKING:
     from types import TracebackType
 
+    import numpy as np
+    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from gsw_graph.engine import Connection
     from gsw_graph.inference.embedder import Embedder
+    from gsw_graph.inference.reranker import Reranker
     from gsw_graph.retrieve.names import NameGraphs
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
@@ -42,6 +45,7 @@ class Memory:
     def __init__(self, connection: Connection, settings: Settings) -> None:
         self._connection, self._settings = connection, settings
         self._embedder: Embedder | None = None
+        self._reranker: Reranker | None = None
         self._names: NameGraphs | None = None
         self._state: MemoryState | None = None
 
@@ -76,6 +80,15 @@ class Memory:
 
             self._embedder = Embedder.load(self._settings)
         return self._embedder
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the embedder's vectors serve."""
+        if self._reranker is None:
+            from gsw_graph.inference.reranker import load
+
+            self._reranker = load(self._settings)
+        return self._reranker
 
     @plainly
     def load(
@@ -137,39 +150,50 @@ class Memory:
         strategy: str = "auto",
         plan: object = None,
         k: int = 5,
-        answer: bool = True,  # noqa: ARG002 - no strategy words one yet
+        answer: bool = True,
         trace: bool = False,
     ) -> Answer:
-        """The `k` passages that a strategy finds for a question, best first; `trace` adds the way to each.
+        """The `k` passages that a strategy finds for a question, best first, and with `ricr` the chains that lead to an answer.
 
-        No strategy of this version words an answer, so `answer` changes nothing yet. Raises InputError for an empty question, a strategy that does not
-        exist, or a `plan`, which no strategy of this version follows.
+        `plan` in any form that `gsw_graph.plan.parse` reads; `auto` is `ricr` with one and `linked` without. `answer=False` gives the evidence only;
+        `trace` adds the way to it. Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan that is none.
         """
+        from gsw_graph.answer import from_chains
+        from gsw_graph.plan import parse
         from gsw_graph.retrieve.strategies import STRATEGIES as RUN
         from gsw_graph.retrieve.strategies import Found, Search
         from gsw_graph.store.reader import Reader
 
         start = perf_counter()
         _check_question(question, strategy, plan, k)
+        steps = None if plan is None else parse(plan)
+        chosen = strategy if strategy != "auto" else "linked" if steps is None else "ricr"
         reader = Reader(self._connection)
         state = self._ready()
-        search = Search(reader, self._embed_question, self._name_graphs(state), self._settings.linked_client_passages)
-        found = RUN[strategy](search, question, k, trace=trace) if state else Found([])
+        search = Search(reader, self._encode, self._name_graphs(state), self._settings.linked_client_passages, steps)
+        if chosen == "ricr":
+            search.reranker = self.reranker
+        found = RUN[chosen](search, question, k, trace=trace) if state else Found([])
+        said = from_chains(found, steps, answer=answer)
         return Answer(
             question=question,
-            strategy="linked" if strategy == "auto" else strategy,
-            answer=None,
-            answer_source="none",
-            abstained=not found.passages,
-            confidence=None,
-            citations=[],
+            strategy=chosen,
+            answer=said.answer,
+            answer_source=said.source,
+            abstained=said.abstained,
+            confidence=said.confidence,
+            citations=said.citations,
             passages=found.passages,
-            chains=[],
-            plan=None,
+            chains=said.chains,
+            plan=steps.to_list() if steps else None,
             round_trips=reader.round_trips,
             seconds={**search.seconds, "total": perf_counter() - start},
             tokens={"in": 0, "out": 0},
-            models={"embedder": None if strategy == "bm25" else self._settings.embedder, "reranker": None, "llm": None},
+            models={
+                "embedder": None if chosen == "bm25" else self._settings.embedder,
+                "reranker": (search.reranker.name if search.reranker else "cosine") if chosen == "ricr" else None,
+                "llm": None,
+            },
             trace=found.trace,
         )
 
@@ -254,16 +278,15 @@ class Memory:
             self._names = NameGraphs(self._connection, folder)
         return self._names
 
-    def _embed_question(self, question: str) -> list[float]:
-        vector: list[float] = self.embedder.encode_query([question])[0].tolist()
-        return vector
+    def _encode(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        return self.embedder.encode_query(questions)
 
 
 def _check_question(question: str, strategy: str, plan: object, k: int) -> None:
     if strategy not in STRATEGIES:
         raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
-    if plan is not None:
-        raise InputError(f"{strategy} does not follow a plan", hint="Ask without one")
+    if plan is not None and strategy not in ("auto", "ricr"):
+        raise InputError(f"{strategy} does not follow a plan", hint="Ask without one, or with --strategy ricr")
     if not question.strip():
         raise InputError("the question is empty")
     if k < 1:
@@ -285,7 +308,7 @@ def _resolve(reader: Reader, names: tuple[str, ...]) -> tuple[dict[str, str], li
         meant = {i: source for i, source in stored.items() if source in (name, path) or source.startswith(f"{path}/")}
         if not meant and name != "-":
             with suppress(InputError):
-                sources = {item.source for item in loaders.read([name]) if isinstance(item, Document)}
+                sources = {item.source for item in loaders.read([name]) if not isinstance(item, Failure)}
                 meant = {i: source for i, source in stored.items() if source in sources}
         chosen |= meant
         if not meant:

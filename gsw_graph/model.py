@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 def content_id(*parts: str) -> str:
@@ -52,18 +52,22 @@ class Document:
     def passage_id(self, position: int) -> str:
         return content_id("passage", self.source, str(position))
 
+    def entity_id(self, name: str) -> str:
+        return content_id("entity", self.id, name)
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that was skipped: where (file, line or id) and why."""
+    """Something that was skipped: where (file, line or id) and why. `part` says that the rest of the document was loaded."""
 
     source: str
     reason: str
+    part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A name of one document. `passages` are the positions it stands in, `titles` those whose title it is.
+    """A name of one document, as it is written there; `key` is its normal form. `passages` are the positions it stands in, `titles` those whose title it is.
 
     `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it covers (inclusive).
     """
@@ -83,9 +87,63 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class QAPair:
+    """A question that a passage answers. `answers` are texts as written: the name of an entity of the document, or a span of text; none at all says
+    that the passage leaves the question open. `about` are the names of the entities that the question names.
+    """
+
+    question: str
+    answers: tuple[str, ...]
+    about: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """What is embedded and searched: the question and its answers."""
+        return f"{self.question} {', '.join(self.answers)}" if self.answers else self.question
+
+
+@dataclass(frozen=True, slots=True)
+class VerbPhrase:
+    """What happens or holds in the passage at position `passage`, and the pairs that ask about it."""
+
+    phrase: str
+    passage: int
+    pairs: tuple[QAPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """A fact of the passage at position `passage`. `mentions` are names of entities with their part in it: "subject" or "object" of a triple, else None.
+
+    A triple has its `relation`; its text is subject, relation and object.
+    """
+
+    text: str
+    passage: int
+    mentions: tuple[tuple[str, str | None], ...] = ()
+    relation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Workspace:
-    """All that one extractor found in one document."""
+    """All that one extractor found in one document: what a file of ready workspaces holds, or what `extract` makes of a document.
+
+    `names` are those that rules find in the text, where another extractor wrote the entities: `linked` walks over these.
+    """
 
     document: Document
     extractor: str
-    entities: tuple[Entity, ...] = field(default=())
+    entities: tuple[Entity, ...] = ()
+    verb_phrases: tuple[VerbPhrase, ...] = ()
+    propositions: tuple[Proposition, ...] = ()
+    names: tuple[Entity, ...] | None = None
+
+    @property
+    def source(self) -> str:
+        """The document's."""
+        return self.document.source
+
+    @property
+    def content_hash(self) -> str:
+        """Of all it holds: the texts and what was found in them."""
+        return content_id("workspace", self.document.content_hash, self.extractor, repr((self.entities, self.verb_phrases, self.propositions)))

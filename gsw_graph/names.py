@@ -43,19 +43,25 @@ LONGEST = 500  # characters; what is longer is no name, and too long for an inde
 def normalise(name: str) -> str:
     """The normal form of a name: accents off (NFKD), case-folded, possessive 's, edge punctuation and a leading article off, one space between words.
 
-    Digits and codes stay as they are. Empty where nothing of the name is left, or more than LONGEST characters. Idempotent.
+    Digits and codes stay as they are, and so does a name of punctuation or symbols alone (+, !!!). Empty where nothing can be seen of the name, or more
+    than LONGEST characters. Idempotent.
     """
     if len(name) > LONGEST:
         return ""
+    written = name
     if not name.isascii():
-        parts = unicodedata.normalize("NFKD", name)
+        parts = unicodedata.normalize("NFKD", name.casefold())  # first, for an iota below a letter is a letter in some cases
         name = unicodedata.normalize("NFKC", "".join(c for c in parts if unicodedata.combining(c) not in _ACCENTS))
-    name = name.casefold()
-    while True:
-        shorter = _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", name))))
-        if shorter == name:
-            return name if len(name) <= LONGEST else ""  # a ligature may stand for many letters
+    name = whole = name.casefold()
+    while (shorter := _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", name))))) != name:
         name = shorter
+    name = name or _symbols(whole) or _symbols(written.casefold())  # as written where it is an accent alone
+    return name if len(name) <= LONGEST else ""  # a ligature may stand for many letters
+
+
+def _symbols(name: str) -> str:
+    """A name without letters and digits, as it is; empty where nothing of it can be seen."""
+    return " ".join(name.split()) if any(unicodedata.category(c) not in ("Cc", "Cf") and not c.isspace() for c in name) else ""
 
 
 def _trim(name: str) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from gsw_graph.extract import extract
+from gsw_graph.extract import EXTRACTORS, extract, with_names
 from gsw_graph.model import Document, Failure, Workspace
 from gsw_graph.results import DocumentCounts
 
 if TYPE_CHECKING:
     from gsw_graph.inference.embedder import Embedder
     from gsw_graph.store.reader import DocumentState
+    from gsw_graph.store.rows import Vectors
     from gsw_graph.store.writer import Writer
 
 WINDOW = 256  # passages that are embedded together
@@ -48,7 +49,7 @@ class Tally:
     @property
     def documents(self) -> DocumentCounts:
         """Documents by what became of them."""
-        return DocumentCounts(self.new, self.unchanged, self.replaced, len(self.failures))
+        return DocumentCounts(self.new, self.unchanged, self.replaced, sum(not failure.part for failure in self.failures))
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Feed:
 
     def __init__(
         self,
-        items: Iterable[Document | Failure],
+        items: Iterable[Document | Workspace | Failure],
         states: Callable[[list[str]], dict[str, DocumentState]],
         extractor: str,
         tally: Tally,
@@ -114,8 +115,8 @@ class Feed:
         except BaseException as failure:  # raised in the thread that waits
             self._queue.put(failure)
 
-    def _batches(self) -> Iterator[list[Document]]:
-        batch: list[Document] = []
+    def _batches(self) -> Iterator[list[Document | Workspace]]:
+        batch: list[Document | Workspace] = []
         passages = 0
         items = iter(self._items)
         while not self._stop.is_set():
@@ -128,24 +129,27 @@ class Feed:
                 self._tally.failures.append(item)
                 continue
             batch.append(item)
-            passages += len(item.passages)
-            self._read += sum(len(p.text) + len(p.title) for p in item.passages)
+            document = item.document if isinstance(item, Workspace) else item
+            passages += len(document.passages)
+            self._read += sum(len(p.text) + len(p.title) for p in document.passages)
             if passages >= WINDOW:
                 yield batch
                 batch, passages = [], 0
         if batch:
             yield batch
 
-    def _window(self, documents: list[Document]) -> _Window:
-        states = self._states([document.id for document in documents])
+    def _window(self, items: list[Document | Workspace]) -> _Window:
+        states = self._states([item.document.id if isinstance(item, Workspace) else item.id for item in items])
         window = _Window()
-        for document in documents:
+        for item in items:
+            document = item.document if isinstance(item, Workspace) else item
             state = states.get(document.id)
-            if state and state.ready and state.content_hash == document.content_hash and state.extractor == self._extractor and not self._replace:
+            if state and state.ready and not self._replace and self._same(item, state):
                 self._tally.unchanged += 1
                 continue
             start = perf_counter()
-            window.workspaces.append((extract(document, self._extractor), state is not None))
+            workspace = with_names(item) if isinstance(item, Workspace) else extract(item, self._extractor)
+            window.workspaces.append((workspace, state is not None))
             self._tally.seconds["extract"] += perf_counter() - start
             window.passages += len(document.passages)
             if state is not None and state.ready:
@@ -154,6 +158,12 @@ class Feed:
                 self._tally.new += 1
         return window
 
+    def _same(self, item: Document | Workspace, state: DocumentState) -> bool:
+        """Whether the memory has this. A plain text does not put out a ready workspace of the same text."""
+        if isinstance(item, Workspace):
+            return state.content_hash == item.content_hash and state.extractor == item.extractor
+        return state.text_hash == item.content_hash and (state.extractor == self._extractor or state.extractor not in EXTRACTORS)
+
 
 def embed_and_write(
     feed: Feed, windows: Iterator[_Window], embedder: Embedder, writer: Writer, tally: Tally, progress: Callable[[Progress], None] | None
@@ -161,22 +171,43 @@ def embed_and_write(
     """Embed each window's passages together and hand the workspaces with their vectors to the writer."""
     from gsw_graph.store.writer import BATCH_BYTES, Batch
 
-    documents = 0
+    documents = passages = 0
     for window in windows:
         start = perf_counter()
-        vectors = embedder.encode([p.full_text for workspace, _ in window.workspaces for p in workspace.document.passages])
+        embedded = list(_embed([workspace for workspace, _ in window.workspaces], embedder))
         tally.seconds["embed"] += perf_counter() - start
-        batch, place = Batch(), 0
-        for workspace, replaces in window.workspaces:
-            size = len(workspace.document.passages)
-            batch.add(workspace, vectors[place : place + size], replace=replaces)
-            place += size
+        batch = Batch()
+        for (workspace, replaces), vectors in zip(window.workspaces, embedded, strict=True):
+            batch.add(workspace, vectors, replace=replaces)
             if batch.bytes >= BATCH_BYTES:
                 writer.put(batch)
                 batch = Batch()
         if batch.documents:
             writer.put(batch)
         documents += len(window.workspaces)
-        tally.passages += place
+        passages += window.passages
+        tally.passages = passages
         if progress is not None:
-            progress(Progress(documents, tally.passages, feed.total, "loading"))
+            progress(Progress(documents, passages, feed.total, "loading"))
+
+
+def _embed(workspaces: Sequence[Workspace], embedder: Embedder) -> Iterator[Vectors]:
+    """The vectors of some workspaces, all their texts embedded in one call and each different text once."""
+    from gsw_graph.store.rows import Vectors
+
+    texts = dict.fromkeys(text for workspace in workspaces for part in _texts(workspace) for text in part)
+    vectors = embedder.encode(list(texts))
+    number = {text: n for n, text in enumerate(texts)}
+    for workspace in workspaces:
+        passages, pairs, facts, phrases = (vectors[[number[text] for text in part]] for part in _texts(workspace))
+        yield Vectors(passages, pairs, facts, dict(zip(_texts(workspace)[3], phrases, strict=True)))
+
+
+def _texts(workspace: Workspace) -> tuple[list[str], list[str], list[str], list[str]]:
+    """What is embedded of a workspace: its passages, pairs, propositions and phrases."""
+    return (
+        [p.full_text for p in workspace.document.passages],
+        [pair.text for phrase in workspace.verb_phrases for pair in phrase.pairs],
+        [fact.text for fact in workspace.propositions],
+        list(dict.fromkeys(phrase.phrase for phrase in workspace.verb_phrases)),
+    )

@@ -62,6 +62,37 @@ class Citation(Result):
 
 
 @dataclass(frozen=True)
+class QA(Result):
+    """A question-answer pair of the graph."""
+
+    id: str
+    question: str
+    answers: list[str]
+
+
+@dataclass(frozen=True)
+class Hop(Result):
+    """One hop of a chain: the sub-question, the question it became with the answers before it, the pair that answers it and its passage's id."""
+
+    step: int
+    question: str
+    concrete_question: str
+    answer: str
+    qa: QA
+    passage: str
+    score: float
+    via: list[str]  # "vector", "words", "name"
+
+
+@dataclass(frozen=True)
+class Chain(Result):
+    """Hops from a first sub-question to a last, and their score together, in [0, 1]."""
+
+    score: float
+    hops: list[Hop]
+
+
+@dataclass(frozen=True)
 class Step(Result):
     """A step of a path: a `name` (its `id` is the concept's) or a `passage`."""
 
@@ -71,19 +102,47 @@ class Step(Result):
 
 
 @dataclass(frozen=True)
-class Trace(Result):
-    """How an answer came about: names of the question that the memory knows, the seeds of the walk with their weights, for each passage the strongest path."""
+class Candidate(Result):
+    """A pair that was considered at a hop: the ways it came, its score, and what became of it."""
 
-    linked: list[dict[str, str]]  # {"text": as asked, "concept": id}
-    seeds: list[dict[str, Any]]  # {"concept": id, "weight": share}
-    paths: dict[str, list[Step]]  # by passage id
-    walked: str  # "whole graph", "neighbourhood" or "neighbourhood by query"
-    passages_walked: int
+    qa: QA
+    via: list[str]
+    score: float
+    fate: str  # "kept", or why not
+
+
+@dataclass(frozen=True)
+class Asked(Result):
+    """A concrete question of a hop with its candidates, best first. `fallback`: nothing was found, so the original question was asked instead."""
+
+    step: int
+    concrete_question: str
+    fallback: bool
+    candidates: list[Candidate]
+
+
+@dataclass(frozen=True)
+class Trace(Result):
+    """How an answer came about.
+
+    Of `linked`: names of the question that the memory knows, the seeds of the walk with their weights, for each passage the strongest path.
+    Of `ricr`: what was asked hop by hop.
+    """
+
+    linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
+    seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
+    paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
+    walked: str | None = None  # "whole graph", "neighbourhood" or "neighbourhood by query"
+    passages_walked: int = 0
+    asked: list[Asked] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Answer(Result):
-    """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory holds nothing for the question."""
+    """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory does not hold the answer.
+
+    `confidence` is the calibrated chance that the memory holds it, None where nothing was answered.
+    """
 
     question: str
     strategy: str
@@ -93,7 +152,7 @@ class Answer(Result):
     confidence: float | None
     citations: list[Citation]
     passages: list[RankedPassage]
-    chains: list[Any]
+    chains: list[Chain]
     plan: list[dict[str, Any]] | None
     round_trips: int
     seconds: dict[str, float]

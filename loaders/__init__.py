@@ -1,4 +1,4 @@
-"""Files to documents. One module a format; `detect` says which by looking at the content."""
+"""Files to documents and ready workspaces. One module a format; `detect` and `json_files` say which by looking at the content."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import corpus, markdown, text
+from gsw_graph.loaders import json_files, markdown, text
 from gsw_graph.loaders.detect import Format, detect
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
-from gsw_graph.model import Document, Failure
+from gsw_graph.model import Document, Failure, Workspace
 
 __all__ = ["read", "size"]
 
-# A new format is a module, its line here, and its sign in `detect`.
+# A new format is a module, its line here, and its sign in `detect`; what is JSON has its line in `json_files`.
 _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
-    "array": corpus.read_array,
-    "jsonl": corpus.read_lines,
+    "json": json_files.read_whole,
+    "jsonl": json_files.read_lines,
     "markdown": markdown.read,
     "text": text.read,
 }
 
 
-def read(paths: Iterable[str], *, stdin: BinaryIO | None = None) -> Iterator[Document | Failure]:
-    """The documents of files, folders (with all below, sorted, no hidden ones), globs and "-" (stdin, by default the process's).
+def read(paths: Iterable[str], *, stdin: BinaryIO | None = None) -> Iterator[Document | Workspace | Failure]:
+    """The documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs and "-" (stdin, by default the process's).
 
-    Lazy: one document is in memory at a time, but for a JSON array, which is read whole. What cannot be read is a Failure in its
-    place and the rest goes on. The same source twice is one document; with different content the second is a Failure.
+    Lazy: one document is in memory at a time, but for a JSON array or object, which is read whole. What cannot be read is a Failure in its
+    place and the rest goes on; what is wrong with a part of a workspace is a Failure of its own, after the workspace without that part.
+    The same source twice is one document; with different content the second is a Failure.
     InputError, at the call and before anything is read: not one of the paths exists, no glob has a match.
     """
     names, missing = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
@@ -74,17 +75,20 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
         yield from _READERS[form](file)
 
 
-def _distinct(items: Iterator[Item]) -> Iterator[Document | Failure]:
-    """Each source once; kept of each are a hash and its place."""
-    seen: dict[str, tuple[str, str]] = {}
+def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:
+    """Each source once; kept of each are two hashes and its place."""
+    seen: dict[str, tuple[str, str, str]] = {}
     for item in items:
         if isinstance(item, Failure):
             yield item
             continue
-        place, document = item
-        content = document.content_hash
-        first, where = seen.setdefault(document.source, (content, place))
+        place, found = item
+        text = (found.document if isinstance(found, Workspace) else found).content_hash
+        content = found.content_hash
+        first_text, first, where = seen.setdefault(found.source, (text, content, place))
         if where == place and first == content:
-            yield document
+            yield found
+        elif first_text != text:
+            yield Failure(place, f"the source {found.source!r} has other content at {where}; give each record its own id")
         elif first != content:
-            yield Failure(place, f"the source {document.source!r} has other content at {where}; give each record its own id")
+            yield Failure(place, f"the document {found.source!r} was read at {where} with other findings, or none; load only one of the two")

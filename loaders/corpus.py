@@ -1,75 +1,39 @@
-"""Corpus records `{"title", "text", "id"?, "source"?}`: a JSON array, or JSON Lines. A record is a document of one passage."""
+"""Corpus records `{"title", "text", "id"?, "source"?}`: a JSON array, or JSON Lines. A record is a document of one passage.
+
+Other formats make the documents of their passages here, so that a passage is the same document in whatever format it comes.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from gsw_graph.loaders.files import MAX_LINE, File, Item, line_too_long, lines, storable
+from gsw_graph.loaders.files import MAX_LINE, Item, Record, storable
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
-from gsw_graph.loaders.text import not_utf8
 from gsw_graph.model import Document, Failure, Passage, content_id
 
-SHAPES = 'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON array'
+SHAPES = (
+    'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON array; the same with "entities", "verb_phrases" or '
+    '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
+)
+_TITLE = 200  # characters; a longer first line is text
 
 
-def read_lines(file: File) -> Iterator[Item]:
-    """One record a line, read one at a time; a bad line is a failure and the next is read."""
-    blank = True
-    for place, line in lines(file):
-        if line is None:
-            blank = False
-            yield line_too_long(place)
-        elif line.strip():
-            blank = False
-            try:
-                record = json.loads(line.decode("utf-8"))
-            except UnicodeDecodeError as error:
-                yield Failure(place, not_utf8(error))
-            except json.JSONDecodeError as error:
-                yield Failure(place, f"broken JSON: {error.msg} at column {error.pos + 1}")
-            except (ValueError, RecursionError) as error:
-                yield Failure(place, f"broken JSON: {error}")
-            else:
-                yield _item(record, place)
-    if blank:
-        yield Failure(file.name, "empty")
+def is_record(value: Mapping[str, object]) -> bool:
+    """Whether an object means to be a corpus record."""
+    return "text" in value
 
 
-def read_array(file: File) -> Iterator[Item]:
-    """The records of one JSON array, or one record alone. The format allows no less than the whole file in memory."""
-    try:
-        data = json.loads(file.stream.read().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        yield Failure(file.name, f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start}")
-        return
-    except json.JSONDecodeError as error:
-        yield Failure(f"{file.name}:{error.lineno}:{error.colno}", f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}")
-        return
-    except (ValueError, RecursionError) as error:
-        yield Failure(file.name, f"broken JSON: {error}")
-        return
-    records = data if isinstance(data, list) else [data]
-    if not records:
-        yield Failure(file.name, "empty")
-    elif not any(isinstance(record, dict) and "text" in record for record in records):
-        yield Failure(file.name, f"JSON of an unknown shape: {SHAPES}")
-    else:
-        for n, record in enumerate(records, 1):
-            yield _item(record, f"{file.name}: record {n}")
-
-
-def _item(record: object, place: str) -> Item:
+def read(record: Record) -> Iterator[Item]:
     """The document of one record, or what is wrong with it."""
-    if not isinstance(record, dict):
-        return Failure(place, f"not a record: {SHAPES}")
-    try:
-        sound = _sound(record)
-    except RecursionError:
-        return Failure(place, "nested too deeply")
-    if not sound:
-        return Failure(place, r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds")
-    text, title = record.get("text"), record.get("title")
+    found = document(record.value, record.place, "corpus")
+    yield found if isinstance(found, Failure) else (record.place, found)
+
+
+def document(value: Mapping[str, object], place: str, loader: str) -> Document | Failure:
+    """The document of `title`, `text`, `id` and `source`, or what is wrong with it."""
+    if reason := flaw(value):
+        return Failure(place, reason)
+    text, title = value.get("text"), value.get("title")
     title = "" if title is None else title
     if not isinstance(text, str):
         return Failure(place, f"{'no `text`' if text is None else '`text` is not a string'}: {SHAPES}")
@@ -79,16 +43,39 @@ def _item(record: object, place: str) -> Item:
         return Failure(place, "`title` is not a string")
     if len(text) + len(title) > MAX_LINE:
         return Failure(place, f"a record of more than {MAX_LINE // 2**20} MiB")
-    name, source = record.get("id"), record.get("source")
+    name, source = value.get("id"), value.get("source")
     if not isinstance(name, str | int | None) or isinstance(name, bool):
         return Failure(place, "`id` is neither a string nor a whole number")
     if not isinstance(source, str | None):
         return Failure(place, "`source` is not a string")
     key = "" if name is None else str(name)
-    # Without a name of its own a record is named by what it says: the same in whatever file, order or half it comes.
-    source = "#".join(part for part in (source, key) if part) or f"{title}#{content_id(title, text)[:12]}"
-    texts = [text] if words(text) <= SENTENCE_LIMIT else split(paragraphs(text))
-    return place, Document(source, title, tuple(Passage(part, title, n) for n, part in enumerate(texts)), "corpus")
+    source = "#".join(part for part in (source, key) if part) or named(title, text)
+    return Document(source, title, tuple(Passage(part, title, n) for n, part in enumerate(pieces(text))), loader)
+
+
+def named(title: str, text: str) -> str:
+    """The source of a record without a name of its own, by what it says: the same in whatever file, order or half it comes."""
+    return f"{title}#{content_id(title, text)[:12]}"
+
+
+def pieces(text: str) -> list[str]:
+    """The passages of a record's text: one, if it is not very long."""
+    return [text] if words(text) <= SENTENCE_LIMIT else split(paragraphs(text))
+
+
+def titled(passage: str) -> tuple[str, str]:
+    """Title and text of a passage that was written as title, newline, text."""
+    title, _, text = passage.partition("\n")
+    return (title, text) if len(title) < _TITLE and text.strip() else ("", passage)
+
+
+def flaw(value: object) -> str | None:
+    """Why no database holds what a record says, if that is so."""
+    try:
+        sound = _sound(value)
+    except RecursionError:
+        return "nested too deeply"
+    return None if sound else r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
 
 
 def _sound(value: object) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from gsw_graph.loaders.files import HEAD, File
 from gsw_graph.model import Failure
 
-Format: TypeAlias = Literal["array", "jsonl", "markdown", "text"]
+Format: TypeAlias = Literal["json", "jsonl", "markdown", "text"]
 
 # Formats that are not read, by how they begin. A later loader takes its line out of here and adds a Format.
 _FOREIGN = {
@@ -24,6 +24,8 @@ _FOREIGN = {
 _JSONL = {".jsonl", ".ndjson"}
 _HTML = re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE)
 _OBJECT = re.compile(rb'\{\s*["}]')
+# How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
+_WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
 _ARRAY = re.compile(rb"\[\s*[{\]]")
 _HEADING = re.compile(rb"^ {0,3}#{1,6}[ \t]+\S.*\r?\n[ \t]*\r?\n", re.MULTILINE)
 _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:")
@@ -37,7 +39,7 @@ def detect(file: File) -> Format | Failure:
             return Failure(file.name, f"{what}, which is not a supported format (text, Markdown, JSON and JSONL are, in UTF-8)")
     body = head.lstrip()
     if _OBJECT.match(body):
-        return "jsonl" if _suffix(file) in _JSONL or _one_object_a_line(body) else "array"
+        return "jsonl" if _suffix(file) in _JSONL or _one_object_a_line(file, body) else "json"
     if b"\0" in head:
         return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
@@ -47,7 +49,7 @@ def detect(file: File) -> Format | Failure:
     if _suffix(file) in _JSONL:
         return "jsonl"
     if _suffix(file) == ".json" or _ARRAY.match(body):
-        return "array"
+        return "json"
     if _suffix(file) in {".md", ".markdown"} or _looks_like_markdown(body):
         return "markdown"
     return "text"
@@ -57,10 +59,12 @@ def _suffix(file: File) -> str:
     return file.path.suffix.lower() if file.path else ""
 
 
-def _one_object_a_line(body: bytes) -> bool:
-    """Whether the first line closes what it opens, or the second opens anew (the first may be broken)."""
-    first, newline, rest = body.partition(b"\n")
-    return not newline or first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{")
+def _one_object_a_line(file: File, body: bytes) -> bool:
+    """Whether the first line closes what it opens, or the second opens anew (the first may be broken). An object alone is no list of lines."""
+    first, _, rest = body.partition(b"\n")
+    if not rest.strip():
+        return not _WHOLE.match(body) and len(file.head) == HEAD and _suffix(file) != ".json"
+    return not _WHOLE.match(body) and (first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{"))
 
 
 def _looks_like_markdown(body: bytes) -> bool:

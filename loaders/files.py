@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.model import Document, Failure
+from gsw_graph.model import Document, Failure, Workspace
 
 MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
-Item: TypeAlias = "Failure | tuple[str, Document]"
-"""What one format's reader yields: a document with the place it was read from (`file` or `file:line`), or a failure."""
+Item: TypeAlias = "Failure | tuple[str, Document | Workspace]"
+"""What one format's reader yields: a document, or a ready workspace, with the place it was read from (`file` or `file:line`), or a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,16 @@ class File:
     path: Path | None
     head: bytes
     stream: BinaryIO
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An object of a JSON file, the place it stands at, and its number there ("" where it is all the file holds)."""
+
+    value: dict[str, object]
+    place: str
+    file: File
+    number: str = ""
 
 
 def expand(paths: Iterable[str]) -> tuple[list[str], list[Failure]]:

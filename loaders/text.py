@@ -10,6 +10,7 @@ from gsw_graph.loaders.files import File, Item, line_too_long, lines
 from gsw_graph.loaders.split import paragraphs, split
 from gsw_graph.model import Document, Failure, Passage, content_id
 
+UNNAMED = "the file's name is not UTF-8; rename it"
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
 
@@ -45,17 +46,23 @@ def not_utf8(error: UnicodeDecodeError) -> str:
 
 
 def document(file: File, loader: str, title: str, texts: list[str], content: str) -> Iterator[Item]:
-    """A file's one document; stdin has no path, so what it said is its name."""
-    if file.path is None:
-        source = f"stdin#{content_id(content)[:12]}"
+    """A file's one document."""
+    if (source := named(file, content)) is None:
+        yield Failure(file.name, UNNAMED)
     else:
-        source = file.path.as_posix()
-        try:
-            source.encode("utf-8")
-        except UnicodeEncodeError:
-            yield Failure(file.name, "the file's name is not UTF-8; rename it")
-            return
-    yield file.name, Document(source, title, tuple(Passage(text, title, n) for n, text in enumerate(texts)), loader)
+        yield file.name, Document(source, title, tuple(Passage(text, title, n) for n, text in enumerate(texts)), loader)
+
+
+def named(file: File, content: str) -> str | None:
+    """The source that a file's path is; stdin has no path, so what it said is its name. None: the path is not UTF-8."""
+    if file.path is None:
+        return f"stdin#{content_id(content)[:12]}"
+    source = file.path.as_posix()
+    try:
+        source.encode("utf-8")
+    except UnicodeEncodeError:
+        return None
+    return source
 
 
 def stem(file: File) -> str:

@@ -407,7 +407,7 @@ def test_a_bad_record_of_an_array_is_a_failure_with_its_number(tmp_path):
     assert "16 MiB" in huge.reason
 
 
-@pytest.mark.parametrize("content", ['{\n "docs": {}\n}', '{"docs": []}', "[1, 2]", '[{"question": "q"}]', "5", "[[]]"])
+@pytest.mark.parametrize("content", ['{\n "docs": {}\n}', '{\n "documents": []\n}', "[1, 2]", '[{"question": "q"}]', "5", "[[]]"])
 def test_unknown_json_names_the_shapes_that_are_understood(tmp_path, content):
     failure = one(tmp_path / "a.json", content)
     assert isinstance(failure, Failure)

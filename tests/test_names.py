@@ -23,6 +23,7 @@ PIECES = st.sampled_from(["The ", "a ", "an ", "'s", "’s", "'", " ", "\n", "C+
         ("Straße", "strasse"),
         ("ΌΔΟΣ", "οδοσ"),  # one sigma, wherever it stands
         ("İstanbul", "istanbul"),
+        ("ᾼ", "αι"),
         ("Newton's", "newton"),  # possessive
         ("Newton’s", "newton"),
         ("St. Paul's Cathedral", "st. paul cathedral"),
@@ -62,9 +63,16 @@ PIECES = st.sampled_from(["The ", "a ", "an ", "'s", "’s", "'", " ", "\n", "C+
         ("F#'s", "f#"),
         ("", ""),
         (" \n", ""),
-        ("…—!?", ""),
-        ("'s", ""),
-        ("🙂", ""),
+        ("!!!", "!!!"),  # nothing but symbols
+        (" The  +\n", "the +"),
+        ("+", "+"),
+        ("$", "$"),
+        ("…—!?", "...—!?"),
+        ("! \n?", "! ?"),
+        ("'s", "'s"),
+        ("🙂", "🙂"),
+        ("´", "´"),
+        ("\u200b\x01", ""),  # nothing to be seen
     ],
 )
 def test_a_name_and_its_normal_form(name, normal):

@@ -14,3 +14,7 @@ UNION ALL MATCH ()-[r:NEXT]->() WITH count(r) AS count RETURN 'relationship' AS 
 UNION ALL MATCH ()-[r:IN]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'IN' AS name, count
 UNION ALL MATCH ()-[r:PLAYS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'PLAYS' AS name, count
 UNION ALL MATCH ()-[r:REFERS_TO]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'REFERS_TO' AS name, count
+UNION ALL MATCH ()-[r:ASKS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ASKS' AS name, count
+UNION ALL MATCH ()-[r:ANSWERED_BY]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ANSWERED_BY' AS name, count
+UNION ALL MATCH ()-[r:ABOUT]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ABOUT' AS name, count
+UNION ALL MATCH ()-[r:MENTIONS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'MENTIONS' AS name, count

@@ -1,7 +1,10 @@
-// The seeds of a walk: the passages nearest to a question, and the memory's version stamp. $embedding, $k. Runs once an ask of `linked`.
-CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node AS p, score
-WITH p.id AS id, score
-ORDER BY score DESC, id
-WITH collect(id) AS ids, collect(score) AS scores
+// The seeds of a walk: the passages nearest to each of some questions, and the memory's version stamp. $embeddings, $k. Runs once an ask of `linked` or `ricr`.
 MATCH (m:Memory {id: 'memory'})
-RETURN m.version AS version, ids, scores
+UNWIND range(0, size($embeddings) - 1) AS n
+CALL (n) {
+  CALL db.index.vector.queryNodes('passage_embedding', $k, $embeddings[n]) YIELD node AS p, score
+  WITH p.id AS id, score
+  ORDER BY score DESC, id
+  RETURN collect(id) AS ids, collect(score) AS scores
+}
+RETURN m.version AS version, n, ids, scores

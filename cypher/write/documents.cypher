@@ -1,4 +1,5 @@
-// New documents. $rows: [{id, source, title, content_hash, loader, extractor, loaded_at, status}]. Runs once a batch.
+// New documents. `text_hash` is of the passages alone, `content_hash` of a ready workspace with them.
+// $rows: [{id, source, title, content_hash, text_hash, loader, extractor, loaded_at, status}]. Runs once a batch.
 UNWIND $rows AS row
-CREATE (d:Document {id: row.id, source: row.source, title: row.title, content_hash: row.content_hash, loader: row.loader, extractor: row.extractor,
-  loaded_at: row.loaded_at, status: row.status})
+CREATE (d:Document {id: row.id, source: row.source, title: row.title, content_hash: row.content_hash, text_hash: row.text_hash, loader: row.loader,
+  extractor: row.extractor, loaded_at: row.loaded_at, status: row.status})

@@ -96,6 +96,7 @@ def _rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
     from gsw_graph.model import Document, Passage
     from gsw_graph.store import schema, writer
     from gsw_graph.store.reader import Reader
+    from gsw_graph.store.rows import Vectors
 
     embedded_folder.prepare(memory)
     server, ready = embedded_child.start_server(memory, heap, arguments)
@@ -111,14 +112,14 @@ def _rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
             passage = Passage(f"Some Name {number} met Another Name {number % 7} in the Town of Place {number % 50} on 3 May {1900 + number % 90}.", "Title", 0)
             document = Document(f"rehearsal/{number}", "Title", (passage,), "text")
             ids.append(document.id)
-            batch.add(rules.extract(document), vectors[number : number + 1], replace=False)
+            batch.add(rules.extract(document), Vectors(vectors[number : number + 1]), replace=False)
         reader = Reader(connection)
         reader.document_states(ids)
         with driver.session(database=connection.database) as session:
             writer.write(session, batch, connection.dialect.name)
             schema.build_search_indexes(connection, 384)
-            found = reader.nearest(vectors[0].tolist(), 100)
-            reader.passages([passage for passage, _ in found.passages[:5]], [0.0] * 5)
+            found = reader.nearest([vectors[0].tolist()], 100)
+            reader.passages([passage for passage, _ in found.passages[0][:5]], [0.0] * 5)
             list(reader.name_graph())
             reader.counts()
             writer.forget(session, ids)

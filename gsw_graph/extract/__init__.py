@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,3 +20,10 @@ def extract(document: Document, extractor: str) -> Workspace:
     from gsw_graph.extract import rules
 
     return rules.extract(document)
+
+
+def with_names(workspace: Workspace) -> Workspace:
+    """A ready workspace with the names that rules find in its text, which its own entities need not hold."""
+    from gsw_graph.extract import rules
+
+    return replace(workspace, names=rules.extract(workspace.document).entities)

@@ -104,9 +104,10 @@ def names(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def title_names(title: str) -> Iterator[str]:
-    """The full title, the title without its parenthesis, and the part before its first comma."""
+    """The full title, the title without its parenthesis, and the part before its first comma where that is more than punctuation."""
     bare = _PARENTHESIS.sub("", title).strip()
-    yield from dict.fromkeys(name for name in (title, bare, bare.partition(", ")[0]) if name)
+    first = bare.partition(", ")[0]
+    yield from dict.fromkeys(name for name in (title, bare, first if any(map(str.isalnum, first)) else "") if name)
 
 
 def _abbreviates(word: str) -> bool:

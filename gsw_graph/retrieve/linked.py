@@ -5,6 +5,7 @@ Our own strategy; docs/linked.md has its constants, how they were chosen, and wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from gsw_graph.retrieve.linking import Mention, link, mentions
 from gsw_graph.retrieve.walk import Seeds, strongest_paths, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from gsw_graph.retrieve.name_graph import NamedGraph, NameGraph
@@ -42,22 +41,41 @@ class Linked:
     paths: list[list[str]]  # for each passage the names and passage ids of its strongest path; empty without `trace`
 
 
-def retrieve(memory: NamedGraph, question: str, near: Sequence[tuple[str, float]], k: int, *, trace: bool = False) -> Linked:
-    """The `k` best passages for a question; `near` are the passages of the vector index, best first, with their cosine."""
+Near = Sequence[tuple[str, float]]  # passages of the vector index, best first, with their cosine
+
+
+def retrieve(memory: NamedGraph, question: str, near: Near, k: int, *, trace: bool = False) -> Linked:
+    """The `k` best passages for a question."""
+    return retrieve_together(memory, [(question, near)], k, trace=trace)
+
+
+def retrieve_together(memory: NamedGraph, asked: Sequence[tuple[str, Near]], k: int, *, trace: bool = False) -> Linked:
+    """The `k` best passages for some questions with the passages near each, in one walk: their seeds add up, of their preferences the strongest holds."""
     numbers = memory.passage_numbers
-    known = [(numbers[passage], cosine) for passage, cosine in near if passage in numbers]
-    linked = link(mentions(question), memory.name_numbers)
-    passages = np.array([number for number, _ in known], dtype=np.intp)
-    cosines = np.array([cosine for _, cosine in known], dtype=np.float32)
-    names = np.array([memory.name_numbers[mention.key] for mention in linked], dtype=np.intp)
     graph = memory.graph
+    starts = []
+    linked: list[Mention] = []
+    for question, near in asked:
+        known = [(numbers[passage], cosine) for passage, cosine in near if passage in numbers]
+        found = link(mentions(question), memory.name_numbers)
+        linked += found
+        passages = np.array([number for number, _ in known], dtype=np.intp)
+        cosines = np.array([cosine for _, cosine in known], dtype=np.float32)
+        starts.append((passages, cosines, np.array([memory.name_numbers[mention.key] for mention in found], dtype=np.intp)))
     inside: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
     if graph.size > WHOLE:
-        graph, *inside_ = graph.neighbourhood(passages, np.concatenate([names, graph.names_of(passages[:BEST])]))
+        every = np.concatenate([passages for passages, _, _ in starts])
+        graph, *inside_ = graph.neighbourhood(every, np.concatenate([part for passages, _, names in starts for part in (names, graph.names_of(passages[:BEST]))]))
         inside = (inside_[0], inside_[1])
-        passages = np.arange(len(passages))  # a neighbourhood begins with them
-        names = np.searchsorted(inside[1], names)
-    seeds = seed(graph, passages, cosines, names)
+        place = {int(number): n for n, number in enumerate(inside[0])}
+        starts = [
+            (np.array([place[int(number)] for number in passages], dtype=np.intp), cosines, np.searchsorted(inside[1], names))
+            for passages, cosines, names in starts
+        ]
+    several = [seed(graph, *start) for start in starts]
+    seeds = Seeds(
+        np.sum([one.weight for one in several], axis=0, dtype=np.float32) / np.float32(len(several)), np.maximum.reduce([one.preference for one in several])
+    )
     weights = walk(graph.edges, seeds)[: graph.size]
     k = min(k, int(np.count_nonzero(weights)))
     best = np.lexsort((np.arange(graph.size), -weights))[:k]

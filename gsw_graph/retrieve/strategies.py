@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from gsw_graph.names import LETTERS
-from gsw_graph.results import RankedPassage, Step, Trace
+from gsw_graph.results import QA, Asked, Candidate, RankedPassage, Step, Trace
+from gsw_graph.retrieve.words import lucene_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import numpy as np
+    from numpy.typing import NDArray
 
+    from gsw_graph.inference.reranker import Reranker
+    from gsw_graph.plan import Plan
     from gsw_graph.retrieve.linked import Linked
     from gsw_graph.retrieve.names import NameGraphs
+    from gsw_graph.retrieve.ricr import Beams
     from gsw_graph.store.reader import Reader
-
-_WORDS = 64  # a question has no more; Lucene refuses more than 1,024
 
 
 @dataclass
 class Search:
     """One question on its way: what the strategies share.
 
-    embed gives a question's vector as a list. Up to client_passages passages the walk uses the name graph, above it asks for the neighbourhood.
+    encode gives vectors (n, dimension) of questions; each is encoded once. Up to client_passages passages the walk uses the name graph, above it asks for
+    the neighbourhood.
     """
 
     reader: Reader
-    embed: Callable[[str], list[float]]
+    encode: Callable[[Sequence[str]], NDArray[np.float32]]
     names: NameGraphs
     client_passages: int
-    seconds: dict[str, float] = field(default_factory=lambda: {"embed": 0.0, "database": 0.0, "rank": 0.0})
+    plan: Plan | None = None
+    reranker: Reranker | None = None
+    seconds: dict[str, float] = field(default_factory=lambda: {"embed": 0.0, "database": 0.0, "rank": 0.0, "rerank": 0.0})
+    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+
+    def vectors(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """The vectors of some texts, those that are new encoded in one batch."""
+        with self.clock("embed"):
+            if new := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
+                self._vectors.update(zip(new, self.encode(new), strict=True))
+        return {text: self._vectors[text] for text in texts}
+
+    def embed(self, question: str) -> list[float]:
+        """The vector of one question, as the driver takes it."""
+        vector: list[float] = self.vectors([question])[question].tolist()
+        return vector
 
     @contextmanager
     def clock(self, stage: str) -> Iterator[None]:
@@ -47,16 +64,17 @@ class Search:
 
 @dataclass(frozen=True)
 class Found:
-    """Ranked passages and, where asked for, how they were found."""
+    """Ranked passages; the chains, where the strategy has them; and, where asked for, how they were found."""
 
     passages: list[RankedPassage]
     trace: Trace | None = None
+    beams: Beams | None = None
+    cited: dict[str, RankedPassage] = field(default_factory=dict)  # passages of the chains, by id
 
 
 def dense(search: Search, question: str, k: int, *, trace: bool) -> Found:  # noqa: ARG001 - the same shape for all
     """Passages whose vectors are nearest to the question's: the baseline."""
-    with search.clock("embed"):
-        embedding = search.embed(question)
+    embedding = search.embed(question)
     with search.clock("database"):
         return Found(search.reader.dense(embedding, max(k, 10))[:k])
 
@@ -73,17 +91,16 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
     from gsw_graph.retrieve import linked as strategy
     from gsw_graph.retrieve import neighbourhood
 
-    with search.clock("embed"):
-        embedding = search.embed(question)
+    embedding = search.embed(question)
     with search.clock("database"):
         if search.names.size > search.client_passages:
             graph, near = neighbourhood.fetch(search.reader, question, embedding, search.names.size)
             walked = "neighbourhood by query"
         else:
-            nearest = search.reader.nearest(embedding, strategy.NEAREST)
-            near, graph = nearest.passages, search.names.of(nearest.version)
+            nearest = search.reader.nearest([embedding], strategy.NEAREST)
+            near, graph = nearest.passages[0], search.names.of(nearest.version)
             if sum(passage in graph.passage_numbers for passage, _ in near) < min(strategy.NEAREST, graph.graph.size) and (hidden := search.reader.hidden()):
-                near = search.reader.nearest(embedding, strategy.NEAREST + hidden).passages
+                near = search.reader.nearest([embedding], strategy.NEAREST + hidden).passages[0]
             walked = "whole graph" if graph.graph.size <= strategy.WHOLE else "neighbourhood"
     with search.clock("rank"):
         found = strategy.retrieve(graph, question, near, k, trace=trace)
@@ -92,12 +109,27 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
     return Found(passages, _trace(search, found, passages, walked) if trace else None)
 
 
-STRATEGIES: dict[str, Callable[..., Found]] = {"linked": linked, "dense": dense, "bm25": bm25, "auto": linked}
+def ricr(search: Search, question: str, k: int, *, trace: bool) -> Found:
+    """Chains of question-answer pairs along the plan, one query a level: see `retrieve.ricr`. Passages by the chains, and by a walk from what they asked."""
+    from gsw_graph.plan import Plan, SubQuestion
+    from gsw_graph.retrieve import evidence
+    from gsw_graph.retrieve import ricr as strategy
+    from gsw_graph.retrieve.candidates import Finder
+
+    plan = search.plan or Plan((SubQuestion(1, question),))
+    find = Finder(search, search.reranker)
+    beams = strategy.ricr(plan, question, find)
+    chains = beams.ends(plan)
+    walk = find.round_trips <= len(plan.levels()) and search.names.size <= search.client_passages
+    best = [found[0] for sink in plan.sinks if (found := beams.chains.get(sink.id))]
+    ranked = dict(evidence.rank(search, question, chains, best, k, walk=walk))
+    wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
+    with search.clock("database"):
+        passages = {passage.id: passage for passage in search.reader.passages(wanted, [ranked.get(i, 0.0) for i in wanted])}
+    return Found([passages[i] for i in ranked if i in passages], _asked(beams) if trace else None, beams, passages)
 
 
-def lucene_words(question: str) -> str:
-    """A question as words that Lucene takes for words alone: no operator, no syntax, no more than it accepts."""
-    return " ".join(re.findall(LETTERS, question.lower())[:_WORDS])
+STRATEGIES: dict[str, Callable[..., Found]] = {"linked": linked, "ricr": ricr, "dense": dense, "bm25": bm25}
 
 
 def _trace(search: Search, found: Linked, passages: Sequence[RankedPassage], walked: str) -> Trace:
@@ -115,4 +147,22 @@ def _trace(search: Search, found: Linked, passages: Sequence[RankedPassage], wal
         paths={passage: [steps[node] for node in path] for passage, path in zip(found.passages, found.paths, strict=True)},
         walked=walked,
         passages_walked=found.walked,
+    )
+
+
+def _asked(beams: Beams) -> Trace:
+    """What was asked hop by hop, and what became of every candidate."""
+    return Trace(
+        asked=[
+            Asked(
+                asking.step.id,
+                asking.concrete.text,
+                asking.fallback,
+                [
+                    Candidate(QA(one.scored.pair.id, one.scored.pair.question, list(one.scored.pair.answers)), list(one.scored.ways), one.scored.score, one.fate)
+                    for one in asking.considered
+                ],
+            )
+            for asking in beams.asked
+        ]
     )

@@ -20,16 +20,17 @@ class DocumentState:
     """What is known of a stored document; one that is not `ready` was cut off while it was written."""
 
     content_hash: str
+    text_hash: str
     extractor: str
     ready: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """Passages of the vector index, best first, with their cosine, and the memory's version stamp at that moment."""
+    """For each vector its passages of the vector index, best first, with their cosine; and the memory's version stamp at that moment."""
 
     version: int
-    passages: list[tuple[str, float]]
+    passages: list[list[tuple[str, float]]]
 
 
 class Reader:
@@ -50,7 +51,9 @@ class Reader:
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
         """The states of those documents that are stored, by id."""
         rows = self.run("read/document_states", ids=list(ids))
-        return {row["id"]: DocumentState(row["content_hash"], row["extractor"], row["status"] == "ready") for row in rows}
+        return {
+            row["id"]: DocumentState(row["content_hash"], row["text_hash"] or row["content_hash"], row["extractor"], row["status"] == "ready") for row in rows
+        }
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many nodes of each label and relationships of each type there are."""
@@ -89,10 +92,11 @@ class Reader:
         """How many passages stand in documents that are not ready."""
         return int(self.run("read/hidden")[0]["passages"])
 
-    def nearest(self, embedding: Sequence[float], k: int) -> Nearest:
-        """The `k` passages nearest to a vector."""
-        rows = self.run("read/nearest", embedding=embedding, k=k)
-        return Nearest(rows[0]["version"], [(i, 2 * s - 1) for i, s in zip(rows[0]["ids"], rows[0]["scores"], strict=True)])
+    def nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
+        """The `k` passages nearest to each of some vectors."""
+        rows = self.run("read/nearest", embeddings=list(embeddings), k=k)
+        near = [list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True)) for row in sorted(rows, key=lambda row: row["n"])]
+        return Nearest(rows[0]["version"], near)
 
     def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
         """Passages by id, in the order asked."""
@@ -111,7 +115,11 @@ class Reader:
             session.begin_transaction() as tx,
         ):
             for record in tx.run(statement("read/name_graph")):
-                yield record["id"], record["names"], record["titles"]
+                if (found := record["found"]) is None:
+                    yield record["id"], record["names"], record["titles"]
+                else:
+                    titles = set(record["found_titles"])
+                    yield record["id"], found, [name in titles for name in found]
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:

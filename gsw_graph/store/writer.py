@@ -6,23 +6,19 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import EngineError
-from gsw_graph.model import content_id
+from gsw_graph.store.rows import ORDER, Row, Vectors, rows_of
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
-    import numpy as np
     from neo4j import ManagedTransaction
 
     from gsw_graph.engine import Connection
     from gsw_graph.model import Workspace
 
-Row = dict[str, Any]
 MESSAGE_BYTES = 4_000_000  # rows of one statement: the embedded engine takes messages up to 16 MB, and a driver packs a whole one in memory
 TRANSACTION_BYTES = 16_000_000  # a document above this is written in several transactions and seen when the last is done
 BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
@@ -30,63 +26,29 @@ _FORGET_PASSAGES = 200  # a document with more is deleted in several transaction
 _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
 _QUEUE = 4
-_ORDER = ("documents", "passages", "next", "entities", "roles")
-
 
 @dataclass(slots=True)
 class Batch:
     """Rows for some documents, by statement, with an estimate of their size; `replaced` are ids whose old content goes first."""
 
-    rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in _ORDER})
+    rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in ORDER})
     replaced: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
     bytes: int = 0
 
-    def add(self, workspace: Workspace, embeddings: np.ndarray, *, replace: bool) -> None:
-        """Put the rows of one workspace in; `embeddings` (passages, dimension) are its passages' in their order."""
+    def add(self, workspace: Workspace, vectors: Vectors, *, replace: bool) -> None:
+        """Put the rows of one workspace in."""
         document = workspace.document
-        ids = [document.passage_id(p.position) for p in document.passages]
-        vectors = embeddings.tolist()
         self.documents.append(document.id)
         if replace:
             self.replaced.append(document.id)
-        self.rows["documents"].append(
-            {
-                "id": document.id,
-                "source": document.source,
-                "title": document.title,
-                "content_hash": document.content_hash,
-                "loader": document.loader,
-                "extractor": workspace.extractor,
-                "loaded_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                "status": "ready",
-            }
-        )
-        self.rows["passages"] += (
-            {"id": i, "document": document.id, "text": p.text, "title": p.title, "position": p.position, "embedding": vector}
-            for i, p, vector in zip(ids, document.passages, vectors, strict=True)
-        )
-        self.rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
-        for entity in workspace.entities:
-            entity_id, titles = content_id("entity", document.id, entity.key), set(entity.titles)
-            self.rows["entities"].append(
-                {
-                    "id": entity_id,
-                    "name": entity.name,
-                    "key": entity.key,
-                    "description": entity.description,
-                    "from": entity.from_,
-                    "to": entity.to,
-                    "places": [{"passage": ids[position], "title": position in titles} for position in entity.passages],
-                }
-            )
-            self.rows["roles"] += ({"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles)
-        self.bytes += sum(9 * len(vector) + 3 * (len(p.text) + len(p.title)) + 200 for p, vector in zip(document.passages, vectors, strict=True))
-        self.bytes += sum(200 + 6 * len(entity.key) + _PLACE_BYTES * len(entity.passages) for entity in workspace.entities)
+        for name, rows in rows_of(workspace, vectors).items():
+            self.rows[name] += rows
+            self.bytes += sum(map(_size, rows))
 
     def statements(self) -> Iterator[tuple[str, list[Row]]]:
         """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
-        for name in _ORDER:
+        for name in ORDER:
             small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
             yield from ((name, part) for part in ([self.rows[name]] if small and self.rows[name] else _parts(self.rows[name])))
 
@@ -230,11 +192,20 @@ def _parts(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _size(row: Row) -> int:
-    return 100 + sum(
-        3 * len(value) if isinstance(value, str) else (9 if value and isinstance(value[0], float) else _PLACE_BYTES) * len(value)
-        for value in row.values()
-        if isinstance(value, str | list)
-    )
+    """About how many bytes a row takes on the wire."""
+    size = 100
+    for value in row.values():
+        if isinstance(value, str):
+            size += 3 * len(value)
+        elif isinstance(value, bytes):
+            size += len(value)
+        elif isinstance(value, list) and value:
+            size += 9 * len(value) if isinstance(value[0], float) else sum(map(_item_size, value))
+    return size
+
+
+def _item_size(item: object) -> int:
+    return 3 * len(item) if isinstance(item, str) else _PLACE_BYTES
 
 
 def _chunks(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:

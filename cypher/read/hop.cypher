@@ -1,0 +1,35 @@
+// One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
+// $questions: [{embedding, words, keys}], words for the full-text index, keys what may be names in the question; $pairs: nearest of the vector index;
+// $entities: of the full-text index; $common: a name that stands in more passages than this brings no pairs, the vectors find those that matter.
+// One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
+UNWIND $questions AS question
+CALL (question) {
+  CALL db.index.vector.queryNodes('qa_pair_embedding', $pairs, question.embedding) YIELD node AS pair
+  RETURN collect(pair) AS near
+}
+CALL (question) {
+  CALL db.index.fulltext.queryNodes('entity_text', question.words, {limit: $entities}) YIELD node AS e
+  MATCH (e)<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
+  RETURN collect(DISTINCT pair) AS worded
+}
+CALL (question) {
+  UNWIND question.keys AS key
+  MATCH (c:Concept {id: key})
+  WHERE c.passages <= $common
+  MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(pair:QAPair)
+  RETURN collect(DISTINCT pair) AS named
+}
+WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id]}) AS asked, collect(near + worded + named) AS lists
+CALL (lists) {
+  UNWIND lists AS pairs
+  UNWIND pairs AS pair
+  WITH DISTINCT pair
+  MATCH (pair)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'})
+  MATCH (pair)<-[:ASKS]-(v:VerbPhrase)
+  OPTIONAL MATCH (pair)-[:ANSWERED_BY]->(e:Entity)
+  WITH pair, p, v, collect(e.description) AS roles
+  RETURN collect(pair.id) AS ids, collect(pair.question) AS questions, collect(pair.answers) AS answers, collect(roles) AS roles,
+    collect(p.id) AS passages, collect(p.title) AS titles,
+    collect(pair.vector) AS pair_vectors, collect(v.vector) AS phrase_vectors, collect(p.vector) AS passage_vectors
+}
+RETURN asked, ids, questions, answers, roles, passages, titles, pair_vectors, phrase_vectors, passage_vectors

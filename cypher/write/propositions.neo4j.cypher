@@ -1,0 +1,8 @@
+// New propositions; `relation` of triples only; the procedure stores the vector in 32 bits. $rows: [{id, text, relation, embedding, passage: id}].
+// Result: how many it wrote, which must be all. Runs once a batch that has some.
+UNWIND $rows AS row
+MATCH (p:Passage {id: row.passage})
+CREATE (f:Proposition {id: row.id, text: row.text, relation: row.relation})-[:IN]->(p)
+WITH f, row
+CALL db.create.setNodeVectorProperty(f, 'embedding', row.embedding)
+RETURN count(*) AS written

@@ -1,0 +1,71 @@
+"""What one hop of the chains asks of the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+import numpy as np
+
+from gsw_graph.store.rows import unpacked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gsw_graph.store.reader import Reader
+
+PAIRS = 30  # nearest pairs of the vector index
+ENTITIES = 10  # of the full-text index
+COMMON = 30  # passages in which a name stands that still brings its pairs
+WAYS = ("vector", "words", "name")
+
+
+class Asked(TypedDict):
+    """A concrete question: its vector, its words for the full-text index, and what may be names in it in their normal form."""
+
+    embedding: Sequence[float]
+    words: str
+    keys: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question-answer pair of the graph; `descriptions` are the roles and states of its answers."""
+
+    id: str
+    question: str
+    answers: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    passage: str
+    title: str
+    number: int  # its row in the vectors of the hop
+
+
+@dataclass(frozen=True)
+class HopResult:
+    """Candidates of each question asked, in its order: pairs with the ways they came. Vectors (pairs, dimension) are by `Pair.number`."""
+
+    candidates: list[list[tuple[Pair, tuple[str, ...]]]]
+    pairs: NDArray[np.float32]
+    phrases: NDArray[np.float32]
+    passages: NDArray[np.float32]
+
+
+def hop(reader: Reader, questions: Iterable[Asked]) -> HopResult:
+    """The pairs that may answer some questions, in one round trip."""
+    row = reader.run("read/hop", questions=list(questions), pairs=PAIRS, entities=ENTITIES, common=COMMON)[0]
+    columns = zip(row["ids"], row["questions"], row["answers"], row["roles"], row["passages"], row["titles"], strict=True)
+    pairs = {
+        id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
+        for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
+    }
+    candidates = []
+    for asked in row["asked"]:
+        ways: dict[str, list[str]] = {}
+        for way in WAYS:
+            for id_ in asked[way]:
+                if id_ in pairs:  # a document that is not ready is out of sight
+                    ways.setdefault(id_, []).append(way)
+        candidates.append([(pairs[id_], tuple(ways[id_])) for id_ in sorted(ways)])
+    return HopResult(candidates, *(unpacked(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors")))

@@ -1,0 +1,168 @@
+"""A workspace as rows of the statements that write it: ids are made here, and every link between things by them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gsw_graph.model import content_id
+from gsw_graph.names import normalise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gsw_graph.model import Entity, Workspace
+
+Row = dict[str, Any]
+
+# The statements of a batch in the order they must run.
+ORDER = ("documents", "passages", "next", "entities", "roles", "verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions")
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Unit vectors of one workspace, float32 (n, dimension): of its passages, of its pairs verb phrase by verb phrase, of its propositions, and of its
+    phrases by their text."""
+
+    passages: NDArray[np.float32]
+    pairs: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    propositions: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    phrases: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+
+
+def packed(vector: NDArray[np.float32]) -> bytes:
+    """A unit vector in one signed byte a dimension: a ninth of what the wire needs for floats, and a cosine is off by some thousandths."""
+    return np.rint(vector * 127).astype(np.int8).tobytes()
+
+
+def unpacked(vectors: list[bytes]) -> NDArray[np.float32]:
+    """Packed vectors as float32 (n, dimension)."""
+    if not vectors:
+        return np.zeros((0, 0), dtype=np.float32)
+    return np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1).astype(np.float32) / 127
+
+
+def rows_of(workspace: Workspace, vectors: Vectors) -> dict[str, list[Row]]:
+    """The rows of one workspace, by statement."""
+    rows: dict[str, list[Row]] = {name: [] for name in ORDER}
+    _document(workspace, vectors, rows)
+    ids = _Ids(workspace)
+    for entity in workspace.entities:
+        _entity(workspace, entity, rows)
+    place = 0
+    seen: Counter[tuple[str, ...]] = Counter()
+    for phrase in workspace.verb_phrases:
+        passage = workspace.document.passage_id(phrase.passage)
+        seen[(passage, phrase.phrase)] += 1  # the same phrase may stand twice in a passage
+        phrase_id = content_id("verb phrase", passage, phrase.phrase, str(seen[(passage, phrase.phrase)]))
+        rows["verb_phrases"].append({"id": phrase_id, "phrase": phrase.phrase, "vector": packed(vectors.phrases[phrase.phrase]), "passage": passage})
+        for pair in phrase.pairs:
+            pair_id = content_id("pair", passage, pair.question, *pair.answers)
+            rows["qa_pairs"].append(
+                {
+                    "id": pair_id,
+                    "question": pair.question,
+                    "answer": ", ".join(pair.answers),
+                    "answers": list(pair.answers),
+                    "embedding": vectors.pairs[place].tolist(),
+                    "vector": packed(vectors.pairs[place]),
+                    "passage": passage,
+                    "verb_phrase": phrase_id,
+                }
+            )
+            place += 1
+            answers = ((ids.of(answer), position) for position, answer in enumerate(pair.answers))
+            rows["answered_by"] += ({"pair": pair_id, "entity": entity, "position": position} for entity, position in answers if entity)
+            rows["about"] += ({"pair": pair_id, "entity": document_entity} for document_entity in ids.all(pair.about))
+    for fact, vector in zip(workspace.propositions, vectors.propositions, strict=True):
+        passage = workspace.document.passage_id(fact.passage)
+        fact_id = content_id("proposition", passage, fact.text, fact.relation or "")
+        rows["propositions"].append({"id": fact_id, "text": fact.text, "relation": fact.relation, "embedding": vector.tolist(), "passage": passage})
+        rows["mentions"] += (
+            {"proposition": fact_id, "entity": workspace.document.entity_id(name), "role": role} for name, role in fact.mentions if ids.of(name)
+        )
+    return rows
+
+
+class _Ids:
+    """The ids of entities by name as written, else by normal form."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._written = {entity.name: workspace.document.entity_id(entity.name) for entity in workspace.entities}
+        self._keys: dict[str, str] = {}
+        for entity in workspace.entities:
+            self._keys.setdefault(entity.key, self._written[entity.name])
+
+    def of(self, name: str) -> str | None:
+        """The id of an entity, None for a text that is none."""
+        return self._written.get(name) or self._keys.get(normalise(name))
+
+    def all(self, names: tuple[str, ...]) -> Iterator[str]:
+        """The ids of those names that are entities, each once."""
+        return (found for found in dict.fromkeys(map(self.of, names)) if found)
+
+
+def _document(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]) -> None:
+    document = workspace.document
+    rows["documents"].append(
+        {
+            "id": document.id,
+            "source": document.source,
+            "title": document.title,
+            "content_hash": document.content_hash if workspace.names is None else workspace.content_hash,
+            "text_hash": document.content_hash,
+            "loader": document.loader,
+            "extractor": workspace.extractor,
+            "loaded_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "status": "ready",
+        }
+    )
+    names: list[set[str]] | None = None
+    titles: list[set[str]] = []
+    if workspace.names is not None:
+        names, titles = [set() for _ in document.passages], [set() for _ in document.passages]
+        for name in workspace.names:
+            if name.from_ is None:  # a date is no name that a walk follows
+                for position in name.passages:
+                    names[position].add(name.key)
+                for position in name.titles:
+                    titles[position].add(name.key)
+    ids = [document.passage_id(p.position) for p in document.passages]
+    for n, (id_, passage, vector) in enumerate(zip(ids, document.passages, vectors.passages, strict=True)):
+        rows["passages"].append(
+            {
+                "id": id_,
+                "document": document.id,
+                "text": passage.text,
+                "title": passage.title,
+                "position": passage.position,
+                "names": None if names is None else sorted(names[n]),
+                "titles": None if names is None else sorted(titles[n]),
+                "vector": packed(vector),
+                "embedding": vector.tolist(),
+            }
+        )
+    rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
+
+
+def _entity(workspace: Workspace, entity: Entity, rows: dict[str, list[Row]]) -> None:
+    document, titles = workspace.document, set(entity.titles)
+    entity_id = document.entity_id(entity.name)
+    rows["entities"].append(
+        {
+            "id": entity_id,
+            "name": entity.name,
+            "key": entity.key,
+            "description": entity.description,
+            "from": entity.from_,
+            "to": entity.to,
+            "places": [{"passage": document.passage_id(position), "title": position in titles} for position in entity.passages],
+        }
+    )
+    rows["roles"] += ({"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles)

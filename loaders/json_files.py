@@ -1,0 +1,102 @@
+"""JSON files: an array, one object, or one record a line; what each record is, is seen by its keys."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from gsw_graph.loaders import corpus, openie, panini, propositions, workspaces
+from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
+from gsw_graph.loaders.text import not_utf8
+from gsw_graph.model import Failure
+
+# The first sign that fits says which reader; a new shape of record is its line here.
+_SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Callable[[Record], Iterator[Item]]], ...] = (
+    (panini.is_chunk, panini.read_chunk),
+    (panini.is_combined, panini.read_combined),
+    (panini.is_keyed, panini.read_keyed),
+    (propositions.is_record, propositions.read),
+    (openie.is_record, openie.read),
+    (workspaces.is_record, workspaces.read),
+    (corpus.is_record, corpus.read),
+)
+
+
+def read_lines(file: File) -> Iterator[Item]:
+    """One record a line, read one at a time; a bad line is a failure and the next is read."""
+    blank = True
+    for number, (place, line) in enumerate(lines(file), 1):
+        if line is None:
+            blank = False
+            yield line_too_long(place)
+        elif line.strip():
+            blank = False
+            try:
+                value = json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                yield Failure(place, not_utf8(error))
+            except json.JSONDecodeError as error:
+                yield Failure(place, f"broken JSON: {error.msg} at column {error.pos + 1}")
+            except (ValueError, RecursionError) as error:
+                yield Failure(place, f"broken JSON: {error}")
+            else:
+                yield from _object(value, place, file, str(number))
+    if blank:
+        yield Failure(file.name, "empty")
+
+
+def read_whole(file: File) -> Iterator[Item]:
+    """What one JSON array or object holds. The format allows no less than the whole file in memory."""
+    data = file.stream.read()
+    try:
+        text = data.decode("utf-8-sig")
+        value = json.loads(text)
+    except UnicodeDecodeError as error:
+        yield Failure(file.name, f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start}")
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and "\n" not in text[: error.pos].strip():  # the first line was too long to see that it is one of many
+            yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
+        else:
+            yield Failure(f"{file.name}:{error.lineno}:{error.colno}", f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}")
+    except (ValueError, RecursionError) as error:
+        yield Failure(file.name, f"broken JSON: {error}")
+    else:
+        if isinstance(value, list):
+            yield from _array(value, file.name, file)
+        elif _reader(value) is corpus.read:
+            yield from _array([value], file.name, file)
+        else:
+            yield from _object(value, file.name, file, "")
+
+
+def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:
+    if not isinstance(value, dict):
+        yield Failure(place, f"not a record: {corpus.SHAPES}")
+    elif (docs := value.get("docs")) is not None and isinstance(docs, list) and "text" not in value:
+        yield from _array(docs, place, file)  # OpenIE results, which keep their records under a key
+    elif not number and not _reader(value):
+        yield Failure(place, f"JSON of an unknown shape: {corpus.SHAPES}")
+    else:
+        yield from (_reader(value) or corpus.read)(Record(value, place, file, number))
+
+
+def _array(values: list[object], place: str, file: File) -> Iterator[Item]:
+    readers = [_reader(value) for value in values]
+    if not values:
+        yield Failure(place, "empty")
+        return
+    if not any(readers):
+        yield Failure(place, f"JSON of an unknown shape: {corpus.SHAPES}")
+        return
+    # The chunks of one document may stand in several objects.
+    if keyed := [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed and isinstance(value, dict)]:
+        yield from panini.read_all_keyed(keyed, place, file)
+    for number, (value, reader) in enumerate(zip(values, readers, strict=True), 1):
+        if reader is not panini.read_keyed:
+            yield from _object(value, f"{place}: record {number}", file, str(number))
+
+
+def _reader(value: object) -> Callable[[Record], Iterator[Item]] | None:
+    return next((read for fits, read in _SHAPES if fits(value)), None) if isinstance(value, dict) else None

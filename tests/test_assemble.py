@@ -1,0 +1,138 @@
+"""The assembler: names, questions and facts in any order become one sound workspace."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gsw_graph.extract.assemble import Assembler, named, words_of
+from gsw_graph.model import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
+from gsw_graph.names import normalise
+
+
+def assembler(*texts, title="The Old Pier"):
+    return Assembler(Document("s", title, tuple(Passage(text, title, n) for n, text in enumerate(texts or ("x",))), "test"))
+
+
+def test_a_name_said_twice_is_one_entity_with_the_roles_of_both():
+    given = assembler("x", "y")
+    given.entity("Ana  Ruiz", 0, [("keeper", ["young"]), (" ", ["lost"])])
+    given.entity("Ana Ruiz", 1, [("keeper", ["young", " old ", ""]), ("writer", [])])
+    (ana,) = given.workspace("test").entities
+    assert ana == Entity("Ana Ruiz", "ana ruiz", (0, 1), (), (("keeper", ("young", "old")), ("writer", ())))
+    assert ana.description == "keeper: young, old; writer"
+    assert given.faults == []
+
+
+def test_two_spellings_are_two_entities_of_one_concept():
+    given = assembler()
+    given.entity("The Pier")
+    given.entity("pier")
+    assert [(e.name, e.key) for e in given.workspace("test").entities] == [("The Pier", "pier"), ("pier", "pier")]
+
+
+def test_titles_and_dates_are_marked():
+    given = assembler("x", "y")
+    given.entity("old pier", 1)
+    given.entity("May 1902")
+    given.entity("about May 1902")
+    pier, date, text = given.workspace("test").entities
+    assert (pier.passages, pier.titles) == ((1,), (1,))
+    assert (date.from_, date.to, date.titles) == ("1902-05-01", "1902-05-31", ())
+    assert (text.from_, text.to) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["", " \n", "x" * 501, "\u200b"])
+def test_what_is_no_name_is_left_out_and_told(name):
+    given = assembler()
+    assert not given.entity(name)
+    assert given.workspace("test").entities == ()
+    (fault,) = given.faults
+    assert "blank or too long" in fault
+
+
+def test_names_of_symbols_are_names():
+    given = assembler(title="!!!")
+    assert given.entity("!!!")
+    assert given.entity("+")
+    assert [(e.key, e.titles) for e in given.workspace("test").entities] == [("!!!", (0,)), ("+", ())]
+
+
+def test_a_question_knows_whom_it_names():
+    given = assembler()
+    for name in ("Ana Ruiz", "Ruiz", "the Pier", "pier", "C++", "1902"):
+        given.entity(name)
+    given.verb_phrase(" built ", [(" Did Ana Ruiz build the Pier in C++, Ruiz? ", [" a  span ", "", "Ana Ruiz", "Ana Ruiz"]), ("In what year?", [])])
+    (phrase,) = given.workspace("test").verb_phrases
+    assert phrase == VerbPhrase(
+        "built",
+        0,
+        (
+            QAPair("Did Ana Ruiz build the Pier in C++, Ruiz?", ("a span", "Ana Ruiz"), ("Ana Ruiz", "the Pier", "pier", "C++", "Ruiz")),
+            QAPair("In what year?", ()),
+        ),
+    )
+
+
+def test_the_same_pair_twice_in_a_passage_is_one_and_told():
+    given = assembler("x", "y")
+    given.verb_phrase("built", [("Who built it?", ["Ana"]), ("Who built it?", ["Bo"]), ("Who built it?", ["Ana"])])
+    given.verb_phrase("made", [("Who built it?", ["Bo"])])
+    given.verb_phrase("made", [("Who built it?", ["Bo"])], 1)
+    first, second, other = given.workspace("test").verb_phrases
+    assert [[pair.answers for pair in phrase.pairs] for phrase in (first, second, other)] == [[("Ana",), ("Bo",)], [], [("Bo",)]]
+    assert other.passage == 1
+    assert [fault[:31] for fault in given.faults] == ["the question 'Who built it?' st"] * 2
+
+
+def test_empty_phrases_questions_and_facts_are_told():
+    given = assembler()
+    given.verb_phrase(" ", [])
+    given.verb_phrase(" ", [(" ", ["Ana"]), ("Who?", ["Ana"])])
+    given.verb_phrase("rests", [])
+    given.proposition(" ", ["Ana"])
+    workspace = given.workspace("test")
+    assert workspace.verb_phrases == (VerbPhrase("", 0, (QAPair("Who?", ("Ana",)),)), VerbPhrase("rests", 0))
+    assert workspace.propositions == workspace.entities == ()
+    assert ["empty verb phrase" in given.faults[0], "empty question" in given.faults[1], "empty proposition" in given.faults[2]] == [True] * 3
+    assert len(given.faults) == 3
+
+
+def test_facts_make_entities_of_their_names():
+    given = assembler("x", "y")
+    given.proposition("Ana  built the pier.", ["Ana", "pier", "Ana", " "], 1)
+    given.proposition("Ana built the pier.", ["Ana"], 1)
+    given.triple("Ana", " built ", "pier")
+    workspace = given.workspace("test")
+    assert workspace.propositions == (
+        Proposition("Ana built the pier.", 1, (("Ana", None), ("pier", None))),
+        Proposition("Ana built pier", 0, (("Ana", "subject"), ("pier", "object")), "built"),
+    )
+    assert [(e.name, e.passages) for e in workspace.entities] == [("Ana", (1, 0)), ("pier", (1, 0))]
+    assert len(given.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Who met the Bank of England's head?", ["bank of england"]),  # longest first
+        ("Was A Night in Rome set in Rome?", ["night in rome", "rome"]),
+        ("Is St. Paul’s Cathedral in Québec?", ["st. paul cathedral", "quebec"]),
+        ("Who is this?", []),  # no name of function words alone
+        ("", []),
+    ],
+)
+def test_names_in_a_text(text, names):
+    keys = {"bank", "england", "bank of england", "rome", "night in rome", "st. paul cathedral", "quebec", "this", "who"}
+    assert named(text, keys) == named(text, keys, words_of(keys)) == names
+
+
+@given(st.lists(st.sampled_from("the a Ana Ruiz's of Pier C++ AT&T St. O'Brien 1902 É, ½ (sea) ´".split()), min_size=1, max_size=8), st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_stretch_of_words_that_is_a_name_is_found(words, data):
+    last = data.draw(st.integers(1, len(words)))
+    first = data.draw(st.integers(0, last - 1))
+    key = normalise(" ".join(words[first:last]))
+    if any(word in key for word in ("ana", "ruiz", "pier", "c++", "at&t", "st", "brien", "1902", "sea")):
+        assert named(" ".join(words), [key]) == [key]

@@ -1,0 +1,534 @@
+"""Plans: every form they come in, the order of their steps, and a clear sentence for every fault."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from gsw_graph.errors import InputError
+from gsw_graph.plan import Plan, SubQuestion, load, parse
+from gsw_graph.plan.reading import MAX_FILE, MAX_QUESTION
+from gsw_graph.plan.steps import MOST_STEPS
+
+MUSIQUE = Path(__file__).parents[2] / "shared" / "data" / "musique" / "questions.json"
+
+BRIDGE = [{"id": 1, "question": "Who designed the Lumen Bridge?"}, {"id": 2, "question": "Where was #1 born?"}]
+PARSED = Plan((SubQuestion(1, "Who designed the Lumen Bridge?"), SubQuestion(2, "Where was #1 born?")))
+DIAMOND = ["Who wrote Salt Road?", "Where was #1 born?", "Where did #1 die?", "How far is #2 from #3?"]
+
+
+def ids(steps: tuple[SubQuestion, ...]) -> list[int]:
+    return [step.id for step in steps]
+
+
+def levels(plan: Plan) -> list[list[int]]:
+    return [ids(level) for level in plan.levels()]
+
+
+def questions(plan: Plan) -> list[str]:
+    return [step.question for step in plan.steps]
+
+
+def faulty(plan: object) -> str:
+    with pytest.raises(InputError) as caught:
+        parse(plan)
+    text = str(caught.value)
+    assert "\n" not in text
+    assert caught.value.hint  # what to do
+    return text
+
+
+# A step
+
+
+@pytest.mark.parametrize(
+    ("question", "parents"),
+    [
+        ("Who directed Alien?", ()),
+        ("Where was #1 born?", (1,)),
+        ("#1", (1,)),
+        ("#1 >> place of birth", (1,)),
+        ("what was #1 's currency", (1,)),
+        ("What is #1's mother's name?", (1,)),
+        ('(#2), #1: "#10"?', (1, 2, 10)),
+        ("Is #12 older than #2, and #2 than #12?", (2, 12)),  # each once
+        ("#3_#4", (3, 4)),
+        ("#01", (1,)),
+        ("Who made C#?", ()),
+        ("Who made C#7?", ()),
+        ("What is é#1?", ()),
+        ("#MeToo #4chan issue #4a #1é #1٢", ()),
+        ("12#3", ()),
+        ("# 1, #, #-1", ()),
+    ],
+)
+def test_references(question: str, parents: tuple[int, ...]) -> None:
+    step = SubQuestion(50, question)
+    assert step.parents == parents
+    if not parents:
+        assert step.concrete({}) == question
+
+
+def test_concrete() -> None:
+    step = SubQuestion(13, "Did #1, #12 or #1 learn C#1 from #12's #2?")
+    assert step.concrete({1: "Ada", 12: "Bo", 2: "cat"}) == "Did Ada, Bo or Ada learn C#1 from Bo's cat?"
+
+
+def test_answers_are_put_in_as_they_are() -> None:
+    step = SubQuestion(3, "#1 and #2")
+    assert step.concrete({1: "#2", 2: r"\1 \g<0> #1"}) == r"#2 and \1 \g<0> #1"
+
+
+def test_an_answer_is_missing() -> None:
+    with pytest.raises(KeyError):
+        SubQuestion(2, "#1?").concrete({})
+
+
+# A plan
+
+
+def test_a_chain() -> None:
+    plan = parse(["a", "b #1", "c #2"])
+    assert levels(plan) == [[1], [2], [3]]
+    assert ids(plan.sinks) == [3]
+    assert [plan.ancestors(id) for id in (1, 2, 3)] == [set(), {1}, {1, 2}]
+
+
+def test_a_diamond() -> None:
+    plan = parse(DIAMOND)
+    assert levels(plan) == [[1], [2, 3], [4]]
+    assert ids(plan.sinks) == [4]
+    assert plan.ancestors(4) == {1, 2, 3}
+
+
+def test_one_step() -> None:
+    plan = parse(["Who wrote Salt Road?"])
+    assert levels(plan) == [[1]]
+    assert ids(plan.sinks) == [1]
+
+
+def test_a_one_hop_step_beside_a_chain_is_a_sink() -> None:
+    plan = parse(["a", "b #1", "c"])
+    assert levels(plan) == [[1, 3], [2]]
+    assert ids(plan.sinks) == [2, 3]
+
+
+def test_two_sinks_of_one_root() -> None:
+    assert ids(parse(["a", "b #1", "c #1"]).sinks) == [2, 3]
+
+
+def test_a_level_is_the_longest_way() -> None:
+    assert levels(parse(["a", "b #1", "c #1 #2", "d", "e #4"])) == [[1, 4], [2, 5], [3]]
+
+
+def test_forward_references() -> None:
+    plan = parse(["c #2", "b #3", "a"])
+    assert levels(plan) == [[3], [2], [1]]
+    assert ids(plan.sinks) == [1]
+    assert plan.ancestors(1) == {2, 3}
+
+
+def test_a_comparison_is_in_no_level_and_hides_no_sink() -> None:
+    plan = parse([*BRIDGE, {"id": 3, "question": "When did Emil Vance die?"}, {"id": 4, "question": "Is #2 before #3?", "retrieve": False}])
+    assert levels(plan) == [[1, 3], [2]]
+    assert ids(plan.sinks) == [2, 3]
+    assert plan.ancestors(4) == {1, 2, 3}
+
+
+def test_ancestors_of_no_step() -> None:
+    with pytest.raises(KeyError):
+        PARSED.ancestors(3)
+
+
+def test_to_list() -> None:
+    plan = Plan((*PARSED.steps, SubQuestion(3, "Is #2 large?", retrieve=False)))
+    assert plan.to_list() == [*BRIDGE, {"id": 3, "question": "Is #2 large?", "retrieve": False}]
+    assert parse(json.dumps(plan.to_list())) == plan
+
+
+def test_a_plan_made_by_hand_is_checked() -> None:
+    with pytest.raises(InputError, match="circle"):
+        Plan((SubQuestion(1, "#2"), SubQuestion(2, "#1")))
+    with pytest.raises(InputError, match="1 to n"):
+        Plan((SubQuestion(2, "a"), SubQuestion(1, "b")))
+    with pytest.raises(InputError, match="empty"):
+        Plan(())
+
+
+# The forms
+
+
+def test_a_plan_is_itself() -> None:
+    assert parse(PARSED) is PARSED
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        BRIDGE,
+        tuple(BRIDGE),
+        [{"id": 7, "question": "Who designed the Lumen Bridge?"}, {"id": 0, "question": " Where was #7 born?\n", "retrieve": True}],
+        [{"id": 404363, "question": "Who designed the Lumen Bridge?"}, {"id": 2, "question": "Where was #404363 born?", "why": "a bridge"}],
+        ["Who designed the Lumen Bridge?", "Where was #1 born?"],
+        ["Who designed the Lumen Bridge?", {"question": "Where was <ENTITY> born?"}],
+        [{"question": "Who designed the Lumen Bridge?"}, {"question": "Where was #1 born?"}],
+        # the id of the first is the place of the second: places count
+        [
+            {"id": 2, "question": "Who designed the Lumen Bridge?", "answer": "Mira Okafor", "paragraph_support_idx": 3},
+            {"id": 9, "question": "Where was #1 born?", "answer": "Tarn", "paragraph_support_idx": None},
+        ],
+        {
+            "id": "2hop__1_2",
+            "question": "Where ...?",
+            "question_decomposition": [{"id": 8, "question": "Who designed the Lumen Bridge?"}, {"id": 9, "question": "Where was #1 born?"}],
+        },
+        {
+            "questions": [
+                {"question": "Who designed the Lumen Bridge?", "requires_retrieval": True},
+                {"question": "Where was <ENTITY_Q1> born?", "requires_retrieval": "true"},
+            ]
+        },
+        {"questions": ["Who designed the Lumen Bridge?", "Where was <ENTITY> born?"]},
+        {"questions": [{"question": "Who designed the Lumen Bridge?"}, {"question": "Where was #1 born?"}]},
+        [{"id": 5, "question": "Who designed the Lumen Bridge?"}, {"id": 1, "question": "Where was <ENTITY_Q1> born?"}],  # a placeholder counts places
+        {"plan": BRIDGE, "question": "Where was the designer of the Lumen Bridge born?"},
+    ],
+)
+def test_forms(form: object) -> None:
+    assert parse(form) == PARSED
+    assert parse(json.dumps(form)) == PARSED
+    assert parse(f"\ufeff\n {json.dumps(form)} \n") == PARSED
+
+
+def test_ids_are_numbered_anew_at_once() -> None:
+    """Not one after the other: 1 becomes 2 and 2 becomes 1."""
+    plan = parse([{"id": 2, "question": "a"}, {"id": 1, "question": "b #2"}, {"id": 12, "question": "c #1 #2 C#1"}])
+    assert questions(plan) == ["a", "b #1", "c #2 #1 C#1"]
+
+
+def test_gold_answers_are_not_read() -> None:
+    plan = parse(
+        [{"id": 1, "question": "Who designed the Lumen Bridge?", "answer": "Mira Okafor"}, {"id": 2, "question": "#1 >> place of birth", "answer": "Tarn"}]
+    )
+    assert "Okafor" not in repr(plan)
+    assert "Tarn" not in repr(plan)
+    assert plan.steps[1].question == "#1 >> place of birth"
+
+
+@pytest.mark.parametrize("flag", [False, "false", "False", " FALSE "])
+@pytest.mark.parametrize("key", ["retrieve", "requires_retrieval"])
+def test_flags(flag: object, key: str) -> None:
+    plan = parse([{"question": "How old is A?"}, {"question": "Is #1 old?", key: flag}])
+    assert [step.retrieve for step in plan.steps] == [True, False]
+
+
+def test_panini_comparison() -> None:
+    """The joining question comes twice, first to retrieve for it, then to compare."""
+    plan = parse(
+        {
+            "questions": [
+                {"question": "When did Salt Road open?", "requires_retrieval": "true"},
+                {"question": "When did Glass Way open?", "requires_retrieval": "true"},
+                {"question": "Is <ENTITY_Q1> before <ENTITY_Q2>?", "requires_retrieval": "true"},
+                {"question": "Is <ENTITY_Q1> before <ENTITY_Q2>?", "requires_retrieval": "false"},
+            ]
+        }
+    )
+    assert questions(plan)[2:] == ["Is #1 before #2?"] * 2
+    assert levels(plan) == [[1, 2], [3]]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("<ENTITY_Q1><ENTITY_Q2>", "#1 #2"),
+        ("<ENTITY_Q1>s and pre<ENTITY_Q2>7", "#1 s and pre #2 7"),
+        ("<ENTITY_Q1>'s <entity_q2>", "#1's #2"),
+        ("<ENTITY> of <ENTITY_Q01>", "#2 of #1"),
+        ("<Entity Framework> in C# by <ENTITIES> #MeToo", "<Entity Framework> in C# by <ENTITIES> #MeToo"),
+    ],
+)
+def test_placeholders(written: str, read: str) -> None:
+    plan = parse({"questions": ["a", "b", written]})
+    assert plan.steps[2].question == read
+    assert plan.steps[2].parents == ((1, 2) if "1" in read else ())
+
+
+# The faults
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        ("", "the plan is empty"),
+        (" \n", "the plan is empty"),
+        ([], "the plan is empty"),
+        ("[]", "the plan is empty"),
+        ({"questions": []}, "the plan is empty"),
+        ("Who directed Alien?", "the plan is not JSON (Expecting value, line 1, column 1)"),
+        ('["a",\n"b"', "not JSON (Expecting ',' delimiter, line 2"),
+        ("[" * 100_000, "the plan is JSON that cannot be read"),
+        ('[{"id": ' + "9" * 5000 + ', "question": "a"}]', "the plan is JSON that cannot be read"),
+        ("7", "no shape that is known"),
+        ('"a question"', "no shape that is known"),
+        (None, "no shape that is known"),
+        (b"[]", "no shape that is known"),
+        ({}, "no shape that is known"),
+        ({"question": "a"}, "no shape that is known"),
+        ({"questions": "a"}, "no shape that is known"),
+        ({"plan": None}, "no shape that is known"),
+        ({"plan": ["a"], "questions": ["b"]}, "the plan has both 'plan' and 'questions'"),
+        ([1], "step 1 is neither a question nor a record"),
+        (["a", ["b"]], "step 2 is neither a question nor a record"),
+        (["a", None], "step 2 is neither a question nor a record"),
+        (["a", " "], "step 2 has no question"),
+        ([{"id": 5, "question": "\t"}], "step 5 has no question"),
+        ([{"id": 5}], "step 5 has no question"),
+        ([{"question": None}], "step 1 has a question that is not text"),
+        ([{"id": 3, "question": 7}], "step 3 has a question that is not text"),
+        ([{"id": 3, "question": "a"}, {"id": 3, "question": "b"}], "two steps have the id 3"),
+        ([{"id": 3, "question": "a"}, {"id": 3, "question": "b <ENTITY>"}], "two steps have the id 3"),
+        ([{"id": True, "question": "a"}], "the step in place 1 has the id True, which is not a whole number"),
+        ([{"id": 1, "question": "a"}, {"id": False, "question": "b"}], "the step in place 2 has the id False"),
+        ([{"id": "1", "question": "a"}], "has the id '1', which is not a whole number"),
+        ([{"id": 1.0, "question": "a"}], "has the id 1.0, which is not a whole number"),
+        ([{"id": None, "question": "a"}], "has the id None, which is not a whole number"),
+        ([{"id": -1, "question": "a"}], "has the id -1, which is not a whole number from 0 up"),
+        ([{"id": 1, "question": "a"}, {"question": "b"}], "the step in place 2 has no id, and others have"),
+        ([{"id": 1, "question": "a"}, "b"], "the step in place 2 has no id, and others have"),
+        ([{"question": "a", "retrieve": "no"}], "'retrieve' of step 1 is neither true nor false"),
+        ([{"question": "a", "retrieve": 1}], "'retrieve' of step 1 is neither true nor false"),
+        ([{"question": "a", "requires_retrieval": None}], "'requires_retrieval' of step 1 is neither true nor false"),
+        (["a", "b #7"], "step 2 refers to #7, and there is no step 7"),
+        (["a", "b #0"], "step 2 refers to #0, and there is no step 0"),
+        ([{"id": 10, "question": "a"}, {"id": 20, "question": "b #1"}], "step 20 refers to #1, and there is no step 1"),
+        (
+            [{"id": 404363, "question": "a", "answer": "x"}, {"id": 5, "question": "b #404363", "answer": "y"}],
+            "step 2 refers to #404363, and there is no step 404363",
+        ),
+        (["What was the #1 hit of 1984?"], 'step 1 refers to itself. Refer to another step, or write "number 1" if no step is meant'),
+        ([{"id": 8, "question": "a"}, {"id": 9, "question": "b #8 #9"}], "step 9 refers to itself"),
+        (["a", "b <ENTITY_Q2>"], "step 2 refers to itself"),
+        (["a", "b <ENTITY_Q0>"], "step 2 refers to <ENTITY_Q0>, and there is no such step. <ENTITY_Q1> is the first step"),
+        (["a", "b <ENTITY_Q3>"], "step 2 refers to <ENTITY_Q3>, and there is no such step"),
+        (["a <ENTITY>", "b"], "step 1 refers to <ENTITY>, and there is no such step"),
+        (["a", "b <ENTITY_Q>"], "step 2 refers to <ENTITY_Q>, and there is no such step"),
+        (["a", "b <ENTITY_1>"], "step 2 refers to <ENTITY_1>, and there is no such step"),
+        (["a", "What was the #1 hit of <ENTITY_Q1>?"], "refers to steps both as <ENTITY_Q1> and as #1 (step 2)"),
+        (["a", "b #1", "c <ENTITY_Q2>"], "refers to steps both as <ENTITY_Q2> and as #1 (step 2)"),
+        (["a #2", "b #1"], "in a circle: 1 -> 2 -> 1"),
+        (["a", "b #1 #4", "c #2", "d #3", "e #4"], "in a circle: 2 -> 4 -> 3 -> 2"),
+        ([{"id": 30, "question": "a #20"}, {"id": 20, "question": "b #10"}, {"id": 10, "question": "c #20"}], "in a circle: 20 -> 10 -> 20"),
+        ([{"question": "a", "retrieve": False}], "no step of the plan retrieves anything"),
+        (
+            [{"id": 4, "question": "a"}, {"id": 5, "question": "Is #4 old?", "retrieve": False}, {"id": 6, "question": "Where was #5 born?"}],
+            "step 6 needs the answer of step 5, which has none because nothing is retrieved for it",
+        ),
+        (
+            [{"question": "a"}, {"question": "Is #1 old?", "retrieve": False}, {"question": "Is #2 right?", "retrieve": False}],
+            "step 3 needs the answer of step 2",
+        ),
+        ([f"question {n}" for n in range(30)], "the plan has 30 steps, more than the 20 that are allowed"),
+        (["a", "b" * (MAX_QUESTION + 1)], "the question of step 2 has 2,001 characters, more than the 2,000 that are allowed"),
+        (["a\0"], "the question of step 1 has a NUL"),
+        ('["a \\ud800"]', "or half a surrogate pair"),
+    ],
+)
+def test_faults(plan: object, words: str) -> None:
+    assert words in faulty(plan)
+
+
+def test_limits_are_allowed() -> None:
+    assert len(parse([f"question {n}" for n in range(MOST_STEPS)]).steps) == MOST_STEPS
+    assert len(parse(["b" * MAX_QUESTION]).steps[0].question) == MAX_QUESTION
+    # What the new number adds does not count.
+    long = [{"id": 100 + n, "question": f"question {n}"} for n in range(18)] + [
+        {"id": 5, "question": "a"},
+        {"id": 6, "question": "b" * (MAX_QUESTION - 3) + " #5"},
+    ]
+    assert len(parse(long).steps[19].question) == MAX_QUESTION + 1
+
+
+def test_many_references_take_no_time() -> None:
+    """Each step refers to all before it, so that there are half a million ways through the plan."""
+    plan = parse(["a", *("q " + " ".join(f"#{k}" for k in range(1, n)) for n in range(2, MOST_STEPS + 1))])
+    assert len(plan.levels()) == MOST_STEPS
+    assert len(plan.ancestors(MOST_STEPS)) == MOST_STEPS - 1
+
+
+# Random plans
+
+
+def random_plan(seed: int) -> tuple[list[dict[str, object]], dict[int, set[int]]]:
+    """A plan in our form with ids and order at random, and the parents of each step by place."""
+    rng = random.Random(seed)
+    n = rng.randint(1, MOST_STEPS)
+    order = rng.sample(range(n), n)  # a step may refer to those before it in this order
+    names = rng.sample(range(1, 60), n)
+    parents: dict[int, set[int]] = {}
+    compares: set[int] = set()
+    for at, place in enumerate(order):
+        possible = [p for p in order[:at] if p not in compares]
+        parents[place] = set(rng.sample(possible, min(len(possible), rng.choice([0, 1, 1, 2, 3]))))
+        if at and rng.random() < 0.2:
+            compares.add(place)
+    plan: list[dict[str, object]] = []
+    for place in range(n):
+        references = [f"#{names[p]}" for p in parents[place] for _ in range(rng.randint(1, 2))]
+        rng.shuffle(references)
+        plan.append({"id": names[place], "question": f"C#7 question {place}: {', '.join(references)}?", "retrieve": place not in compares})
+    return plan, {place + 1: {p + 1 for p in ps} for place, ps in parents.items()}
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_random_plans(seed: int) -> None:
+    written, parents = random_plan(seed)
+    plan = parse(written)
+    assert {step.id: set(step.parents) for step in plan.steps} == parents
+    assert [step.retrieve for step in plan.steps] == [record["retrieve"] for record in written]
+
+    level = {step.id: n for n, steps in enumerate(plan.levels()) for step in steps}
+    assert sorted(level) == [step.id for step in plan.steps if step.retrieve]  # each once
+    assert all(level[id] == 1 + max((level[parent] for parent in parents[id]), default=-1) for id in level)
+    assert all(ids(steps) == sorted(ids(steps)) for steps in plan.levels())
+
+    for step in plan.steps:
+        assert plan.ancestors(step.id) == parents[step.id].union(*(plan.ancestors(parent) for parent in parents[step.id]))
+        concrete = step.concrete({parent: f"<{parent}#1>" for parent in step.parents})
+        assert concrete.startswith(f"C#7 question {step.id - 1}: ")
+        assert {int(part.split("#")[0]) for part in concrete.split("<")[1:]} == parents[step.id]
+
+    needed = {parent for id in level for parent in parents[id]}
+    assert set(ids(plan.sinks)) == set(level) - needed
+    reached = set(ids(plan.sinks)).union(*(plan.ancestors(sink.id) for sink in plan.sinks))
+    assert reached == set(level)  # every step that is retrieved for leads to a sink
+
+    assert parse(plan.to_list()) == parse(json.dumps({"plan": plan.to_list()})) == plan
+    assert parse(questions(replace_all_retrieved(plan))) == replace_all_retrieved(plan)
+
+
+def replace_all_retrieved(plan: Plan) -> Plan:
+    return Plan(tuple(replace(step, retrieve=True) for step in plan.steps))
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(200) if any(random_plan(seed)[1].values())])
+def test_random_cycles(seed: int) -> None:
+    """A way back from an ancestor makes a cycle, and the error names steps that do refer to each other, each once."""
+    written, parents = random_plan(seed)
+    plan = replace_all_retrieved(parse(written))
+    id, ancestor = next((id, min(plan.ancestors(id))) for id in parents if plan.ancestors(id))
+    parents[ancestor].add(id)
+    text = faulty([f"{step.question} #{id}" if step.id == ancestor else step.question for step in plan.steps])
+    cycle = [int(part) for part in text.split("circle: ")[1].split(".")[0].split(" -> ")]
+    assert cycle[0] == cycle[-1] == min(cycle)
+    assert len(cycle) - 1 == len(set(cycle)) > 1
+    assert all(after in parents[before] for before, after in pairwise(cycle))
+
+
+def test_noise_is_a_plan_or_an_input_error() -> None:
+    rng = random.Random(7)
+    pieces: list[object] = ["a", "#1", "b #2 #1", "<ENTITY>", "<ENTITY_Q2>", "", None, True, 1, -1, 2.5, [], {}, "false", "id", "question", "retrieve"]
+    keys = ["id", "question", "retrieve", "requires_retrieval", "answer", "plan", "questions", "question_decomposition"]
+
+    def noise(depth: int) -> object:
+        kind = rng.random()
+        if depth == 0 or kind < 0.3:
+            return rng.choice(pieces)
+        if kind < 0.6:
+            return [noise(depth - 1) for _ in range(rng.randint(0, 3))]
+        return {rng.choice(keys): noise(depth - 1) for _ in range(rng.randint(0, 3))}
+
+    plans = 0
+    for _ in range(5000):
+        made = noise(3)
+        try:
+            plan = parse(made)
+        except InputError:
+            continue
+        plans += 1
+        assert parse(plan.to_list()) == plan
+    assert plans > 20
+
+
+# The argument of a command line
+
+
+def test_load_text() -> None:
+    assert load(json.dumps(BRIDGE)) == PARSED
+    assert load(" \n" + json.dumps({"plan": BRIDGE})) == PARSED
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_load_file(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(["Who wrote “Säl”?"], ensure_ascii=False), encoding=encoding)
+    assert questions(load(str(path))) == ["Who wrote “Säl”?"]
+
+
+def test_load_faults(tmp_path: Path) -> None:
+    contents: Mapping[str, bytes] = {
+        "latin.json": '["Où?"]'.encode("latin-1"),
+        "utf16.json": '["a"]'.encode("utf-16"),
+        "large.json": b"[" + b" " * MAX_FILE + b"]",
+        "faulty.json": b'["a #2"]',
+        "empty.json": b"",
+        "text.json": b"Who?",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    expected = {
+        "latin.json": "the plan is not in UTF-8 (byte 3)",
+        "utf16.json": "the plan is not in UTF-8 (byte 0)",
+        "large.json": "larger than 1,000,000 bytes",
+        "faulty.json": "step 1 refers to #2, and there is no step 2",
+        "empty.json": "the plan is empty",
+        "text.json": "the plan is not JSON",
+        "missing.json": "the plan cannot be read (No such file or directory)",
+        ".": "the plan cannot be read (Is a directory)",
+        "nul\0.json": "the plan cannot be read (",
+        "long" * 1000: "the plan cannot be read (File name too long)",
+    }
+    for name, words in expected.items():
+        with pytest.raises(InputError) as caught:
+            load(str(tmp_path / name))
+        assert words in str(caught.value)
+        assert str(caught.value).startswith(str(tmp_path)[:50])
+        assert caught.value.hint
+        assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("argument", ["", "  "])
+def test_load_nothing(argument: str) -> None:
+    with pytest.raises(InputError, match="the plan is empty"):
+        load(argument)
+
+
+def test_a_question_in_the_place_of_a_plan() -> None:
+    with pytest.raises(InputError, match=r"Who directed Alien\?: the plan cannot be read .* begins with \[ or \{"):
+        load("Who directed Alien?")
+
+
+# Plans as others wrote them
+
+
+@pytest.mark.skipif(not MUSIQUE.exists(), reason=f"the MuSiQue sample is not at {MUSIQUE}")
+def test_musique() -> None:
+    records = json.loads(MUSIQUE.read_text(encoding="utf-8"))
+    assert len(records) == 76
+    for record in records:
+        steps = record["question_decomposition"]
+        plan = parse(steps)
+        assert parse(record) == parse(json.dumps(steps)) == plan
+        assert questions(plan) == [step["question"].strip() for step in steps]
+        assert len(plan.steps) == int(record["id"][0])  # "2hop__...", "3hop1__..."
+        assert sum(map(len, plan.levels())) == len(steps)
+        assert ids(plan.sinks) == [len(steps)]
+        assert plan.ancestors(len(steps)) == set(range(1, len(steps)))
+        # Nothing is kept but places, questions and flags.
+        assert plan.to_list() == [{"id": n, "question": step["question"].strip()} for n, step in enumerate(steps, 1)]

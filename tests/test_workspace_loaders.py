@@ -1,0 +1,480 @@
+"""Files of ready workspaces: which shapes are read, what they become, what is wrong with them, and Panini's shape written again."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gsw_graph.loaders import read
+from gsw_graph.loaders.files import HEAD
+from gsw_graph.loaders.panini_export import bare
+from gsw_graph.model import Document, Failure, QAPair, Workspace
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "musique"
+PIER = {
+    "title": "Stone Pier",
+    "text": "Ana Ruiz built the Stone Pier in 1902.",
+    "entities": [
+        {"name": "Ana Ruiz", "roles": [{"role": "person", "states": ["builder"]}]},
+        {"name": "Stone Pier", "roles": [{"role": "structure", "states": []}]},
+        {"name": "1902"},
+    ],
+    "verb_phrases": [
+        {
+            "phrase": "built",
+            "questions": [
+                {"text": "Who built the Stone Pier?", "answers": ["Ana Ruiz"]},
+                {"text": "How was the Stone Pier built?", "answers": ["TEXT:by hand", None, "None"]},
+                {"text": "Why was it built?", "answers": None},
+            ],
+        }
+    ],
+    "propositions": [{"text": "Ana Ruiz built the Stone Pier.", "entities": ["Ana Ruiz", "Stone Pier"]}, "The pier is old."],
+}
+TEXT = {key: PIER[key] for key in ("title", "text")}
+
+
+def gsw(*phrases, names=("Ana Ruiz", "Stone Pier")):
+    return {
+        "entity_nodes": [{"id": f"e{n}", "name": name, "roles": []} for n, name in enumerate(names, 1)],
+        "verb_phrase_nodes": [{"id": "v1", "phrase": "built", "questions": [{"id": "q1", "text": q, "answers": answers} for q, answers in phrases]}],
+    }
+
+
+def chunk(text, *phrases, **more):
+    return {"text": text, "doc_idx": 0, "gsw": gsw(*phrases), "context": "", "spacetime": {}, **more}
+
+
+def load(path, content, *, stdin=False):
+    data = content if isinstance(content, bytes) else content.encode() if isinstance(content, str) else json.dumps(content).encode()
+    if stdin:
+        return list(read(["-"], stdin=io.BytesIO(data)))
+    path.write_bytes(data)
+    return list(read([str(path)]))
+
+
+def one(path, content, **how):
+    (found,) = load(path, content, **how)
+    return found
+
+
+def jsonl(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def pairs(workspace):
+    assert isinstance(workspace, Workspace), workspace
+    return [(pair.question, pair.answers) for phrase in workspace.verb_phrases for pair in phrase.pairs]
+
+
+def names(workspace):
+    return [entity.name for entity in workspace.entities]
+
+
+# --- our shape ---
+
+
+def test_a_workspace_of_our_shape(tmp_path):
+    found = one(tmp_path / "a.jsonl", jsonl(PIER))
+    assert (found.extractor, found.document.loader, found.source) == ("workspaces", "workspaces", found.document.source)
+    ana, pier, year = found.entities
+    assert (ana.name, ana.roles, ana.passages) == ("Ana Ruiz", (("person", ("builder",)),), (0,))
+    assert (pier.titles, year.from_) == ((0,), "1902-01-01")
+    (built,) = found.verb_phrases
+    assert built.phrase == "built"
+    assert built.pairs == (
+        QAPair("Who built the Stone Pier?", ("Ana Ruiz",), ("Stone Pier",)),
+        QAPair("How was the Stone Pier built?", ("by hand",), ("Stone Pier",)),
+        QAPair("Why was it built?", ()),
+    )
+    assert [(p.text, p.mentions) for p in found.propositions] == [
+        ("Ana Ruiz built the Stone Pier.", (("Ana Ruiz", None), ("Stone Pier", None))),
+        ("The pier is old.", ()),
+    ]
+
+
+@pytest.mark.parametrize("extra", [{}, {"id": 7}, {"source": "wiki", "id": "x"}, {"text": "Some words stand here. " * 300}, {"title": None}])
+def test_the_document_of_a_workspace_is_that_of_the_corpus_record(tmp_path, extra):
+    document = one(tmp_path / "a.json", [{**TEXT, **extra}])
+    found = one(tmp_path / "b.json", [{**PIER, **extra}])
+    assert isinstance(document, Document)
+    assert replace(found.document, loader="corpus") == document
+    assert found.document.id == document.id
+
+
+def test_ways_to_write_workspaces_down(tmp_path):
+    one_line = one(tmp_path / "a.jsonl", jsonl(PIER))
+    assert one(tmp_path / "b.json", json.dumps([PIER], indent=1)) == one_line
+    assert one(tmp_path / "c.json", json.dumps(PIER, indent=1)) == one_line
+    assert one(tmp_path, jsonl(PIER), stdin=True) == one_line
+    for key in ("entities", "verb_phrases", "propositions"):
+        assert isinstance(one(tmp_path / "d.txt", jsonl({**TEXT, key: []})), Workspace)
+    assert isinstance(one(tmp_path / "e.jsonl", jsonl({**TEXT, "tags": []})), Document)
+
+
+def test_in_a_long_text_a_part_stands_where_its_names_stand(tmp_path):
+    filler = "Some words stand here. " * 280
+    text = f"It begins. {filler}\n\nAna Ruiz built it with Bo Vale. {filler}\n\nIt went to Ana Ruiz and Cy Dorn in the end, which is here."
+    asked = [{"phrase": "built", "questions": [{"text": "Who?", "answers": ["Ana Ruiz", "Bo Vale"]}]}, {"phrase": "is", "questions": []}]
+    facts = [{"text": "Cy Dorn got it.", "entities": ["Cy Dorn"]}, "Ana Ruiz built with Bo Vale."]
+    record = {"text": text, "entities": [{"name": n} for n in ("Ana Ruiz", "Nobody")], "verb_phrases": asked, "propositions": facts}
+    found = one(tmp_path / "a.jsonl", jsonl(record))
+    texts = [p.text for p in found.document.passages]
+    assert len(texts) > 4
+    bo, cy = (next(n for n, part in enumerate(texts) if name in part) for name in ("Bo Vale", "Cy Dorn"))
+    assert 0 < bo < cy
+    assert {e.name: e.passages for e in found.entities} == {"Ana Ruiz": (bo, cy), "Nobody": (0,), "Cy Dorn": (cy,)}
+    assert [phrase.passage for phrase in found.verb_phrases] == [bo, 0]
+    assert [fact.passage for fact in found.propositions] == [cy, bo]
+
+
+@pytest.mark.parametrize(
+    ("bad", "faults"),
+    [
+        ({"entities": {"name": "x"}}, ["`entities` is not a list"]),
+        ({"entities": [5, ["x"], None]}, ["`entities[0]` is not an object", "`entities[1]` is not an object", "`entities[2]` is not an object"]),
+        ({"entities": [{"roles": []}]}, ["`entities[0].name` is missing"]),
+        ({"entities": [{"name": 1902}]}, ["`entities[0].name` is not a string"]),
+        ({"entities": [{"name": " "}]}, ["blank or too long"]),
+        ({"entities": [{"name": "Bo", "roles": None}]}, ["`entities[0].roles` is not a list"]),
+        ({"entities": [{"name": "Bo", "roles": [{"role": "x", "states": ["y", ["z"]]}]}]}, ["`entities[0].roles[0].states[1]` is not a string"]),
+        ({"verb_phrases": "built"}, ["`verb_phrases` is not a list"]),
+        ({"verb_phrases": [{"phrase": None}]}, ["`verb_phrases[0].phrase` is missing"]),
+        ({"verb_phrases": [{"phrase": "x", "questions": [{"answers": []}]}]}, ["`verb_phrases[0].questions[0].text` is missing"]),
+        ({"verb_phrases": [{"phrase": "x", "questions": [{"text": "q", "answers": 5}]}]}, ["`verb_phrases[0].questions[0].answers` is not a list"]),
+        ({"verb_phrases": [{"phrase": "x", "questions": [{"text": "q", "answers": [{}]}]}]}, ["questions[0].answers[0]` is not a string"]),
+        ({"propositions": [{"text": "x", "entities": "Bo"}]}, ["`propositions[0].entities` is not a list"]),
+        ({"propositions": [5, {"entities": []}]}, ["`propositions[0]` is neither", "`propositions[1].text` is missing"]),
+    ],
+)
+def test_what_is_wrong_with_a_part_is_told_and_the_rest_loads(tmp_path, bad, faults):
+    found, *failures, last = load(tmp_path / "a.jsonl", jsonl({**PIER, **bad}, {"text": "last"}))
+    assert isinstance(last, Document)
+    assert isinstance(found, Workspace)
+    kept = {"entities": found.entities, "verb_phrases": found.verb_phrases, "propositions": found.propositions}
+    assert all(kept[key] for key in kept.keys() - bad.keys())
+    assert [(f.source, f.part) for f in failures] == [(f"{tmp_path}/a.jsonl:1", True)] * len(faults)
+    assert all(fault in failure.reason for fault, failure in zip(faults, failures, strict=True))
+
+
+def test_of_many_faults_the_first_are_told(tmp_path):
+    found = load(tmp_path / "a.jsonl", jsonl({**TEXT, "entities": [5] * 50}))
+    assert len(found) == 22
+    assert found[-1] == Failure(f"{tmp_path}/a.jsonl:1", "and 30 more faults", part=True)
+
+
+@pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
+def test_what_no_database_holds_keeps_the_record_out(tmp_path, bad):
+    failure, last = load(tmp_path / "a.jsonl", jsonl({**PIER, "entities": [{"name": bad}]}, PIER))
+    assert "NUL" in failure.reason
+    assert not failure.part
+    assert isinstance(last, Workspace)
+    combined = {"documents": {"doc_0": {"0_0": chunk("T\nx", (bad, []))}, bad: {"1_0": chunk("T\ny")}, "doc_2": {"2_0": chunk("T\nz")}}}
+    found = load(tmp_path / "b.json", combined)
+    assert [item.document.title for item in found if isinstance(item, Workspace)] == ["T"]
+    assert ["NUL" in item.reason for item in found if isinstance(item, Failure)] == [True, True]
+
+
+def test_a_workspace_twice_is_one_and_two_of_one_text_are_a_failure(tmp_path):
+    found = load(tmp_path / "a.jsonl", jsonl(PIER, PIER, {**PIER, "propositions": []}, TEXT))
+    assert [type(item) for item in found] == [Workspace, Failure, Failure]
+    assert [item.source for item in found[1:]] == [f"{tmp_path}/a.jsonl:{n}" for n in (3, 4)]
+    assert all("other findings" in item.reason and f"{tmp_path}/a.jsonl:1" in item.reason for item in found[1:])
+
+
+# --- Panini ---
+
+
+def test_a_chunk_is_the_corpus_record_of_its_title_and_text(tmp_path):
+    asked = [("Who built it?", ["e1"]), ("How?", ["TEXT:by hand"]), ("Why?", ["None"]), ("When?", ["", None, "long ago"]), ("Where?", [])]
+    found = one(tmp_path / "a.json", chunk("Stone Pier\nAna Ruiz built the Stone Pier in 1902.", *asked))
+    assert (found.extractor, found.document.loader) == ("panini", "panini")
+    assert replace(found.document, loader="corpus") == one(tmp_path / "b.jsonl", jsonl(TEXT))
+    assert pairs(found) == [("Who built it?", ("Ana Ruiz",)), ("How?", ("by hand",)), ("Why?", ()), ("When?", ("long ago",)), ("Where?", ())]
+    assert names(found) == ["Ana Ruiz", "Stone Pier"]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "body"),
+    [
+        ("One line.", "", "One line."),
+        ("One line.\n ", "", "One line.\n "),
+        ("\nNo title.", "", "No title."),
+        ("long " * 40 + "\nSome words.", "", "long " * 40 + "\nSome words."),
+        ("T\nx\ny", "T", "x\ny"),
+    ],
+)
+def test_the_title_of_a_chunk(tmp_path, text, title, body):
+    document = one(tmp_path / "a.jsonl", jsonl(chunk(text))).document
+    assert (document.title, document.passages[0].text) == (title, body)
+
+
+def test_a_combined_file_has_documents_and_chunks_in_the_order_of_their_numbers(tmp_path):
+    documents = {
+        "doc_10": {"10_0": chunk("Ten\nlast.")},
+        "doc_2": {f"2_{c}": chunk(f"Two\npart {c}." if c in (0, 3) else f"part {c}.", (f"Who is {c}?", ["e2"])) for c in (10, 3, 0)},
+        "doc_x": {},
+        "doc_y": [],
+    }
+    x, y, two, ten = load(tmp_path / "a.json", {"metadata": {"total_documents": 4}, "documents": documents})
+    assert [(p.title, p.text, p.position) for p in two.document.passages] == [("Two", "part 0.", 0), ("Two", "part 3.", 1), ("Two", "part 10.", 2)]
+    assert [phrase.passage for phrase in two.verb_phrases] == [0, 1, 2]
+    assert [entity.passages for entity in two.entities] == [(0, 1, 2)] * 2
+    assert ten.document.title == "Ten"
+    assert [(f.source, f.reason) for f in (x, y)] == [(f"{tmp_path}/a.json: doc_{k}", "no chunks") for k in "xy"]
+    keyed = [{key: value} for chunks in (documents["doc_10"], documents["doc_2"]) for key, value in chunks.items()]
+    assert load(tmp_path / "b.json", keyed) == [two, ten]
+    assert load(tmp_path / "c.json", documents["doc_2"]) == [two]
+    documents["doc_2"] = {key.replace("_3", "_003"): value for key, value in documents["doc_2"].items()}
+    assert load(tmp_path / "d.json", {"documents": documents})[2] == two
+
+
+def test_answers_are_resolved_in_their_own_chunk(tmp_path):
+    chunks = {"0_0": chunk("T\nx", ("Who?", ["e1"])), "0_1": {"text": "y", "gsw": gsw(("Whose?", ["e1"]), names=["Bo"])}}
+    found = one(tmp_path / "a.json", {"documents": {"doc_0": chunks}})
+    assert pairs(found) == [("Who?", ("Ana Ruiz",)), ("Whose?", ("Bo",))]
+    assert {e.name: e.passages for e in found.entities} == {"Ana Ruiz": (0,), "Stone Pier": (0,), "Bo": (1,)}
+
+
+def test_dangling_and_doubled_ids_are_told(tmp_path):
+    shape = gsw(("Who?", ["e17", "e2"]), ("What?", ["0_0::e5"]), ("Where?", ["std::vector", "E17"]), ("Who?", ["e1"]))
+    shape["entity_nodes"] += [{"id": "e1", "name": "Bo"}, {"id": "e2", "name": "Stone Pier"}, {"name": "Cy"}, {"id": 5, "name": "Di"}]
+    found, *failures = load(tmp_path / "a.json", {"text": "T\nx", "gsw": shape})
+    assert pairs(found) == [("Who?", ("Stone Pier",)), ("What?", ()), ("Where?", ("std::vector", "E17")), ("Who?", ("Ana Ruiz",))]
+    assert names(found) == ["Ana Ruiz", "Stone Pier", "Bo", "Cy", "Di"]
+    assert [f.part for f in failures] == [True] * 4
+    clash, number, first, second = (f.reason for f in failures)
+    assert "'e1' is that of 'Ana Ruiz' and of 'Bo'" in clash
+    assert "`entity_nodes[5].id` is not a string" in number
+    assert "'e17' is the id of no entity" in first
+    assert "'0_0::e5' is the id of no entity" in second
+
+
+def test_ids_of_a_reconciled_file(tmp_path):
+    shape = {
+        "entity_nodes": [{"id": "0_0::e1", "name": "Ana"}, {"id": "0_1::e1", "name": "Bo"}],
+        "verb_phrase_nodes": [{"id": "0_0::v1", "phrase": "met", "questions": [{"id": "q", "text": "Who met?", "answers": ["0_0::e1", "0_1::e1", "0_2::e1"]}]}],
+        "space_nodes": [],
+    }
+    found, failure = load(tmp_path / "doc_0_reconciled.json", shape)
+    assert pairs(found) == [("Who met?", ("Ana", "Bo"))]
+    assert "'0_2::e1'" in failure.reason
+
+
+def test_a_bare_workspace_is_its_own_text(tmp_path):
+    path = tmp_path / "gsw_0_0.json"
+    found = one(path, gsw(("Who built it?", ["e1", "TEXT:and others"]), ("Why?", ["None"])))
+    assert (found.source, found.document.title) == (path.as_posix(), "gsw 0 0")
+    assert [p.text for p in found.document.passages] == ["Who built it? Ana Ruiz, and others\nWhy?"]
+    assert one(path, gsw()).document.passages[0].text == "Ana Ruiz\nStone Pier"
+    many = load(tmp_path / "a.jsonl", jsonl(gsw(), {**gsw(), "chunk_id": "0_1"}))
+    assert [item.source for item in many] == [f"{tmp_path}/a.jsonl#1", f"{tmp_path}/a.jsonl#0_1"]
+    assert [item.document.title for item in many] == ["", ""]
+    (keyed,) = load(tmp_path / "b.json", [{"7_0": chunk("")}, {"7_1": chunk(" ")}])
+    assert (keyed.source, len(keyed.document.passages)) == (f"{tmp_path}/b.json#7", 2)
+    assert one(path, gsw(), stdin=True).source.startswith("stdin#")
+
+
+def test_what_failed_upstream_or_is_empty(tmp_path):
+    empty = {"entity_nodes": [], "verb_phrase_nodes": []}
+    assert one(tmp_path / "a.json", empty) == Failure(f"{tmp_path}/a.json", "an empty workspace")
+    kept = one(tmp_path / "b.json", {"text": "T\nSome words.", "gsw": empty})
+    assert (kept.entities, kept.document.passages[0].text) == ((), "Some words.")
+    assert one(tmp_path / "c.json", {"text": "T\nx", "gsw": None}) == Failure(f"{tmp_path}/c.json", "extraction failed upstream")
+    found, *failures = load(tmp_path / "d.json", {"documents": {"doc_0": {"0_0": chunk("T\nx"), "0_1": {"text": "y", "gsw": None}, "0_2": 5}}})
+    assert [p.text for p in found.document.passages] == ["x"]
+    assert failures == [
+        Failure(f"{tmp_path}/d.json: doc_0", "0_1: extraction failed upstream", part=True),
+        Failure(f"{tmp_path}/d.json: doc_0", "0_2: not a chunk but int", part=True),
+    ]
+
+
+def test_panini_written_and_read_is_the_same(tmp_path):
+    record = {**PIER, "entities": [*PIER["entities"], {"name": "+", "roles": [{"role": "sign", "states": ["a", "b"]}]}]}
+    shape = bare(one(tmp_path / "a.jsonl", jsonl(record)), 0)
+    assert [node["id"] for node in shape["entity_nodes"]] == ["e1", "e2", "e3", "e4"]
+    assert shape["entity_nodes"][0] == {
+        "id": "e1",
+        "name": "Ana Ruiz",
+        "roles": [{"role": "person", "states": ["builder"], "chunk_id": None}],
+        "chunk_id": None,
+        "summary": None,
+    }
+    (verb,) = shape["verb_phrase_nodes"]
+    assert [(q["id"], q["answers"]) for q in verb["questions"]] == [("q1", ["e1"]), ("q2", ["TEXT:by hand"]), ("q3", ["None"])]
+    again = one(tmp_path / "b.json", shape)
+    assert bare(again, 0) == shape
+    assert again.document.passages[0].text.startswith("Who built the Stone Pier? Ana Ruiz\n")
+    assert bare(again, 0, "3_0")["verb_phrase_nodes"][0]["questions"][0]["chunk_id"] == "3_0"
+
+
+def test_a_passage_is_written_with_what_belongs_to_it(tmp_path):
+    chunks = {"0_0": chunk("T\nx", ("Who?", ["e1"])), "0_1": {"text": "y", "gsw": gsw(("Whose?", ["e1"]), names=["Bo"])}}
+    found = one(tmp_path / "a.json", {"documents": {"doc_0": chunks}})
+    second = bare(found, 1)
+    assert [node["name"] for node in second["entity_nodes"]] == ["Bo"]
+    assert [q["text"] for verb in second["verb_phrase_nodes"] for q in verb["questions"]] == ["Whose?"]
+    moved = replace(found, entities=tuple(replace(e, passages=(0,)) for e in found.entities))
+    assert bare(moved, 1) == second  # an answer is written even if it was put elsewhere
+
+
+# --- OpenIE results and propositions ---
+
+
+def ie(passage, entities=(), triples=(), **more):
+    return {"idx": "chunk-1", "passage": passage, "extracted_entities": list(entities), "extracted_triples": list(triples), **more}
+
+
+def test_openie_results(tmp_path):
+    docs = [
+        ie("Stone Pier\nAna Ruiz built the Stone Pier in 1902.", ["1902"], [["Ana Ruiz", "built", "Stone Pier"]]),
+        ie("Two\nx", **{"title": "Two", "text": "x"}),
+    ]
+    first, second = load(tmp_path / "a.json", {"docs": docs, "avg_ent_chars": 1.5})
+    assert replace(first.document, loader="corpus") == one(tmp_path / "b.jsonl", jsonl(TEXT))
+    assert (first.extractor, first.document.loader, second.document.title) == ("openie", "openie", "Two")
+    assert names(first) == ["1902", "Ana Ruiz", "Stone Pier"]
+    assert [(p.text, p.relation, p.mentions) for p in first.propositions] == [
+        ("Ana Ruiz built Stone Pier", "built", (("Ana Ruiz", "subject"), ("Stone Pier", "object")))
+    ]
+    assert load(tmp_path / "c.jsonl", jsonl(*docs)) == [first, second]
+    assert load(tmp_path / "d", {"docs": docs}, stdin=True) == [first, second]
+
+
+def test_triples_that_are_none_are_one_fault(tmp_path):
+    bad = [["a", "b"], ["a", "b", "c", "d"], ["a", " ", "c"], ["a", 5, "c"], "abc", None]
+    found, failure = load(tmp_path / "a.json", {"docs": [ie("T\nx", (), [["Ana", "met", "Bo"], *bad])]})
+    assert names(found) == ["Ana", "Bo"]
+    assert failure == Failure(f"{tmp_path}/a.json: record 1", "left out, being no three texts: 6 of 7 triples, the first ['a', 'b']", part=True)
+
+
+def test_propositions(tmp_path):
+    facts = [{"text": "Ana met Bo.", "entities": ["Ana", "Bo"]}, {"text": "It rained."}, {"entities": ["Cy"]}]
+    found, failure = load(tmp_path / "a.json", {"docs": [ie("T\nx", ["Di"], propositions=facts)]})
+    assert (found.extractor, found.document.loader, found.document.title) == ("propositions", "propositions", "T")
+    assert names(found) == ["Di", "Ana", "Bo"]
+    assert [(p.text, p.mentions) for p in found.propositions] == [("Ana met Bo.", (("Ana", None), ("Bo", None))), ("It rained.", ())]
+    assert "`propositions[2].text` is missing" in failure.reason
+
+
+@pytest.mark.parametrize(
+    ("record", "reason"), [(ie(5), "no `text`"), (ie(" "), "empty"), (5, "not a record"), ({"idx": 1}, "no `text`"), (ie("T\nx\0"), "NUL")]
+)
+def test_a_bad_record_of_openie_results(tmp_path, record, reason):
+    failure, found = load(tmp_path / "a.json", {"docs": [record, ie("T\nx")]})
+    assert reason in failure.reason
+    assert (failure.source, failure.part) == (f"{tmp_path}/a.json: record 1", False)
+    assert isinstance(found, Workspace)
+
+
+# --- which shape ---
+
+
+def test_a_file_of_one_long_line_is_told_by_its_beginning_and_its_name(tmp_path):
+    long = "Some words. " * (HEAD // 10)
+    record = {**PIER, "text": long}
+    whole = {"avg_ent_chars": 1, "docs": [ie(f"T\n{long}"), ie("T\ny")]}
+    assert [type(item) for item in load(tmp_path / "a.json", whole)] == [Workspace] * 2
+    assert [type(item) for item in load(tmp_path / "b.json", jsonl(record, PIER))] == [Workspace] * 2  # records a line, under the wrong name
+    broken = load(tmp_path / "c.json", json.dumps(record) + "\n{oops}\n" + json.dumps(PIER))
+    assert [item.source for item in broken if isinstance(item, Failure)] == [f"{tmp_path}/c.json:2"]
+    assert [type(item) for item in load(tmp_path, jsonl(record, PIER), stdin=True)] == [Workspace] * 2
+    huge = {"documents": {f"doc_{n}": {f"{n}_0": chunk(f"T{n}\n{long}")} for n in range(230)}}
+    assert len(json.dumps(huge)) > 16 * 2**20  # more than a line may have
+    assert len(load(tmp_path, huge, stdin=True)) == 230
+    assert one(tmp_path / "d.json", json.dumps(gsw((long, [])))).source == f"{tmp_path}/d.json"  # alone in its file, not its first line
+
+
+def test_a_corpus_may_have_other_keys(tmp_path):
+    records = [{**TEXT, "docs": [1]}, {**TEXT, "documents": {"doc_0": {}}, "text": "y"}, {**TEXT, "text": "z", "metadata": {"gsw": 1}}]
+    assert [type(item) for item in load(tmp_path / "a.jsonl", jsonl(*records))] == [Document] * 3
+    assert [type(item) for item in load(tmp_path / "a.json", records)] == [Document] * 3
+
+
+def test_shapes_may_stand_together(tmp_path):
+    records = [PIER, {"text": "plain"}, chunk("T\nx"), ie("U\nx"), {"title": "none"}]
+    found = load(tmp_path / "a.json", records)
+    assert [item.extractor if isinstance(item, Workspace) else type(item).__name__ for item in found] == [
+        "workspaces",
+        "Document",
+        "panini",
+        "openie",
+        "Failure",
+    ]
+    assert "entity_nodes" in found[-1].reason
+    assert "docs" in found[-1].reason
+    assert load(tmp_path / "a.jsonl", jsonl(*records))[:-1] == found[:-1]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["", " ", "e1", "0_0", "Ana", "None", "TEXT:x", "a\0", "T\nx"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "title text id entities name roles role states verb_phrases phrase questions answers propositions docs documents doc_0 0_0 gsw entity_nodes "
+                "verb_phrase_nodes passage extracted_entities extracted_triples chunk_id metadata".split()
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=25,
+)
+
+
+@given(VALUES, st.sampled_from(["", "text", "entities", "gsw", "docs", "documents", "entity_nodes", "verb_phrase_nodes", "passage", "propositions"]))
+@settings(max_examples=400, deadline=None)
+def test_whatever_json_holds_is_read_or_told(value, key):
+    if key:
+        value = {"text": "T\nx", **value, key: value} if isinstance(value, dict) else {key: value}
+    data = json.dumps(value)
+    for text in (data, f"[{data}]", json.dumps(value, indent=1), f'{data}\n{{"text": "x"}}'):
+        found = list(read(["-"], stdin=io.BytesIO(text.encode())))
+        assert found
+        for item in found:
+            if isinstance(item, Workspace):
+                assert item.document.passages
+                assert all(p.text.strip() for p in item.document.passages)
+                count = range(len(item.document.passages))
+                assert all(set(entity.passages) <= set(count) for entity in item.entities)
+                assert all(part.passage in count for part in (*item.verb_phrases, *item.propositions))
+                bare(item, 0)
+
+
+# --- the shared data ---
+
+
+def shared(name):
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{path} is not here: it is kept outside the project")
+    return path
+
+
+def test_the_workspaces_of_musique():
+    path = shared("workspaces.jsonl")
+    found = list(read([str(path)]))
+    assert [item for item in found if not isinstance(item, Workspace)] == []
+    assert len(found) == 1890
+    assert sum(len(w.entities) for w in found) == 23_577
+    assert sum(len(w.verb_phrases) for w in found) == 12_397
+    assert sum(len(v.pairs) for w in found for v in w.verb_phrases) == 28_568
+    assert sum(len(w.propositions) for w in found) == 10_350
+    known = [(answer, {e.name for e in w.entities}) for w in found for v in w.verb_phrases for p in v.pairs for answer in p.answers]
+    assert all(answer in names for answer, names in known)
+
+
+def test_the_openie_results_of_musique_have_the_documents_of_its_corpus():
+    path, corpus = shared("openie_results_ner_gpt-3.5-turbo-1106.json"), shared("corpus.json")
+    found = list(read([str(path)]))
+    workspaces = [item for item in found if isinstance(item, Workspace)]
+    assert {w.source: w.document.content_hash for w in workspaces} == {d.source: d.content_hash for d in read([str(corpus)])}
+    assert len(workspaces) == 1890
+    assert all(item.part and "no three texts" in item.reason for item in found if isinstance(item, Failure))
