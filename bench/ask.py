@@ -27,6 +27,7 @@ from gsw_graph.retrieve.strategies import Search
 from gsw_graph.retrieve.strategies import linked as ask_linked
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
+from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
 
 BARE = "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score RETURN node.id AS id, score"
@@ -49,7 +50,7 @@ def grow(memory: Memory, made: object, base: np.ndarray, until: int, rng: np.ran
     with Writer(memory._connection) as writer:
         for copy, first, workspace in made:
             count = len(workspace.document.passages)
-            batch.add(workspace, vectors(base, copy, first, count, rng), replace=False)
+            batch.add(workspace, Vectors(vectors(base, copy, first, count, rng)), replace=False)
             size += count
             if batch.bytes >= BATCH_BYTES:
                 writer.put(batch)
@@ -93,7 +94,7 @@ def main() -> None:
                 indexed, have = time.perf_counter() - start, size
                 memory._state, memory._names = schema.read_state(connection), None
                 vector_of = dict(asked)
-                search = Search(reader, vector_of.__getitem__, memory._name_graphs(memory._state), 10**9)
+                search = Search(reader, lambda texts, known=vector_of: np.array([known[text] for text in texts]), memory._name_graphs(memory._state), 10**9)
                 start = time.perf_counter()
                 ask_linked(search, asked[0][0], 5, trace=False)
                 read = time.perf_counter() - start

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from gsw_graph import loaders
-from gsw_graph.extract import rules
-from gsw_graph.model import Document, Workspace
+from gsw_graph.extract import rules, with_names
+from gsw_graph.model import Document, Entity, Failure, QAPair, Workspace
 from gsw_graph.names import normalise
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
@@ -19,8 +19,9 @@ COMMON = 0.05  # names in more than this share of the passages stay as they are 
 
 
 def originals(path: str | None) -> list[Workspace]:
-    """Workspaces of a corpus, by rule."""
-    return [rules.extract(item) for item in loaders.read([path or EXAMPLES]) if isinstance(item, Document)]
+    """Workspaces of a file: ready ones as they are, of texts by rule."""
+    items = loaders.read([path or EXAMPLES])
+    return [rules.extract(item) if isinstance(item, Document) else with_names(item) for item in items if not isinstance(item, Failure)]
 
 
 def copies(workspaces: list[Workspace], passages: int) -> Iterator[tuple[int, int, Workspace]]:
@@ -47,10 +48,30 @@ def _renamed(workspace: Workspace, copy: int, common: set[str]) -> Workspace:
         return workspace
     document = workspace.document
     passages = tuple(replace(p, text=f"{p.text} ({copy})", title=rename(p.title, copy)) for p in document.passages)
-    entities = tuple(
-        e if e.from_ or e.key in common else replace(e, name=rename(e.name, copy), key=normalise(rename(e.name, copy))) for e in workspace.entities
+    new = {e.name: e.name if e.from_ or e.key in common else rename(e.name, copy) for e in workspace.entities}
+
+    def of(entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
+        names = (new.get(e.name) or (e.name if e.from_ else rename(e.name, copy)) for e in entities)
+        return tuple(replace(e, name=name, key=normalise(name)) for e, name in zip(entities, names, strict=True))
+
+    def text(old: str) -> str:
+        for name in sorted(new, key=len, reverse=True):
+            old = old.replace(name, new[name]) if len(name) > 3 else old
+        return old
+
+    def renamed(pair: QAPair) -> QAPair:
+        return QAPair(text(pair.question), tuple(new.get(a, a) for a in pair.answers), tuple(new[name] for name in pair.about))
+
+    phrases = tuple(replace(phrase, pairs=tuple(map(renamed, phrase.pairs))) for phrase in workspace.verb_phrases)
+    facts = tuple(replace(f, text=text(f.text), mentions=tuple((new[n], part) for n, part in f.mentions)) for f in workspace.propositions)
+    return replace(
+        workspace,
+        document=replace(document, source=f"{document.source}#{copy}", title=rename(document.title, copy), passages=passages),
+        entities=of(workspace.entities),
+        verb_phrases=phrases,
+        propositions=facts,
+        names=None if workspace.names is None else of(workspace.names),
     )
-    return Workspace(replace(document, source=f"{document.source}#{copy}", title=rename(document.title, copy), passages=passages), "rules", entities)
 
 
 def rename(name: str, copy: int) -> str:

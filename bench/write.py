@@ -22,6 +22,7 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import Connection, connect
 from gsw_graph.model import Workspace
 from gsw_graph.store import schema
+from gsw_graph.store.rows import Vectors
 from gsw_graph.store.statements import statement
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer, forget
 
@@ -51,7 +52,7 @@ def build(work: Work) -> list[Batch]:
     for workspace, embeddings in work:
         if batches[-1].bytes >= BATCH_BYTES:
             batches.append(Batch())
-        batches[-1].add(workspace, embeddings, replace=False)
+        batches[-1].add(workspace, Vectors(embeddings), replace=False)
     return batches
 
 

@@ -15,6 +15,7 @@ from gsw_graph.cli.options import memory_option
 VERBS = {
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
+    "export": "Write the memory as files in the shape that Panini reads.",
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
     "forget": "Remove documents and all that only they supported.",

@@ -1,4 +1,4 @@
-"""An answer for people: the passages best first, and how they were found."""
+"""An answer for people: what is said and how sure that is, what it stands on, the passages best first, and how they were found."""
 
 from __future__ import annotations
 
@@ -7,32 +7,64 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gsw_graph.cli.chain_text import compares, print_asked, print_chains, sure, why_not
 from gsw_graph.cli.output import console, counted, duration
 from gsw_graph.cli.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gsw_graph.results import Answer, RankedPassage, Step, Trace
+    from gsw_graph.results import Answer, Citation, RankedPassage, Step, Trace
 
 LINES = 3  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
+SOURCES = {"chain": "read off a chain", "llm": "from a language model"}
 
 
 def print_answer(answer: Answer, *, timings: bool = False) -> None:
     """All of an answer that people want to see; the JSON has more."""
-    if answer.abstained:
-        click.echo("Not in memory.")
-    elif answer.answer is not None:
-        click.echo(f"{one_line(answer.answer)}\n")
     screen = console()
+    _print_said(screen, answer)
+    for number, citation in enumerate(answer.citations, 1):
+        _print_citation(screen, number, citation)
+    if answer.citations:
+        click.echo()
+    print_chains(answer)
+    if answer.passages and answer.chains:
+        click.echo("Passages:")
     for rank, passage in enumerate(answer.passages, 1):
         _print_passage(screen, rank, passage)
+    if answer.trace is not None and answer.trace.walked is not None:
+        _print_walk(answer.trace, answer.trace.walked, answer.passages)
     if answer.trace is not None:
-        _print_trace(answer.trace, answer.passages)
+        print_asked(answer.trace.asked)
     if timings:
         steps = ", ".join(f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items())
         click.echo(f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; strategy {one_line(answer.strategy)}")
+
+
+def _print_said(screen: Console, answer: Answer) -> None:
+    from rich.text import Text
+
+    if answer.answer is not None:
+        how = ", ".join([f"confidence {sure(answer.confidence)}", SOURCES.get(answer.answer_source, one_line(answer.answer_source))])
+        screen.print(Text.assemble((one_line(answer.answer), "bold"), f"  ({how})\n"), soft_wrap=True)
+    elif answer.abstained:
+        click.echo(f"Not in memory: {why_not(answer)}.")
+        if answer.chains or answer.passages:
+            click.echo("What is nearest:\n")
+    elif compares(answer):
+        click.echo("No answer: the last step of the plan compares what the others found, and that takes a language model. What they found:\n")
+
+
+def _print_citation(screen: Console, number: int, citation: Citation) -> None:
+    from rich.text import Text
+
+    first, *rest = excerpt(screen, f'"{citation.text.strip()}"', screen.width - 4)
+    for start, text in ((f"[{number}]", first), *(("   ", text) for text in rest)):
+        screen.print(f"{start} {text}", soft_wrap=True)
+    place = ", ".join(filter(None, [one_line(citation.title), short_source(citation.source)]))
+    screen.print(Text(f"    {place}", style="dim"), soft_wrap=True)
 
 
 def _print_passage(screen: Console, rank: int, passage: RankedPassage) -> None:
@@ -58,13 +90,13 @@ def excerpt(screen: Console, text: str, width: int) -> list[str]:
     return [*lines[: LINES - 1], f"{last.plain.rstrip()} …"]
 
 
-def _print_trace(trace: Trace, passages: Iterable[RankedPassage]) -> None:
+def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) -> None:
     linked = "; ".join(f'"{one_line(link["text"])}" is {one_line(link["concept"])}' for link in trace.linked)
     seeds = ", ".join(f"{one_line(seed['concept'])} {seed['weight']:.2f}" for seed in trace.seeds[:SEEDS])
     more = f", and {len(trace.seeds) - SEEDS} more" if len(trace.seeds) > SEEDS else ""
     click.echo(f"\nNames linked: {linked or 'none'}")
     click.echo(f"Seeds: {seeds or 'none'}{more}")
-    click.echo(f"Walked: {one_line(trace.walked)}, {counted(trace.passages_walked, 'passage')}")
+    click.echo(f"Walked: {one_line(walked)}, {counted(trace.passages_walked, 'passage')}")
     click.echo("Strongest paths:")
     for rank, passage in enumerate(passages, 1):
         click.echo(f"{rank}. {draw(trace.paths.get(passage.id, []))}")

@@ -6,6 +6,7 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.output import print_json
+from gsw_graph.plan import load
 from gsw_graph.retrieve import STRATEGIES
 
 
@@ -13,30 +14,40 @@ from gsw_graph.retrieve import STRATEGIES
 @memory_option
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How passages are found.")
+@click.option("--plan", metavar="PLAN", help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
-@click.option("--no-answer", is_flag=True, help="Passages only.")
+@click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
 @click.option("--trace", is_flag=True, help="Show how the passages were found.")
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
-def ask(url: str | None, question: tuple[str, ...], strategy: str, k: int, no_answer: bool, trace: bool, timings: bool, as_json: bool) -> None:
+def ask(
+    url: str | None, question: tuple[str, ...], strategy: str, plan: str | None, k: int, no_answer: bool, trace: bool, timings: bool, as_json: bool
+) -> None:
     """Ask the memory a question; passages come best first.
+
+    With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
 
     Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line or Ctrl-D ends.
     In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
 
-    Exit code 3: the memory holds nothing for the question. `linked` and `dense` always find something in a memory that is not empty.
+    Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.
 
     \b
     Example:
       gswgraph ask "Where was the director of the Tidewater Theatre born?"
       gswgraph ask "Who founded the foundry?" --trace --timings
       gswgraph ask -k 10 --strategy dense --json "Who founded the foundry?"
+      gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
+      gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
       gswgraph ask --json < questions.txt
     """
     words = " ".join(question).strip()
     if question and not words:
         raise click.UsageError("The question is empty.")
+    if plan is not None and not words:
+        raise click.UsageError("A plan belongs to one question: give the question too.")
+    steps = None if plan is None else load(plan)
     with open_memory(url) as memory:
         if not words:
             from gsw_graph.cli.prompt import run
@@ -44,7 +55,7 @@ def ask(url: str | None, question: tuple[str, ...], strategy: str, k: int, no_an
             failed = run(memory, strategy=strategy, k=k, answer=not no_answer, trace=trace, timings=timings, as_json=as_json)
             code = 1 if failed else 0
         else:
-            answer = memory.ask(words, strategy=strategy, k=k, answer=not no_answer, trace=trace)
+            answer = memory.ask(words, strategy=strategy, plan=steps, k=k, answer=not no_answer, trace=trace)
             code = 3 if answer.abstained else 0
             if as_json:
                 print_json(answer.to_dict())

@@ -31,7 +31,8 @@ SHOWN = 20  # failures listed for people
 def load(url: str | None, paths: tuple[str, ...], extractor: str, replace: bool, dry_run: bool, quiet: bool, as_json: bool) -> None:
     """Load files, folders, globs, or standard input (-) into the memory.
 
-    The format is found by looking at the content: text, Markdown, and JSON or JSON lines with `title` and `text`.
+    The format is found by looking at the content: text, Markdown, JSON or JSON lines with `title` and `text`, and ready workspaces
+    (ours, Panini's, OpenIE triples, propositions).
     What is loaded already and unchanged is left alone, so a load that was cut off is completed by running it again.
 
     Exit code 4: some could not be loaded, the rest is. 1: nothing could be loaded.

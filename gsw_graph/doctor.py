@@ -35,7 +35,7 @@ def mend(connection: Connection) -> None:
     with connection.driver.session(database=connection.database) as session:
 
         def work(tx: ManagedTransaction) -> None:
-            for name in ("stamp", "mend_loose", "mend_concepts"):
+            for name in ("stamp", "mend_loose", "mend_concepts", "mend_roles"):
                 tx.run(statement(f"write/{name}")).consume()
 
         session.execute_write(work)

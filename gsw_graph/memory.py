@@ -15,7 +15,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.model import Failure, content_id
 from gsw_graph.pipeline import Progress, Tally
-from gsw_graph.results import Answer, Finding, Forgotten, LoadReport, Status, Table
+from gsw_graph.results import Answer, Exported, Finding, Forgotten, LoadReport, Status, Table
 from gsw_graph.retrieve import STRATEGIES
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Memory:
         if chosen == "ricr":
             search.reranker = self.reranker
         found = RUN[chosen](search, question, k, trace=trace) if state else Found([])
-        said = from_chains(found, steps, answer=answer)
+        said = from_chains(question, found, answer=answer)
         return Answer(
             question=question,
             strategy=chosen,
@@ -185,7 +185,7 @@ class Memory:
             citations=said.citations,
             passages=found.passages,
             chains=said.chains,
-            plan=steps.to_list() if steps else None,
+            plan=found.beams.plan.to_list() if found.beams else None,
             round_trips=reader.round_trips,
             seconds={**search.seconds, "total": perf_counter() - start},
             tokens={"in": 0, "out": 0},
@@ -217,6 +217,19 @@ class Memory:
         with self._connection.driver.session(database=self._connection.database) as session:
             forget(session, list(chosen))
         return Forgotten(sorted(chosen.values()), unknown)
+
+    @plainly
+    def export(self, folder: str | Path) -> Exported:
+        """Write the memory into a new or empty folder, in the shape that Panini's evaluation reads: see `gsw_graph.export`.
+
+        Raises InputError where something is in the folder, or nothing in the memory.
+        """
+        from gsw_graph.export import export
+        from gsw_graph.store.reader import Reader
+
+        if not self._exists():
+            raise InputError("there is nothing to export", where=self._connection.url, hint="Load something first: gswgraph load PATH")
+        return export(Reader(self._connection), folder)
 
     @plainly
     def status(self) -> Status:

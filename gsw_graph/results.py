@@ -202,6 +202,15 @@ class Forgotten(Result):
 
 
 @dataclass(frozen=True)
+class Exported(Result):
+    """What `export` wrote: how many documents and files, and where."""
+
+    documents: int
+    files: int
+    folder: str
+
+
+@dataclass(frozen=True)
 class Table(Result):
     """The result of a Cypher query: `columns` in their order, `rows` as {column: value} in JSON types."""
 

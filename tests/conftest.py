@@ -1,4 +1,4 @@
-"""Fixtures shared by all tests: every engine, and an empty graph on each."""
+"""Fixtures shared by all tests: every engine, an empty graph on each, and memories for the contract tests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import contract
 import engines
+import fakes
 import pytest
+import samples
 
 from gsw_graph.config import Settings
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.memory import Memory
+
+fake_embedder = fakes.fake_embedder
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +78,41 @@ def fresh_settings(engine_settings: Settings, tmp_path: Path) -> Settings:
         return replace(engine_settings, memory=str(tmp_path / "memory"))
     engines.empty(engine_settings)
     return engine_settings
+
+
+@pytest.fixture(scope="module")
+def shared(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """One memory for each engine and test file, whatever is in it; a new schema costs a server seconds."""
+    settings = engine_settings
+    if "://" in settings.memory:
+        engines.empty(settings)
+    else:
+        settings = replace(settings, memory=str(tmp_path_factory.mktemp("contract") / "memory"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+        with Memory.open(settings=settings) as memory:
+            yield memory
+
+
+@pytest.fixture
+def memory(shared: Memory) -> Memory:
+    """A memory that holds nothing."""
+    shared.forget(everything=True)
+    return shared
+
+
+@pytest.fixture
+def corpus(shared: Memory) -> Memory:
+    """A memory that holds the example corpus and nothing else."""
+    if set(shared.status().nodes.items()) != set(contract.CORPUS_NODES.items()) or shared.load(contract.CORPUS).documents.unchanged != len(contract.FILES):
+        shared.forget(everything=True)
+        shared.load(contract.CORPUS)
+    return shared
+
+
+@pytest.fixture
+def sample(memory: Memory, tmp_path: Path) -> Memory:
+    """A memory that holds the ready workspaces of `samples` and nothing else."""
+    report = memory.load(*samples.write(tmp_path))
+    assert report.failures == []
+    return memory

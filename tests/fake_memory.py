@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
 from gsw_graph.results import (
+    QA,
     Answer,
+    Asked,
+    Candidate,
+    Chain,
     Citation,
     DocumentCounts,
+    Exported,
     Finding,
     Forgotten,
+    Hop,
     LoadReport,
     RankedPassage,
     Status,
@@ -46,7 +53,7 @@ def canned(question: str, passages: list[RankedPassage], *, trace: Trace | None 
         answer_source="none",
         abstained=not passages,
         confidence=None,
-        citations=[Citation(p.id, p.document, p.title, p.source, p.text) for p in passages],
+        citations=[],
         passages=passages,
         chains=[],
         plan=None,
@@ -75,6 +82,40 @@ TRACE = Trace(
 )
 
 
+def hop(step: int, question: str, concrete: str, answer: str, score: float = 0.9) -> Hop:
+    return Hop(step, question, concrete, answer, QA(f"q{step}", concrete, [answer]), f"p{step}", score, ["vector", "name"])
+
+
+# Where was the founder of the foundry born?
+BORN = Chain(0.8, [hop(1, "Who founded the foundry?", "Who founded the foundry?", "Ada"), hop(2, "Where was #1 born?", "Where was Ada born?", "Skarholm", 0.75)])
+ASKED = [
+    Asked(1, "Who founded the foundry?", False, [Candidate(QA("q1", "Who founded the foundry?", ["Ada"]), ["vector", "name"], 0.9, "kept")]),
+    Asked(
+        2,
+        "Where was Ada born?",
+        False,
+        [
+            Candidate(QA("q2", "Where was Ada born?", ["Skarholm"]), ["vector"], 0.75, "kept"),
+            Candidate(QA("q3", "Why was Ada born?", []), ["words"], 0.5, "has no answer"),
+        ],
+    ),
+]
+
+
+def chained(question: str, **changes: object) -> Answer:
+    """An answer along a plan of two steps."""
+    plain = {
+        "strategy": "ricr",
+        "answer": "Skarholm",
+        "answer_source": "chain",
+        "confidence": 0.75,
+        "citations": [Citation("p1", "d1", "Title 1", "/far/1.md", "Ada founded it."), Citation("p2", "d2", "Title 2", "/far/2.md", "She is from Skarholm.")],
+        "chains": [BORN],
+        "plan": [{"id": 1, "question": "Who founded the foundry?"}, {"id": 2, "question": "Where was #1 born?"}],
+    }
+    return replace(canned(question, [passage(1)]), **(plain | changes))  # type: ignore[arg-type]
+
+
 class FakeMemory:
     """Set the class attributes of a fresh subclass (fixture `fake`); `calls` keeps what was asked of it."""
 
@@ -85,6 +126,8 @@ class FakeMemory:
     state = Status("/m", "fake", "1.0", {"Document": 3}, {"PART_OF": 12345}, [], 1, "mini", 384, "2026-01-01T00:00:00+00:00", 7, True)
     findings = (Finding("engine", True, "fine"), Finding("embedder", True, "fine"))
     forgotten = Forgotten(["/far/1.md"], [])
+    exported = Exported(3, 7, "/far/out")
+    along_plan: Answer = chained("q")
     table = Table(["name", "n"], [{"name": "Ada", "n": 1}, {"name": None, "n": 2}])
 
     def _called(self, name: str, *args: object, **kwargs: object) -> None:
@@ -112,7 +155,9 @@ class FakeMemory:
         return self.report
 
     def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False):
-        self._called("ask", question, strategy=strategy, k=k, answer=answer, trace=trace)
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace)
+        if plan is not None:
+            return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":
             raise InputError("the question is bad")
         found = [] if question == "unknown" else list(self.passages[:k])
@@ -124,6 +169,10 @@ class FakeMemory:
     def forget(self, *sources, everything=False):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
+
+    def export(self, folder):
+        self._called("export", folder)
+        return self.exported
 
     def status(self):
         self._called("status")

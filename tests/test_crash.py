@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -14,7 +15,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import engines
-import fakes
 import pytest
 from dump import Dump, differences, dump
 
@@ -38,6 +38,29 @@ def write_corpus(folder: Path, changed: bool) -> None:
         filler = [f"On {m + 1} May 18{n:02} they wrote of Topic{n}x{m} and of the Bank of {'England' if m % 2 else 'Wales'} at length." for m in range(14)]
         text = "\n\n".join(f"{first} Part {part}. {' '.join(filler)}" for part in range(size))
         (folder / f"document{n}.txt").write_text(text, encoding="utf-8")
+
+
+def write_workspaces(folder: Path, changed: bool) -> None:
+    """Sixty ready workspaces that share names and roles, every tenth too large for one transaction; `changed`: every other has other findings, some other text."""
+    folder.mkdir(exist_ok=True)
+    records = []
+    for n in range(DOCUMENTS):
+        new = changed and n % 2 == 0
+        size, town = 12 if n % 10 == 0 else 1, "Newtown" if new else "Oldtown"
+        names = [f"Person{n} Smith", f"Person{(n + 1) % DOCUMENTS} Smith", town, "BRÖN" if n % 3 else "Brön", *(f"Guest{n}x{m} Smith" for m in range(size))]
+        record = {
+            "id": f"w{n}",
+            "title": f"Person{n} Smith",
+            "text": f"Then {names[0]} met {names[1]} in {town if n % 4 else 'Oldtown'}. " + "So it was said at length, and said again. " * 60 * size,
+            "entities": [{"name": name, "roles": [{"role": f"role {(n + m) % 7}", "states": [f"state {m}"]}]} for m, name in enumerate(names)],
+            "verb_phrases": [
+                {"phrase": "met", "questions": [{"text": f"Whom did {name} meet in {town}?", "answers": [names[1], "TEXT:nobody else"]}]} for name in names
+            ],
+            "propositions": [{"text": f"{name} met {names[1]}.", "entities": [name, names[1]]} for name in names],
+        }
+        records.append(json.dumps(record))
+    for part in range(4):
+        (folder / f"part{part}.jsonl").write_text("\n".join(records[part::4]), encoding="utf-8")
 
 
 @dataclass
@@ -67,12 +90,12 @@ class Place:
             assert (line[:4], rest, process.wait()) == ("open", "done\n", 0), process.stderr.read()
         return seconds
 
-    def check(self, expected: Dump) -> None:
+    def check(self, expected: Dump, strategies: tuple[str, ...] = ("linked", "dense", "bm25")) -> None:
         with Memory.open(settings=self.settings) as memory:
             assert differences(dump(memory), expected) == []
             assert memory.status().unfinished == []
             assert [finding for finding in memory.doctor() if not finding.ok] == []
-            for strategy in ("linked", "dense", "bm25"):
+            for strategy in strategies:
                 assert memory.ask("Who is Person7 Smith in Oldtown?", strategy=strategy).passages
 
     def kill(self, wait: float, *, engine: bool, early: bool) -> bool:
@@ -108,9 +131,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, neo4j_server: Callable
     return empty
 
 
-fake_embedder = fakes.fake_embedder
-
-
 def load_at_once(here: Place) -> None:
     """An undisturbed load in this process."""
     with Memory.open(settings=here.settings) as memory:
@@ -136,6 +156,30 @@ def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
         killed.finish()
     assert kills >= CRASHES * 0.6
     killed.check(expected)
+
+
+def test_kill_while_workspaces_are_loaded(place: Callable[[], Place], tmp_path: Path) -> None:
+    """First over the plain text of some, then over a first load, then over one that replaces half of them."""
+    write_workspaces(tmp_path / "corpus", changed=False)
+    seconds = place().finish()
+    write_workspaces(tmp_path / "corpus", changed=True)
+    undisturbed = place()
+    load_at_once(undisturbed)
+    with Memory.open(settings=undisturbed.settings) as memory:
+        expected = dump(memory)
+        assert memory.status().nodes["QAPair"] > 4 * DOCUMENTS
+    killed = place()
+    rng, kills = random.Random(1902), 0
+    plain = [{key: json.loads(line)[key] for key in ("id", "title", "text")} for line in (tmp_path / "corpus" / "part1.jsonl").read_text().splitlines()]
+    (tmp_path / "plain.jsonl").write_text("\n".join(map(json.dumps, plain)), encoding="utf-8")
+    load_at_once(replace(killed, folder=tmp_path / "plain.jsonl"))
+    for changed in (False, True):
+        write_workspaces(tmp_path / "corpus", changed=changed)
+        for share in (0.2, 0.6):
+            kills += killed.kill(share * seconds * rng.uniform(0.7, 1.0), engine=rng.random() < 0.5, early=False)
+        killed.finish()
+    assert kills >= 3
+    killed.check(expected, ("linked", "ricr", "dense", "bm25"))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])

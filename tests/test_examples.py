@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.loaders import read
-from gsw_graph.model import Document
+from gsw_graph.model import Document, Workspace
+from gsw_graph.plan import load
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUESTIONS = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -49,3 +50,25 @@ def test_a_question_is_answered_hop_by_hop(documents, question):
 
 def test_hops_are_two_to_four():
     assert sorted(len(question["supporting"]) for question in QUESTIONS) == [2] * 4 + [3] * 5 + [4] * 3
+
+
+WORKSPACES = [json.loads(line) for line in (EXAMPLES / "workspaces.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("record", WORKSPACES, ids=lambda record: record["id"])
+def test_a_workspace_says_what_its_text_says(record):
+    said = f"{record['title']}\n{record['text']}".casefold()
+    names = {entity["name"] for entity in record["entities"]}
+    pairs = [question for verb in record["verb_phrases"] for question in verb["questions"]]
+    assert pairs
+    for answer in [answer for pair in pairs for answer in pair["answers"]]:
+        assert answer.startswith("TEXT:") or answer in names
+    assert not [name for name in names if not all(word.casefold() in said for word in name.split())]
+    assert names.issuperset(name for fact in record["propositions"] for name in fact["entities"])
+
+
+def test_the_workspaces_load_whole_and_the_plan_can_be_followed():
+    found = list(read([str(EXAMPLES / "workspaces.jsonl")]))
+    assert len(found) == len(WORKSPACES) == 7
+    assert all(isinstance(item, Workspace) for item in found)
+    assert [len(level) for level in load(str(EXAMPLES / "plan.json")).levels()] == [1, 1, 1]

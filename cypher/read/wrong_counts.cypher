@@ -1,8 +1,8 @@
 // Concepts that miscount their passages, and nodes that nothing supports: all zero in a sound memory. Runs for `doctor`.
 CALL () {
   MATCH (c:Concept)
-  OPTIONAL MATCH (c)<-[:REFERS_TO]-(:Entity)-[i:IN]->(:Passage)
-  WITH c, count(i) AS places
+  OPTIONAL MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
+  WITH c, count(DISTINCT p) AS places
   WHERE c.passages <> places
   RETURN count(c) AS miscounted
 }
@@ -16,4 +16,24 @@ CALL () {
   WHERE NOT EXISTS { (e)-[:IN]->(:Passage) }
   RETURN count(e) AS loose_entities
 }
-RETURN miscounted, loose_passages, loose_entities
+CALL () {
+  MATCH (v:VerbPhrase)
+  WHERE NOT EXISTS { (v)-[:IN]->(:Passage) }
+  RETURN count(v) AS loose_verb_phrases
+}
+CALL () {
+  MATCH (q:QAPair)
+  WHERE NOT EXISTS { (q)-[:IN]->(:Passage) }
+  RETURN count(q) AS loose_pairs
+}
+CALL () {
+  MATCH (f:Proposition)
+  WHERE NOT EXISTS { (f)-[:IN]->(:Passage) }
+  RETURN count(f) AS loose_propositions
+}
+CALL () {
+  MATCH (r:Role)
+  WHERE NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
+  RETURN count(r) AS roles_of_nobody
+}
+RETURN miscounted, loose_passages, loose_entities, loose_verb_phrases, loose_pairs, loose_propositions, roles_of_nobody

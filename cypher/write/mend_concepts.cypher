@@ -1,7 +1,7 @@
 // Counts the passages of every concept and picks its name anew; one that nobody refers to goes. Runs for `doctor --mend`, after mend_loose.
 MATCH (c:Concept)
-OPTIONAL MATCH (c)<-[:REFERS_TO]-(e:Entity)-[i:IN]->(:Passage)
-WITH c, count(i) AS places, max(e.name) AS name
+OPTIONAL MATCH (c)<-[:REFERS_TO]-(e:Entity)-[:IN]->(p:Passage)
+WITH c, count(DISTINCT p) AS places, max(e.name) AS name
 SET c.passages = places, c.name = name
 WITH c, places
 WHERE places = 0

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from gsw_graph.answer.confidence import REFUSED_BELOW, confidence
 from gsw_graph.answer.quote import quote
 from gsw_graph.results import QA, Chain, Citation, Hop
+from gsw_graph.retrieve.pair_score import words_of
 
 if TYPE_CHECKING:
-    from gsw_graph.plan import Plan
     from gsw_graph.retrieve import ricr
     from gsw_graph.retrieve.strategies import Found
 
@@ -27,24 +27,35 @@ class Said:
     chains: list[Chain] = field(default_factory=list)
 
 
-def from_chains(found: Found, plan: Plan | None, *, answer: bool) -> Said:
+def from_chains(question: str, found: Found, *, answer: bool) -> Said:
     """The answer of the best chain that reaches the last step of the plan. Where that step only compares, the chains are evidence and nothing is answered.
 
     Without chains, abstained says whether anything was found at all.
     """
     if found.beams is None:
         return Said(abstained=not found.passages)
-    sinks = plan.sinks if plan else ()
-    ends = found.beams.ends(plan) if plan else found.beams.chains.get(1, [])
-    chains = [_shown(chain) for chain in ends]
-    sure = confidence(ends, found.beams)
-    compares = plan is not None and not plan.steps[-1].retrieve
-    lost = bool(sinks) and not found.beams.chains.get(sinks[-1].id)
+    beams = found.beams
+    ends = beams.ends()
+    sure = confidence([[hop.score for hop in chain.hops] for chain in ends], [chain.score for chain in ends])
+    if ends and not beams.planned:
+        sure *= coverage(question, ends[0]) ** 2
+    lost = beams.planned and not beams.chains.get(beams.plan.sinks[-1].id)
     abstained = not ends or lost or sure < REFUSED_BELOW
-    citations = [] if not ends else [_cited(hop, found) for hop in ends[0].hops if hop.pair.passage in found.cited]
+    compares = not beams.plan.steps[-1].retrieve
+    best = [chains[0] for sink in beams.plan.sinks if (chains := beams.chains.get(sink.id))] if beams.planned else ends[:1]
+    hops = {hop.pair.id: hop for chain in best for hop in chain.hops if hop.pair.passage in found.cited}
+    citations = [] if abstained else [_cited(hop, found) for hop in hops.values()]
+    chains_shown = [_shown(chain) for chain in ends]
     if not answer or compares or abstained:
-        return Said(None, "none", abstained, sure, [] if abstained else citations, chains)
-    return Said(ends[0].hops[-1].answer, "chain", False, sure, citations, chains)
+        return Said(None, "none", abstained, sure, citations, chains_shown)
+    return Said(ends[0].hops[-1].answer, "chain", False, sure, citations, chains_shown)
+
+
+def coverage(question: str, chain: ricr.Chain) -> float:
+    """The share of a question's words that a chain speaks of, in [0, 1]: without a plan one pair may answer a part of the question alone."""
+    asked = words_of(question)
+    spoken = {word for hop in chain.hops for text in (hop.pair.question, hop.pair.title, *hop.pair.answers) for word in words_of(text)}
+    return len(asked & spoken) / len(asked) if asked else 0.0
 
 
 def _shown(chain: ricr.Chain) -> Chain:

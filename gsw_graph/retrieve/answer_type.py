@@ -11,13 +11,15 @@ _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _PLACE = re.compile(
     r"\bwhere\b|\b(?:what|which) (?:city|country|state|county|place|town|continent|region|province|district|island|location)\b", re.IGNORECASE
 )
+_ASKING = ((_DATE, "date"), (_NUMBER, "number"), (_PERSON, "person"), (_PLACE, "place"))
 # Relations written "Subject >> relation", as knowledge bases and MuSiQue have them.
 _RELATIONS = (
     (re.compile(r"\b(?:date|year|inception|time)\b"), "date"),
     (re.compile(r"\b(?:place|location|located|country|city|capital|headquarters|border|continent)\b"), "place"),
     (
         re.compile(
-            r"\b(?:director|author|performer|spouse|father|mother|child|sibling|composer|founder|producer|creator|editor|screenwriter|singer|president|head of)\b"
+            r"\b(?:director|author|performer|spouse|father|mother|child|sibling|composer|founder|producer|creator|editor"
+            r"|screenwriter|singer|president|head of)\b"
         ),
         "person",
     ),
@@ -35,7 +37,7 @@ _LOOKS_DATED = re.compile(
     r"\b(?:1\d{3}|20\d\d)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b", re.IGNORECASE
 )
 _DATE_LENGTH = 30  # a longer answer with a year in it is something else
-_LOOKS_NUMERIC = re.compile(r"[\d,.$€£]+")
+_LOOKS_NUMERIC = re.compile(r"[$€£]? ?\d")
 
 
 def wanted(question: str) -> str | None:
@@ -43,10 +45,8 @@ def wanted(question: str) -> str | None:
     _, sign, relation = question.partition(">>")
     if sign:
         return next((kind for pattern, kind in _RELATIONS if pattern.search(relation.lower())), None)
-    for pattern, kind in ((_DATE, "date"), (_NUMBER, "number"), (_PERSON, "person"), (_PLACE, "place")):
-        if pattern.search(question):
-            return kind
-    return None
+    found = [(match.start(), kind) for pattern, kind in _ASKING if (match := pattern.search(question))]
+    return min(found)[1] if found else None  # the word that asks is the first: "Who was president when ..."
 
 
 def kinds(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from gsw_graph.names import normalise
 from gsw_graph.retrieve.linking import mentions
 from gsw_graph.retrieve.pair_score import Concrete, features, scores
 from gsw_graph.retrieve.words import lucene_words
@@ -54,7 +53,7 @@ class Finder:
         self.round_trips += 1
         with search.clock("database"):
             found = hop(search.reader, [_asked(one, vectors[one.text]) for one in asked])
-        with search.clock("rank"):
+        with search.clock("rerank"):
             ranked = [self._ranked(one, candidates, found, question, vectors) for one, candidates in zip(asked, found.candidates, strict=True)]
         if self._reranker is None:
             return ranked

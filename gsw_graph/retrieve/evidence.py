@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.strategies import Search
 
 SHARPNESS = 20.0  # of the softmax over chain scores
-WALK_WEIGHT = 3.0  # of the walk where the chains have 1 together
+WALK_WEIGHT = 4.0  # of the walk where the chains have 1 together
 _WALKED = 30  # passages that the walk adds
 
 

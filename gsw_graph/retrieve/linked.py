@@ -65,7 +65,8 @@ def retrieve_together(memory: NamedGraph, asked: Sequence[tuple[str, Near]], k: 
     inside: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
     if graph.size > WHOLE:
         every = np.concatenate([passages for passages, _, _ in starts])
-        graph, *inside_ = graph.neighbourhood(every, np.concatenate([part for passages, _, names in starts for part in (names, graph.names_of(passages[:BEST]))]))
+        around = np.concatenate([part for passages, _, names in starts for part in (names, graph.names_of(passages[:BEST]))])
+        graph, *inside_ = graph.neighbourhood(every, around)
         inside = (inside_[0], inside_[1])
         place = {int(number): n for n, number in enumerate(inside[0])}
         starts = [

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING
 
-from gsw_graph.names import normalise
+from gsw_graph.names import WORD, normalise
+from gsw_graph.plan import SubQuestion
 from gsw_graph.retrieve.chain_score import CHAIN_SCORES, DEFAULT
 from gsw_graph.retrieve.pair_score import Concrete, concrete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gsw_graph.plan import Plan, SubQuestion
+    from gsw_graph.plan import Plan
     from gsw_graph.retrieve.candidates import Candidates, Scored
     from gsw_graph.store.hops import Pair
 
 BEAM = 5  # chains kept for each sub-question
 CANDIDATES = 15  # of one concrete question that may extend a chain
-_JOINED = 100  # combinations of parents that a join looks at
+_JOINED = 100  # combinations of some parents, the best, that a join goes on with
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class Chain:
 
     @property
     def hops(self) -> list[Link]:
-        """The links in the order of the plan."""
-        return [self.links[step] for step in sorted(self.links)]
+        """The links, each after those it needs, so that the last one ends the chain; a step may need a later one of the plan."""
+        return list(self.links.values())
 
 
 @dataclass(slots=True)
@@ -68,37 +69,38 @@ class Asking:
     concrete: Concrete
     parents: list[Chain] = field(default_factory=list)
     considered: list[Considered] = field(default_factory=list)
-    fallback: bool = False  # nothing was found: the original question was asked instead
+    instead: Concrete | None = None  # the original question, asked where nothing was found for any chain of the step
 
 
 @dataclass(slots=True)
 class Beams:
-    """What RICR found: the chains of every step, best first, and the way there."""
+    """What RICR found: the chains of every step, best first, and the way there. `planned` is False where the question was taken apart without a plan."""
 
+    plan: Plan
+    planned: bool = True
     chains: dict[int, list[Chain]] = field(default_factory=dict)
     asked: list[Asking] = field(default_factory=list)
 
-    def ends(self, plan: Plan) -> list[Chain]:
-        """The chains that reach an end of the plan, those of its last step first."""
-        return [chain for step in reversed(plan.sinks) for chain in self.chains.get(step.id, [])]
+    def ends(self) -> list[Chain]:
+        """The chains that reach an end of the plan, those of its last step first; without a plan the best first."""
+        ends = [chain for step in reversed(self.plan.sinks) for chain in self.chains.get(step.id, [])]
+        return ends if self.planned else sorted(ends, key=lambda chain: -chain.score)[:BEAM]
 
 
 def ricr(plan: Plan, question: str, find: Callable[[str, Sequence[Concrete]], Candidates], *, beam: int = BEAM, score: str = DEFAULT) -> Beams:
     """Grow chains along a plan. `find` gives scored candidates for concrete questions of a level, in one round trip; `score` is a key of CHAIN_SCORES."""
-    beams, together = Beams(), CHAIN_SCORES[score]
+    beams, together = Beams(plan), CHAIN_SCORES[score]
     for level in plan.levels():
-        askings = [asking for step in level for asking in _ask(step, beams, together, beam)]
-        found = find(question, [asking.concrete for asking in askings])
-        lost = [asking for asking, scored in zip(askings, found, strict=True) if not _usable(asking, scored)]
-        if lost and len(lost) == len(askings):
-            instead = concrete(question, {})
-            found = [find(question, [instead])[0]] * len(askings)
-            for asking in askings:
-                asking.fallback, asking.concrete = True, instead
-        for asking, scored in zip(askings, found, strict=True):
+        asked = {step.id: _ask(step, beams, together, beam) for step in level}
+        askings = [asking for step in level for asking in asked[step.id]]
+        for asking, scored in zip(askings, find(question, [asking.concrete for asking in askings]), strict=True):
             asking.considered = [Considered(one) for one in scored]
+        if lost := [asking for step in level if not any(map(_usable, asked[step.id])) for asking in asked[step.id]]:
+            instead = concrete(question, {k: f"#{k}" for k in SubQuestion(0, question).parents})  # "#1" is text here
+            for asking, scored in zip(lost, find(question, [instead] * len(lost)), strict=True):
+                asking.instead, asking.considered = instead, [Considered(one) for one in scored]
         for step in level:
-            beams.chains[step.id] = _extend([asking for asking in askings if asking.step is step], plan, together, beam)
+            beams.chains[step.id] = _extend(asked[step.id], plan, together, beam)
         beams.asked += askings
     return beams
 
@@ -114,35 +116,42 @@ def _ask(step: SubQuestion, beams: Beams, together: Callable[[Sequence[float]], 
 
 def join(parents: Sequence[Sequence[Chain]], together: Callable[[Sequence[float]], float], beam: int) -> list[Chain]:
     """Chains of several parents as one: those that agree on the steps they share, evidence they share counted once; the `beam` best."""
-    joined = []
-    for chains in islice(product(*parents), _JOINED) if parents else [()]:
-        links: dict[int, Link] = {}
-        if all(links.setdefault(step, link) == link for chain in chains for step, link in chain.links.items()):
-            joined.append(Chain(links, together([link.score for link in links.values()]) if links else 1.0))
-    return sorted(joined, key=lambda chain: -chain.score)[:beam]
+    joined = [Chain({}, 1.0)]
+    for chains in parents:
+        agreeing = []
+        for one, other in product(joined, chains):
+            links = {**one.links, **other.links}
+            if all(links[step] == link for step, link in one.links.items()):
+                agreeing.append(Chain(links, together([link.score for link in links.values()])))
+        joined = sorted(agreeing, key=lambda chain: -chain.score)[:_JOINED]
+    return joined[:beam]
 
 
-def _usable(asking: Asking, found: Sequence[Scored]) -> bool:
-    return any(_refused(asking, one.pair) is None for one in found)
+def _usable(asking: Asking) -> bool:
+    return any(_refused(asking, one.scored.pair) is None for one in asking.considered)
 
 
 def _refused(asking: Asking, pair: Pair) -> str | None:
     """Why a pair cannot extend a chain."""
     if not pair.answers:
         return "has no answer"
-    asked = f" {normalise(asking.concrete.text)} "
-    if all(f" {normalise(answer)} " in asked for answer in pair.answers):
+    asked = _words((asking.instead or asking.concrete).text)
+    if all(_words(answer) in asked for answer in pair.answers):
         return "its answer stands in the question"
     return None
 
 
 def _extend(askings: Sequence[Asking], plan: Plan, together: Callable[[Sequence[float]], float], beam: int) -> list[Chain]:
-    """The best chains of one step over all its concrete questions: one for each answer, `beam` in all."""
+    """The best chains of one step over all its concrete questions: one for each answer, `beam` in all.
+
+    Where a later join asks chains to agree on earlier steps, chains with other answers there are kept apart, or the join might find none that agree.
+    """
     if not askings:
         return []
     step = askings[0].step
     goes_on = step.id not in {sink.id for sink in plan.sinks}
-    grown: list[tuple[Chain, str, Considered]] = []
+    apart = _agreed_later(plan, step.id)
+    grown: list[tuple[Chain, tuple[str, ...], Considered]] = []
     for asking in askings:
         taken = 0
         for one in asking.considered:
@@ -156,11 +165,12 @@ def _extend(askings: Sequence[Asking], plan: Plan, together: Callable[[Sequence[
             answers = one.scored.pair.answers[:beam] if goes_on else (", ".join(one.scored.pair.answers),)
             for parent in asking.parents:
                 for answer in answers:
-                    link = Link(step.id, step.question, asking.concrete.text, one.scored.pair, answer, one.scored.score, one.scored.ways)
-                    links = {**parent.links, step.id: link}
-                    grown.append((Chain(links, together([link.score for _, link in sorted(links.items())])), _key(answer), one))
+                    asked = (asking.instead or asking.concrete).text
+                    links = {**parent.links, step.id: Link(step.id, step.question, asked, one.scored.pair, answer, one.scored.score, one.scored.ways)}
+                    key = (_key(answer), *(_key(links[earlier].answer) for earlier in apart))
+                    grown.append((Chain(links, together([link.score for link in links.values()])), key, one))
     grown.sort(key=lambda entry: (-entry[0].score, entry[1], [link.pair.id for link in entry[0].hops]))
-    kept: dict[str, Chain] = {}
+    kept: dict[tuple[str, ...], Chain] = {}
     for chain, key, one in grown:
         if key in kept:
             if one.fate != "kept":
@@ -169,6 +179,24 @@ def _extend(askings: Sequence[Asking], plan: Plan, together: Callable[[Sequence[
             kept[key] = chain
             one.fate = "kept"
     return list(kept.values())
+
+
+def _agreed_later(plan: Plan, step: int) -> list[int]:
+    """The ancestors of a step that a later join finds in another parent too."""
+    found: set[int] = set()
+    for later in plan.steps:
+        lines = {parent: plan.ancestors(parent) | {parent} for parent in later.parents}
+        for parent in lines:
+            others = frozenset[int]().union(*(line for other, line in lines.items() if other != parent))
+            if step in lines[parent] - others:
+                found |= plan.ancestors(step) & others
+    return sorted(found)
+
+
+def _words(text: str) -> str:
+    """The words of a text in normal form, without the quotes and commas between them, in spaces."""
+    name = normalise(text)
+    return f" {' '.join(WORD.findall(name)) or name} "
 
 
 def _key(answer: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gsw_graph.plan import Plan
     from gsw_graph.retrieve.linked import Linked
     from gsw_graph.retrieve.names import NameGraphs
-    from gsw_graph.retrieve.ricr import Beams
+    from gsw_graph.retrieve.ricr import Beams, Considered
     from gsw_graph.store.reader import Reader
 
 
@@ -111,17 +111,17 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
 
 def ricr(search: Search, question: str, k: int, *, trace: bool) -> Found:
     """Chains of question-answer pairs along the plan, one query a level: see `retrieve.ricr`. Passages by the chains, and by a walk from what they asked."""
-    from gsw_graph.plan import Plan, SubQuestion
-    from gsw_graph.retrieve import evidence
+    from gsw_graph.retrieve import evidence, unplanned
     from gsw_graph.retrieve import ricr as strategy
     from gsw_graph.retrieve.candidates import Finder
 
-    plan = search.plan or Plan((SubQuestion(1, question),))
+    plan = search.plan or unplanned.grow(question)
     find = Finder(search, search.reranker)
     beams = strategy.ricr(plan, question, find)
-    chains = beams.ends(plan)
+    beams.planned = search.plan is not None
+    chains = beams.ends()
     walk = find.round_trips <= len(plan.levels()) and search.names.size <= search.client_passages
-    best = [found[0] for sink in plan.sinks if (found := beams.chains.get(sink.id))]
+    best = [found[0] for sink in plan.sinks if (found := beams.chains.get(sink.id))] if beams.planned else []
     ranked = dict(evidence.rank(search, question, chains, best, k, walk=walk))
     wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
     with search.clock("database"):
@@ -154,15 +154,11 @@ def _asked(beams: Beams) -> Trace:
     """What was asked hop by hop, and what became of every candidate."""
     return Trace(
         asked=[
-            Asked(
-                asking.step.id,
-                asking.concrete.text,
-                asking.fallback,
-                [
-                    Candidate(QA(one.scored.pair.id, one.scored.pair.question, list(one.scored.pair.answers)), list(one.scored.ways), one.scored.score, one.fate)
-                    for one in asking.considered
-                ],
-            )
-            for asking in beams.asked
+            Asked(asking.step.id, asking.concrete.text, asking.instead is not None, [_candidate(one) for one in asking.considered]) for asking in beams.asked
         ]
     )
+
+
+def _candidate(one: Considered) -> Candidate:
+    pair = one.scored.pair
+    return Candidate(QA(pair.id, pair.question, list(pair.answers)), list(one.scored.ways), one.scored.score, one.fate)

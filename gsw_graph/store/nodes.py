@@ -9,6 +9,8 @@ The property `id` is `uid` here, because neomodel keeps that name for itself.
 
 from __future__ import annotations
 
+from typing import Any
+
 from neomodel import (
     ArrayProperty,
     BooleanProperty,
@@ -20,6 +22,19 @@ from neomodel import (
     StructuredNode,
     StructuredRel,
 )
+from neomodel.properties import Property
+
+
+class BytesProperty(Property[bytes]):
+    """Bytes as they are: a unit vector with one signed byte a dimension, which `rows.unpacked` reads."""
+
+    def inflate(self, value: Any, obj: Any = None) -> Any:  # noqa: ARG002 - the shape that neomodel asks for
+        """From the graph."""
+        return value
+
+    def deflate(self, value: Any, obj: Any = None) -> Any:  # noqa: ARG002
+        """Into the graph."""
+        return value
 
 
 class In(StructuredRel):
@@ -86,6 +101,7 @@ class Document(StructuredNode):
     source = StringProperty()
     title = StringProperty()
     content_hash = StringProperty()
+    text_hash = StringProperty()
     loader = StringProperty()
     extractor = StringProperty()
     model = StringProperty()
@@ -95,16 +111,22 @@ class Document(StructuredNode):
 
 
 class Passage(StructuredNode):
-    """A stretch of a document."""
+    """A stretch of a document. `names` and `titles` where its entities come from elsewhere: what rules find in it, and those of them that are its title."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
+    names = ArrayProperty(StringProperty())
+    titles = ArrayProperty(StringProperty())
+    vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
     document = RelationshipTo("Document", "PART_OF")
     next = RelationshipTo("Passage", "NEXT")
     entities = RelationshipFrom("Entity", "IN", model=In)
+    verb_phrases = RelationshipFrom("VerbPhrase", "IN")
+    pairs = RelationshipFrom("QAPair", "IN")
+    propositions = RelationshipFrom("Proposition", "IN")
 
 
 class Role(StructuredNode):
@@ -143,20 +165,24 @@ class VerbPhrase(StructuredNode):
 
     uid = StringProperty(db_property="id", unique_index=True)
     phrase = StringProperty()
-    passages = RelationshipTo("Passage", "IN", model=In)
+    vector = BytesProperty()
+    passages = RelationshipTo("Passage", "IN")
     pairs = RelationshipTo("QAPair", "ASKS")
 
 
 class QAPair(StructuredNode):
-    """A question and its answer."""
+    """A question and its answers as written, and as one text; those that are entities are in `entities`."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     question = StringProperty()
     answer = StringProperty()
+    answers = ArrayProperty(StringProperty())
+    vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    answers = RelationshipTo("Entity", "ANSWERED_BY", model=AnsweredBy)
+    entities = RelationshipTo("Entity", "ANSWERED_BY", model=AnsweredBy)
     about = RelationshipTo("Entity", "ABOUT")
-    passages = RelationshipTo("Passage", "IN", model=In)
+    verb_phrase = RelationshipFrom("VerbPhrase", "ASKS")
+    passages = RelationshipTo("Passage", "IN")
 
 
 class Proposition(StructuredNode):
@@ -167,7 +193,7 @@ class Proposition(StructuredNode):
     relation = StringProperty()
     embedding = ArrayProperty(FloatProperty())
     mentions = RelationshipTo("Entity", "MENTIONS", model=Mentions)
-    passages = RelationshipTo("Passage", "IN", model=In)
+    passages = RelationshipTo("Passage", "IN")
 
 
 class Question(StructuredNode):

@@ -10,6 +10,8 @@ from gsw_graph.results import RankedPassage
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
+    from neo4j import Record
+
     from gsw_graph.engine import Connection
 
 Row = dict[str, Any]
@@ -46,7 +48,7 @@ class Reader:
         records, _, _ = self._connection.driver.execute_query(
             statement(name, self._connection.dialect.name), parameters, database_=self._connection.database, routing_="r"
         )
-        return [record.data() for record in records]
+        return [dict(record) for record in records]  # .data() would walk through every byte of a packed vector
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
         """The states of those documents that are stored, by id."""
@@ -107,19 +109,23 @@ class Reader:
         """How concepts are shown, by id."""
         return {row["id"]: row["name"] for row in self.run("read/concept_names", ids=list(ids))}
 
-    def name_graph(self) -> Iterator[tuple[str, list[str], list[bool | None]]]:
-        """Rows of a passage, its names and whether each is its title, streamed."""
+    def stream(self, name: str, **parameters: Any) -> Iterator[Record]:
+        """The rows of a statement as they come, for results that are not to be held."""
         self.round_trips += 1
         with (
             self._connection.driver.session(database=self._connection.database, default_access_mode="READ", fetch_size=2000) as session,
             session.begin_transaction() as tx,
         ):
-            for record in tx.run(statement("read/name_graph")):
-                if (found := record["found"]) is None:
-                    yield record["id"], record["names"], record["titles"]
-                else:
-                    titles = set(record["found_titles"])
-                    yield record["id"], found, [name in titles for name in found]
+            yield from tx.run(statement(name, self._connection.dialect.name), parameters)
+
+    def name_graph(self) -> Iterator[tuple[str, list[str], list[bool | None]]]:
+        """Rows of a passage, its names and whether each is its title, streamed."""
+        for record in self.stream("read/name_graph"):
+            if (found := record["found"]) is None:
+                yield record["id"], record["names"], record["titles"]
+            else:
+                titles = set(record["found_titles"])
+                yield record["id"], found, [name in titles for name in found]
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:

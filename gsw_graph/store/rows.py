@@ -45,7 +45,8 @@ def unpacked(vectors: list[bytes]) -> NDArray[np.float32]:
     """Packed vectors as float32 (n, dimension)."""
     if not vectors:
         return np.zeros((0, 0), dtype=np.float32)
-    return np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1).astype(np.float32) / 127
+    found: NDArray[np.float32] = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1) / np.float32(127)
+    return found
 
 
 def rows_of(workspace: Workspace, vectors: Vectors) -> dict[str, list[Row]]:
@@ -53,8 +54,9 @@ def rows_of(workspace: Workspace, vectors: Vectors) -> dict[str, list[Row]]:
     rows: dict[str, list[Row]] = {name: [] for name in ORDER}
     _document(workspace, vectors, rows)
     ids = _Ids(workspace)
+    counted: dict[str, set[int]] = {}
     for entity in workspace.entities:
-        _entity(workspace, entity, rows)
+        _entity(workspace, entity, counted.setdefault(entity.key, set()), rows)
     place = 0
     seen: Counter[tuple[str, ...]] = Counter()
     for phrase in workspace.verb_phrases:
@@ -85,7 +87,7 @@ def rows_of(workspace: Workspace, vectors: Vectors) -> dict[str, list[Row]]:
         fact_id = content_id("proposition", passage, fact.text, fact.relation or "")
         rows["propositions"].append({"id": fact_id, "text": fact.text, "relation": fact.relation, "embedding": vector.tolist(), "passage": passage})
         rows["mentions"] += (
-            {"proposition": fact_id, "entity": workspace.document.entity_id(name), "role": role} for name, role in fact.mentions if ids.of(name)
+            {"proposition": fact_id, "entity": mentioned, "role": role} for name, role in fact.mentions if (mentioned := ids.of(name))
         )
     return rows
 
@@ -151,7 +153,8 @@ def _document(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]
     rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
 
 
-def _entity(workspace: Workspace, entity: Entity, rows: dict[str, list[Row]]) -> None:
+def _entity(workspace: Workspace, entity: Entity, counted: set[int], rows: dict[str, list[Row]]) -> None:
+    """`counted` are the passages in which another spelling of the name was counted, and grows."""
     document, titles = workspace.document, set(entity.titles)
     entity_id = document.entity_id(entity.name)
     rows["entities"].append(
@@ -163,6 +166,8 @@ def _entity(workspace: Workspace, entity: Entity, rows: dict[str, list[Row]]) ->
             "from": entity.from_,
             "to": entity.to,
             "places": [{"passage": document.passage_id(position), "title": position in titles} for position in entity.passages],
+            "passages": len(set(entity.passages) - counted),
         }
     )
+    counted.update(entity.passages)
     rows["roles"] += ({"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles)

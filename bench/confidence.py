@@ -1,0 +1,114 @@
+"""Fits the confidence of answer/confidence.py: every question asked on the whole memory and on one without its gold passages.
+
+    python bench/confidence.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--keep FILE]
+
+The memory holds the workspaces; the gold passages of a question are forgotten by `forget`, the question is asked with its gold plan, and they are loaded again.
+Printed: the area under the ROC curve of telling the two apart, in all and held out by ten folds over questions, and for thresholds the share of refused
+questions whose gold answer stands in the evidence of the whole memory, and of refused questions without their passages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.stats import rankdata
+
+from gsw_graph import Memory
+from gsw_graph.answer import confidence
+from gsw_graph.results import Answer
+
+
+def roc(scores: np.ndarray, there: np.ndarray) -> float:
+    ranks = rankdata(scores)
+    positive, negative = there.sum(), (~there).sum()
+    return float((ranks[there].sum() - positive * (positive + 1) / 2) / (positive * negative))
+
+
+def gold_in_evidence(result: Answer, question: dict) -> bool:
+    wanted = [a.casefold() for a in [question["answer"], *question.get("answer_aliases", [])]]
+    evidence = " ".join(" ".join([hop.qa.question, *hop.qa.answers]) for chain in result.chains for hop in chain.hops).casefold()
+    return any(w in evidence for w in wanted)
+
+
+def fit(features: np.ndarray, there: np.ndarray, penalty: float = 0.001) -> tuple[np.ndarray, float]:
+    sign = np.where(there, 1.0, -1.0)
+    found = minimize(
+        lambda w: np.mean(np.logaddexp(0, -sign * (features @ w[:-1] - w[-1]))) + penalty * (w[:-1] ** 2).sum(), np.zeros(features.shape[1] + 1)
+    ).x
+    return found[:-1], float(found[-1])
+
+
+def gather(memory: Memory, questions: list[dict], workspaces: Path) -> list[dict]:
+    lines = {f"{record['title']}\n{record['text']}": line for line in workspaces.read_text("utf-8").splitlines() for record in [json.loads(line)]}
+    rows = []
+    for number, question in enumerate(questions):
+        gold = [lines[f"{p['title']}\n{p['paragraph_text']}"] for p in question["paragraphs"] if p["is_supporting"]]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "gold.jsonl"
+            file.write_text("\n".join(gold) + "\n", "utf-8")
+            for there in (True, False):
+                if not there:
+                    memory.forget(str(file))
+                result = memory.ask(question["question"], strategy="ricr", plan=question["question_decomposition"])
+                rows.append(
+                    {
+                        "question": number,
+                        "there": there,
+                        "features": confidence.features([[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]),
+                        "evidence": gold_in_evidence(result, question),
+                    }
+                )
+            memory.load(str(file))
+        print(number, end=" ", flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("workspaces", type=Path)
+    parser.add_argument("--memory", required=True)
+    parser.add_argument("--keep", type=Path, help="keep what was asked in this file, or read it from there")
+    arguments = parser.parse_args()
+    questions = json.loads(arguments.questions.read_text("utf-8"))
+    if arguments.keep and arguments.keep.exists():
+        rows = json.loads(arguments.keep.read_text("utf-8"))
+    else:
+        with Memory.open(arguments.memory) as memory:
+            rows = gather(memory, questions, arguments.workspaces)
+        if arguments.keep:
+            arguments.keep.write_text(json.dumps(rows), "utf-8")
+    features = np.array([row["features"] for row in rows])
+    there = np.array([row["there"] for row in rows])
+    number = np.array([row["question"] for row in rows])
+    evidence = np.array([row["evidence"] for row in rows]) & there
+    print()
+    for name, column in zip(confidence.FEATURES, features.T, strict=True):
+        print(f"{name:12s} alone: {roc(column, there):.3f}")
+    folds = np.random.default_rng(0).permutation(len(questions)) % 10
+    held = np.empty(len(rows))
+    for fold in range(10):
+        out = folds[number] == fold
+        weights, bias = fit(features[~out], there[~out])
+        held[out] = 1 / (1 + np.exp(bias - features[out] @ weights))
+    print(f"held out: area under the curve {roc(held, there):.3f}")
+    weights, bias = fit(features, there)
+    sure = 1 / (1 + np.exp(bias - features @ weights))
+    print(f"fitted on all: {roc(sure, there):.3f}; WEIGHTS {dict(zip(confidence.FEATURES, weights.round(3).tolist(), strict=True))} BIAS {bias:.3f}")
+    for threshold in np.arange(0.1, 0.65, 0.05):
+        print(
+            f"below {threshold:.2f} refused: {np.mean(held[evidence] < threshold):.3f} of those with the answer in the evidence, "
+            f"{np.mean(held[~there] < threshold):.3f} of those without their passages"
+        )
+    for low, high in ((0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.01)):
+        inside = (held >= low) & (held < high)
+        print(f"confidence {low:.2f} to {high:.2f}: {there[inside].mean() if inside.any() else float('nan'):.2f} of {inside.sum()} there")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""A chain from the question alone, where no plan is given: pairs about what it names, their answers as new names, the question again with them."""
+
+from __future__ import annotations
+
+import re
+
+from gsw_graph.plan import Plan, SubQuestion
+
+_ASKS = re.compile(r"\b(?:who(?:m|se)?|when|where|why|which|what|how (?:many|much|long|old|far|large|big))\b", re.IGNORECASE)
+
+
+def grow(question: str) -> Plan:
+    """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that is, then the question with that answer in it."""
+    text = question.replace("#", " ")  # not a reference
+    bridge = " ".join(_ASKS.sub(" ", text).replace("?", " ").split()) or text
+    return Plan((SubQuestion(1, text), SubQuestion(2, bridge), SubQuestion(3, f"{text} #2")))

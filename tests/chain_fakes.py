@@ -1,0 +1,57 @@
+"""A memory of question-answer pairs as a table: what tests of chains ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gsw_graph.names import normalise
+from gsw_graph.plan import Plan, parse
+from gsw_graph.retrieve.candidates import Scored
+from gsw_graph.retrieve.pair_score import Concrete
+from gsw_graph.retrieve.ricr import Beams, Chain
+from gsw_graph.store.hops import Pair
+
+
+def pair(id: str, *answers: str, question: str = "", passage: str = "", descriptions: Sequence[str] = (), title: str = "", number: int = 0) -> Pair:
+    return Pair(id, question or f"question {id}", answers, tuple(descriptions), passage or f"passage of {id}", title, number)
+
+
+def scored(id: str, score: float, *answers: str) -> Scored:
+    return Scored(pair(id, *answers), ("vector",), score)
+
+
+class Find:
+    """Gives what a table says of each concrete question, and nothing for any other; keeps what it was asked, call by call."""
+
+    def __init__(self, table: Mapping[str, Sequence[Scored]]) -> None:
+        self._table = {normalise(text): list(found) for text, found in table.items()}
+        self.calls: list[list[str]] = []
+
+    def __call__(self, question: str, asked: Sequence[Concrete]) -> list[list[Scored]]:
+        self.calls.append([one.text for one in asked])
+        return [list(self._table.get(normalise(one.text), [])) for one in asked]
+
+
+def plan(*questions: str, compare: str | None = None) -> Plan:
+    """A plan of questions, and one at the end for which nothing is retrieved."""
+    return parse([*({"question": one} for one in questions), *([{"question": compare, "retrieve": False}] if compare else [])])
+
+
+def ways(chains: Sequence[Chain]) -> list[list[tuple[int, str, str]]]:
+    """Step, pair and answer of the hops of some chains."""
+    return [[(hop.step, hop.pair.id, hop.answer) for hop in chain.hops] for chain in chains]
+
+
+def answers(beams: Beams, step: int) -> list[str]:
+    """What the chains of a step end in, best first."""
+    return [chain.links[step].answer for chain in beams.chains[step]]
+
+
+def asked(beams: Beams, step: int) -> list[str]:
+    """The concrete questions of a step."""
+    return [(asking.instead or asking.concrete).text for asking in beams.asked if asking.step.id == step]
+
+
+def fates(beams: Beams, step: int) -> dict[str, str]:
+    """What became of the candidates of a step, by pair."""
+    return {one.scored.pair.id: one.fate for asking in beams.asked if asking.step.id == step for one in asking.considered}

@@ -1,0 +1,92 @@
+"""The kind of thing a question asks for, and whether an answer is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from gsw_graph.retrieve.answer_type import fit, kinds, wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was Ana born?", "date"),
+        ("In which year did Salt Road open?", "date"),
+        ("what month is the fair", "date"),
+        ("How many people live in #1?", "number"),
+        ("HOW LONG is the bridge?", "number"),
+        ("What is the population of #1?", "number"),
+        ("Who directed Alien?", "person"),
+        ("Whose song is it?", "person"),
+        ("Whom did #1 marry?", "person"),
+        ("Where was #1 born?", "place"),
+        ("In which city is it?", "place"),
+        ("What county is #1 in?", "place"),
+        ("What is the name of the song?", None),
+        ("Which band recorded it?", None),
+        ("Is the whole wholesome?", None),  # no "who" in it
+        ("", None),
+        ("#1 >> place of birth", "place"),
+        ("#1 >> date of birth", "date"),
+        ("Salt Road >> director", "person"),
+        ("#1 >> Country", "place"),
+        ("#1 >> population", "number"),
+        ("#1 >> record label", None),
+        ("When We Were Kings >> director", "person"),  # the subject does not say
+        ("Who's Next >> record label", None),
+    ],
+)
+def test_what_a_question_asks_for(question: str, kind: str | None) -> None:
+    assert wanted(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Who was the president when #1 was founded?", "person"),
+        ("Where did #1 live when she died?", "place"),
+        ("Which city did the man who built #1 live in?", "place"),
+        ("In what country is the town where #1 was made by those who left?", "place"),
+    ],
+)
+def test_the_first_word_that_asks_says_what_is_asked_for(question: str, kind: str) -> None:
+    assert wanted(question) == kind
+
+
+@pytest.mark.parametrize(
+    ("answers", "descriptions", "expected"),
+    [
+        (["Ana"], ["person: singer, painter"], {"person"}),
+        (["Ana"], ["character: hero; Person"], {"person"}),  # role after role, in any writing
+        (["Rome"], ["city: old; capital"], {"place"}),
+        (["Rome"], ["structure: city"], set()),  # a state is no role
+        (["Salt"], ["Group", "location: hall"], {"organisation", "place"}),
+        (["1998"], [], {"date", "number"}),
+        (["3 May 1998"], [], {"date", "number"}),
+        (["May"], [], {"date"}),
+        (["in the autumn of 1998, when the mill had burnt"], [], set()),  # too long for a date
+        (["1,200 people"], [], {"number"}),
+        (["$5 million"], [], {"number"}),
+        (["2098"], [], {"date", "number"}),
+        (["2198"], [], {"number"}),
+        (["Bay 1234567"], [], set()),
+        (["Ana", "1998"], ["person"], {"person", "date", "number"}),
+        ([], [], set()),
+        ([""], [""], set()),
+    ],
+)
+def test_kinds_of_answers(answers: list[str], descriptions: list[str], expected: set[str]) -> None:
+    assert kinds(answers, descriptions) == expected
+
+
+@pytest.mark.parametrize("answer", ["...And Justice for All", ".hack", ", the comma"])
+def test_a_number_has_a_digit(answer: str) -> None:
+    assert kinds([answer], []) == set()
+
+
+def test_fit() -> None:
+    assert fit(None, {"person"}) == fit(None, set()) == 0.0
+    assert fit("person", {"person", "organisation"}) == fit("date", {"date", "number"}) == 1.0
+    assert fit("date", {"person"}) == fit("date", set()) == -1.0
+    assert 0 < fit("person", {"organisation"}) < 1  # who published it
+    assert fit("place", {"organisation"}) == -1.0

@@ -1,0 +1,196 @@
+"""Answers from chains: what is answered, what is cited, and when the memory does not hold it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+from chain_fakes import Find, plan, scored
+
+from gsw_graph.answer import chains as module
+from gsw_graph.answer import from_chains
+from gsw_graph.answer.chains import Said
+from gsw_graph.answer.quote import quote
+from gsw_graph.plan import Plan
+from gsw_graph.results import QA, Citation, Hop, RankedPassage
+from gsw_graph.retrieve.candidates import Scored
+from gsw_graph.retrieve.ricr import ricr
+from gsw_graph.retrieve.strategies import Found
+
+TWO = plan("first", "second of #1")
+TABLE = {
+    "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
+    "second of Ana": [scored("c", 0.7, "Rome")],
+    "second of Bo": [scored("d", 0.6, "Oslo")],
+}
+
+
+def passage(of: str, text: str = "Nothing.") -> RankedPassage:
+    return RankedPassage(f"passage of {of}", f"title {of}", text, f"source {of}", f"document {of}", 0.5)
+
+
+def found(plan: Plan, table: Mapping[str, Sequence[Scored]], *cited: RankedPassage) -> Found:
+    return Found([passage("elsewhere")], None, ricr(plan, "the original", Find(table)), {one.id: one for one in cited})
+
+
+@pytest.fixture
+def sure(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Makes every answer as sure as is said, whatever its chains are."""
+
+    def set_to(confidence: float) -> None:
+        monkeypatch.setattr(module, "confidence", lambda *args: confidence)
+
+    set_to(0.99)
+    return set_to
+
+
+Sure = Callable[[float], None]
+
+
+def said_of(answer: Said) -> tuple[str | None, str, bool]:
+    return answer.answer, answer.source, answer.abstained
+
+
+# What is answered
+
+
+def test_the_answer_is_the_end_of_the_best_chain(sure: Sure) -> None:
+    said = from_chains("q", found(TWO, TABLE), answer=True)
+    assert said_of(said) == ("Rome", "chain", False)
+    assert said.confidence == 0.99
+    assert [chain.score for chain in said.chains] == sorted((chain.score for chain in said.chains), reverse=True)
+    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Ana", "Rome"], ["Bo", "Oslo"]]
+
+
+def test_a_hop_says_all_that_is_known_of_it(sure: Sure) -> None:
+    said = from_chains("q", found(TWO, TABLE), answer=True)
+    assert said.chains[0].hops[1] == Hop(2, "second of #1", "second of Ana", "Rome", QA("c", "question c", ["Rome"]), "passage of c", 0.7, ["vector"])
+
+
+def test_of_two_sinks_the_last_answers(sure: Sure) -> None:
+    """Though the chains of the other are better."""
+    said = from_chains("q", found(plan("first", "alone"), {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}), answer=True)
+    assert said_of(said) == ("Bo", "chain", False)
+    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Bo"], ["Ana"]]
+
+
+def test_the_answer_is_the_sinks_where_a_step_needs_a_later_one(sure: Sure) -> None:
+    """Found by this test: the answer was that of the hop before."""
+    table = {"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("c", 0.7, "Rome")]}
+    assert from_chains("q", found(plan("second of #2", "first"), table), answer=True).answer == "Rome"
+
+
+def test_an_answer_of_many_is_all_of_them(sure: Sure) -> None:
+    assert from_chains("q", found(plan("first"), {"first": [scored("a", 0.9, "Ana", "Bo")]}), answer=True).answer == "Ana, Bo"
+
+
+def test_a_comparison_is_evidence_and_no_answer(sure: Sure) -> None:
+    one = plan("first", "alone", compare="Is #1 before #2?")
+    table = {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}
+    said = from_chains("q", found(one, table, passage("a"), passage("b")), answer=True)
+    assert said_of(said) == (None, "none", False)
+    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Bo"], ["Ana"]]
+    assert said.citations
+    assert said.confidence == 0.99
+
+
+def test_a_comparison_cites_what_it_compares(sure: Sure) -> None:
+    one = plan("first", "alone", compare="Is #1 before #2?")
+    table = {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}
+    said = from_chains("q", found(one, table, passage("a"), passage("b")), answer=True)
+    assert {citation.passage for citation in said.citations} == {"passage of a", "passage of b"}
+
+
+def test_the_evidence_alone(sure: Sure) -> None:
+    said = from_chains("q", found(TWO, TABLE, passage("a"), passage("c")), answer=False)
+    assert said_of(said) == (None, "none", False)
+    assert len(said.chains) == len(said.citations) == 2
+
+
+# When the memory does not hold it
+
+
+def test_an_answer_that_is_not_sure_is_not_given(sure: Sure) -> None:
+    one = found(TWO, TABLE, passage("a"), passage("c"))
+    for confidence, answer in ((module.REFUSED_BELOW, "Rome"), (module.REFUSED_BELOW - 1e-9, None), (0.0, None)):
+        sure(confidence)
+        said = from_chains("q", one, answer=True)
+        assert said_of(said) == (answer, "chain" if answer else "none", answer is None)
+        assert said.confidence == confidence
+        assert len(said.chains) == 2  # the evidence is shown all the same
+        assert len(said.citations) == (2 if answer else 0)
+    assert from_chains("q", one, answer=False).abstained
+
+
+def test_no_chain_is_no_answer() -> None:
+    said = from_chains("q", found(TWO, {}), answer=True)
+    assert said_of(said) == (None, "none", True)
+    assert (said.chains, said.citations, said.confidence) == ([], [], 0.0)
+
+
+def test_a_last_step_that_is_lost_is_not_answered_by_another_sink(sure: Sure) -> None:
+    said = from_chains("q", found(plan("first", "second of #1", "third of #1"), {**TABLE, "third": []}, passage("a"), passage("c")), answer=True)
+    assert said_of(said) == (None, "none", True)
+    assert len(said.chains) == 2
+    assert said.citations == []
+
+
+@pytest.mark.parametrize("passages", [[], [passage("a")]])
+def test_a_strategy_without_chains_says_whether_anything_was_found(passages: list[RankedPassage]) -> None:
+    assert from_chains("q", Found(passages), answer=True) == Said(abstained=not passages)
+
+
+def test_the_confidence_of_better_chains_is_higher() -> None:
+    """The real one, in [0, 1]."""
+    sure = [from_chains("q", found(plan("first"), {"first": [scored("a", score, "Ana")]}), answer=True).confidence for score in (0.0, 0.3, 0.6, 0.9)]
+    assert sure == sorted(sure)  # type: ignore[type-var]
+    assert 0 <= sure[0] < sure[-1] <= 1  # type: ignore[operator]
+
+
+# What is cited
+
+
+def test_each_hop_of_the_best_chain_is_cited(sure: Sure) -> None:
+    one = found(TWO, TABLE, passage("a", "It rained. Ana sang."), passage("b"), passage("c", "Rome is old. So it is."), passage("d"))
+    assert from_chains("q", one, answer=True).citations == [
+        Citation("passage of a", "document a", "title a", "source a", "Ana sang."),
+        Citation("passage of c", "document c", "title c", "source c", "Rome is old."),
+    ]
+
+
+def test_only_passages_that_were_fetched_are_cited(sure: Sure) -> None:
+    """One may have been forgotten meanwhile."""
+    said = from_chains("q", found(TWO, TABLE, passage("c"), passage("elsewhere")), answer=True)
+    assert [citation.passage for citation in said.citations] == ["passage of c"]
+    assert said.answer == "Rome"
+    assert from_chains("q", found(TWO, TABLE), answer=True).citations == []
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answer", "sentence"),
+    [
+        ("Bo was born in Oslo. Ana was born in Rome. Ana died in Rome.", "Where was Ana born?", "Rome", "Ana was born in Rome."),
+        ("Where was Ana born? Nobody asked. It was ROME.", "Where was Ana born?", "Rome", "It was ROME."),  # the answer counts more than words
+        ("Ana sang. Bo and Cy danced.", "Who danced?", "Bo, Cy", "Bo and Cy danced."),  # no sentence holds it
+        ("Dr. Ruiz met Mr. Lind. He left.", "Whom did Ruiz meet?", "Lind", "Dr. Ruiz met Mr. Lind."),
+        ("Ana ran. Ana ran.\nBo ran.", "Who ran?", "Bo", "Bo ran."),
+        ("One. Two.", "x", "y", "One."),  # the first of equals
+        ("no end", "x", "y", "no end"),
+        ("", "x", "y", ""),
+        (" \n", "x", "y", " \n"),
+        ("He paid (x+)* [a-z]. Then he left.", "What?", "(x+)* [a-z]", "He paid (x+)* [a-z]."),
+    ],
+)
+def test_a_quote_is_the_sentence_a_pair_was_taken_from(text: str, question: str, answer: str, sentence: str) -> None:
+    assert quote(text, question, answer) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "answer", "sentence"),
+    [
+        ("In 2012 Ruiz had planned many bridges. She built 2.", "How many bridges had Ruiz planned?", "2", "She built 2."),
+        ("The Romeo sang where Ana was born. Born she was in Rome.", "Where was Ana born?", "Rome", "Born she was in Rome."),
+    ],
+)
+def test_an_answer_is_held_by_words_not_by_parts_of_them(text: str, question: str, answer: str, sentence: str) -> None:
+    assert quote(text, question, answer) == sentence

@@ -1,0 +1,178 @@
+"""Candidates: what was asked before is not asked again, one batch for all questions of a level, and the reranker's score is the hop's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import fakes
+import numpy as np
+import pytest
+from chain_fakes import pair, plan
+from numpy.typing import NDArray
+
+from gsw_graph.retrieve import candidates
+from gsw_graph.retrieve.candidates import RERANKED, Finder, document
+from gsw_graph.retrieve.pair_score import concrete
+from gsw_graph.retrieve.ricr import ricr
+from gsw_graph.retrieve.strategies import Search
+from gsw_graph.retrieve.words import lucene_words
+from gsw_graph.store.hops import Asked, HopResult, Pair
+
+ASKED = concrete("Where was #1 born?", {1: "Ana Ruiz"})
+
+
+class Database:
+    """In the place of `hop`: every question has the same candidates. Keeps what it was asked, round trip by round trip."""
+
+    def __init__(self, *pairs: Pair) -> None:
+        self.pairs = pairs
+        self.trips: list[list[Asked]] = []
+
+    def __call__(self, reader: object, questions: Sequence[Asked]) -> HopResult:
+        self.trips.append(list(questions))
+        encoder = fakes.BagOfWords()
+        vectors = encoder.encode([one.question for one in sorted(self.pairs, key=lambda one: one.number)], query=False)
+        return HopResult([[(one, ("vector",)) for one in self.pairs] for _ in questions], vectors, vectors, vectors)
+
+
+@dataclass
+class Numbered:
+    """A reranker: documents score by a table, queries by their length beside. Keeps its calls."""
+
+    scores: dict[str, float]
+    name: str = "numbered"
+    calls: list[list[tuple[str, str]]] = field(default_factory=list)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        self.calls.append(list(pairs))
+        return np.array([self.scores.get(text, 0.0) + len(query) / 1000 for query, text in pairs], np.float32)
+
+
+@pytest.fixture
+def database(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Database]:
+    def use(*pairs: Pair) -> Database:
+        found = Database(*pairs)
+        monkeypatch.setattr(candidates, "hop", found)
+        return found
+
+    return use
+
+
+def search() -> tuple[Search, list[list[str]]]:
+    """A search without a database, and the batches it encodes."""
+    batches: list[list[str]] = []
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+        batches.append(list(texts))
+        return fakes.BagOfWords().encode(texts, query=True)
+
+    return Search(reader=None, encode=encode, names=None, client_passages=0), batches  # type: ignore[arg-type]
+
+
+BORN = pair("b", "Rome", question="Where was Ana Ruiz born?", number=0)
+DIED = pair("a", "Oslo", question="Where did Ana Ruiz die?", number=1)
+OTHER = pair("c", "Salt", question="What is mined here?", number=2)
+
+
+def test_a_question_that_was_asked_before_is_not_asked_again(database: Callable[..., Database]) -> None:
+    """The published code never fills its cache."""
+    trips = database(BORN, DIED).trips
+    reranker = Numbered({})
+    find = Finder(search()[0], reranker)
+    first, second = concrete("first", {}), concrete("second", {})
+    found = find("?", [first, second, first])  # twice in a level
+    assert [len(trip) for trip in trips] == [2]
+    again = find("?", [second, first])  # again in the next
+    assert again == [found[1], found[0]]
+    assert find("?", []) == []
+    assert (len(trips), find.round_trips, len(reranker.calls)) == (1, 1, 1)
+    find("?", [first, concrete("third", {})])  # only what is new
+    assert [len(trip) for trip in trips] == [2, 1]
+    assert [query for query, _ in reranker.calls[1]] == ["third", "third"]
+
+
+def test_a_plan_that_asks_one_thing_twice_asks_the_database_once(database: Callable[..., Database]) -> None:
+    trips = database(BORN).trips
+    find = Finder(search()[0], None)
+    beams = ricr(plan("Where was Ana Ruiz born?", "Where was Ana Ruiz born?", "What lies in #1?", "What lies in #2?"), "?", find)
+    assert [len(trip) for trip in trips[:2]] == [1, 1]
+    assert find.round_trips == len(trips)
+    assert [len(beams.chains[step]) for step in (1, 2)] == [1, 1]
+
+
+def test_all_questions_of_a_level_are_embedded_in_one_batch(database: Callable[..., Database]) -> None:
+    database(BORN)
+    one, batches = search()
+    find = Finder(one, None)
+    find("the original?", [ASKED, concrete("Where was Bo born?", {})])
+    assert batches == [["the original?", "Where was Ana Ruiz born?", "Where was born", "Where was Bo born?"]]  # the relation is the same
+    find("the original?", [concrete("When was #1 born?", {1: "Bo"})])
+    assert batches[1:] == [["When was Bo born?", "When was born"]]
+
+
+def test_what_the_database_is_asked(database: Callable[..., Database]) -> None:
+    trips = database(BORN).trips
+    Finder(search()[0], None)("?", [ASKED])
+    (asked,) = trips[0]
+    np.testing.assert_allclose(asked["embedding"], fakes.BagOfWords().encode(["Where was Ana Ruiz born?"], query=True)[0])
+    assert "ana ruiz" in asked["keys"]
+    assert len(set(asked["keys"])) == len(asked["keys"])
+    assert asked["words"] == lucene_words("Where was Ana Ruiz born?")
+
+
+def test_without_a_reranker_the_pair_score_orders(database: Callable[..., Database]) -> None:
+    database(OTHER, DIED, BORN)
+    (found,) = Finder(search()[0], None)("Where was Ana Ruiz born?", [ASKED])
+    assert found[0].pair is BORN
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    assert all(0 <= one.score <= 1 for one in found)
+
+
+def test_equal_scores_have_the_order_of_the_ids(database: Callable[..., Database]) -> None:
+    same = [pair(id, "Rome", question="Where was Ana Ruiz born?", number=n) for n, id in enumerate("dbca")]
+    database(*same)
+    for reranker in (None, Numbered({})):
+        (found,) = Finder(search()[0], reranker)("?", [ASKED])
+        assert [one.pair.id for one in found] == ["a", "b", "c", "d"]
+
+
+def test_no_candidates(database: Callable[..., Database]) -> None:
+    database()
+    for reranker in (None, Numbered({})):
+        assert Finder(search()[0], reranker)("?", [ASKED, concrete("other", {})]) == [[], []]
+
+
+def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database: Callable[..., Database]) -> None:
+    database(BORN, DIED, OTHER)
+    reranker = Numbered({document(BORN): 0.1, document(DIED): 0.2, document(OTHER): 0.6})
+    other = concrete("Where was Bo born?", {})
+    beams = ricr(plan("Where was Ana Ruiz born?", "Where was Bo born?"), "?", Finder(search()[0], reranker))
+    (call,) = reranker.calls
+    assert sorted(call) == sorted((one.text, document(two)) for one in (ASKED, other) for two in (BORN, DIED, OTHER))
+    for asking in beams.asked:
+        beside = len(asking.concrete.text) / 1000
+        assert [(one.scored.pair.id, one.scored.score) for one in asking.considered] == [
+            ("c", pytest.approx(0.6 + beside)),
+            ("a", pytest.approx(0.2 + beside)),
+            ("b", pytest.approx(0.1 + beside)),
+        ]
+    best = beams.chains[1][0]
+    assert best.links[1].score == pytest.approx(0.6 + len(ASKED.text) / 1000)
+    assert best.score == pytest.approx((1 + best.links[1].score) / 2)
+
+
+def test_the_reranker_reads_the_best_candidates_alone(database: Callable[..., Database]) -> None:
+    far = [pair(f"far{n:02}", "Salt", question=f"mined thing {n}", number=n) for n in range(RERANKED + 9)]
+    near = pair("near", "Rome", question="Where was Ana Ruiz born?", number=RERANKED + 9)
+    database(*far, near)
+    reranker = Numbered({})
+    (found,) = Finder(search()[0], reranker)("Where was Ana Ruiz born?", [ASKED])
+    assert len(reranker.calls[0]) == len(found) == RERANKED
+    assert near in [one.pair for one in found]
+
+
+def test_what_a_reranker_reads() -> None:
+    told = pair("x", "Ana", "Bo", question="Who sang?", descriptions=("person: singer", "person"))
+    assert document(told) == "Who sang? Ana, Bo person: singer, person"
+    assert document(pair("x", "Ana", question="Who?")) == "Who? Ana"

@@ -1,0 +1,126 @@
+"""Chain scores: Eq. 1 of the paper, what the published code does instead, and their bounds. Figures from the trace in the paper's appendix C."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from chain_fakes import Find, plan, scored
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.retrieve.chain_score import CHAIN_SCORES, DEFAULT, geometric, last_hop, panini_code, product
+from gsw_graph.retrieve.ricr import ricr
+
+chances = st.lists(st.floats(0, 1), min_size=1, max_size=8)
+
+
+def test_equation_1_is_the_plain_geometric_mean() -> None:
+    assert geometric([0.8320, 0.8945]) == pytest.approx(math.sqrt(0.8320 * 0.8945))
+    assert geometric([0.8320, 0.8945]) == pytest.approx(0.8627, abs=5e-5)
+    assert geometric([0.5, 0.4, 0.2]) == pytest.approx(0.04 ** (1 / 3))
+    assert geometric([0.7]) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(("last", "chain"), [(0.8320, 0.9160), (0.7852, 0.8926), (0.6172, 0.8086), (0.5898, 0.7949)])
+def test_panini_code_of_the_first_hop_of_appendix_c(last: float, chain: float) -> None:
+    assert panini_code([last]) == pytest.approx(chain, abs=1e-4)
+
+
+@pytest.mark.parametrize(("last", "chain"), [(0.8945, 0.9315), (0.7891, 0.9052), (0.6836, 0.8781), (0.6289, 0.8637), (0.5898, 0.8533), (0.5430, 0.8406)])
+def test_panini_code_of_the_second_hop_of_appendix_c(last: float, chain: float) -> None:
+    assert panini_code([0.8320, last]) == pytest.approx(chain, abs=1e-4)
+
+
+def test_the_trace_of_appendix_c() -> None:
+    """The chains of the paper's example, without those whose answers stand in their question; equal scores there have the order of the alphabet here."""
+    found = {
+        "Who performed the song Changed It?": [
+            scored("performed", 0.8320, "Nicki Minaj", "Lil Wayne"),
+            scored("song", 0.7852, "Changed It"),
+            scored("frauds", 0.6172, "No Frauds", "Regret in Your Tears"),
+            scored("date", 0.5898, "March 10, 2017"),
+        ],
+        "What is the place of birth of Nicki Minaj?": [
+            scored("born", 0.8945, "Saint James, Port of Spain"),
+            scored("who", 0.7891, "Nicki Minaj"),
+            scored("raised", 0.6289, "Queens, New York City"),
+        ],
+    }
+    question = "What is the place of birth of the performer of song Changed It?"
+    beams = ricr(plan("Who performed the song Changed It?", "What is the place of birth of #1?"), question, Find(found), score="panini_code")
+    assert [(c.links[1].answer, round(c.score, 4)) for c in beams.chains[1]] == [
+        ("Lil Wayne", 0.9160),
+        ("Nicki Minaj", 0.9160),
+        ("No Frauds", 0.8086),
+        ("Regret in Your Tears", 0.8086),
+        ("March 10, 2017", 0.7949),
+    ]
+    assert [(c.links[1].answer, c.links[2].answer, round(c.score, 4)) for c in beams.chains[2]] == [
+        ("Nicki Minaj", "Saint James, Port of Spain", 0.9315),
+        ("Nicki Minaj", "Queens, New York City", 0.8637),
+    ]
+
+
+def test_one_weak_hop_turns_the_order() -> None:
+    """panini.md 4.5: the shift makes (0.95, 0.20) better than (0.50, 0.40), Eq. 1 makes it worse."""
+    steep, level = [0.95, 0.20], [0.50, 0.40]
+    assert (panini_code(steep), panini_code(level)) == (pytest.approx(0.765, abs=5e-4), pytest.approx(0.725, abs=5e-4))
+    assert (geometric(steep), geometric(level)) == (pytest.approx(0.436, abs=5e-4), pytest.approx(0.447, abs=5e-4))
+
+
+@pytest.mark.parametrize(("score", "best"), [("panini_code", "Steep"), ("geometric", "Level"), ("product", "Level"), ("last_hop", "Level")])
+def test_the_chain_score_that_is_asked_for_decides(score: str, best: str) -> None:
+    found = {
+        "first": [scored("a", 0.95, "Ana"), scored("b", 0.50, "Bo")],
+        "second of Ana": [scored("c", 0.20, "Steep")],
+        "second of Bo": [scored("d", 0.40, "Level")],
+    }
+    two = plan("first", "second of #1")
+    assert ricr(two, "?", Find(found), score=score).ends()[0].links[2].answer == best
+
+
+def test_the_four_scores() -> None:
+    assert set(CHAIN_SCORES) == {"geometric", "panini_code", "product", "last_hop"}
+    assert DEFAULT in CHAIN_SCORES
+    assert {name: round(score([0.9, 0.4]), 4) for name, score in CHAIN_SCORES.items()} == {
+        "geometric": 0.6,
+        "panini_code": 0.8155,  # sqrt(0.95 * 0.7)
+        "product": 0.36,
+        "last_hop": 0.4,
+    }
+
+
+def test_scores_of_zero() -> None:
+    assert product([0.0, 0.9]) == last_hop([0.9, 0.0]) == 0.0
+    assert geometric([0.0]) == pytest.approx(1e-6)
+    assert geometric([0.0, 1.0]) == pytest.approx(1e-3)  # a hop of no relevance leaves an order among the others
+    assert geometric([0.0, 0.9]) > geometric([0.0, 0.8])
+    assert panini_code([0.0, 1.0]) == pytest.approx(math.sqrt(0.5))  # a factor of a half at most
+    assert panini_code([-1.0]) == pytest.approx(1e-6)
+    assert panini_code([1.5]) == 1.0
+
+
+@pytest.mark.parametrize("name", sorted(CHAIN_SCORES))
+@given(scores=chances, more=st.floats(0, 1))
+def test_bounds(name: str, scores: list[float], more: float) -> None:
+    """Between the worst and the best possible, and never lower for a better hop."""
+    score = CHAIN_SCORES[name]
+    assert 0 <= score(scores) <= 1 + 1e-12
+    for place, one in enumerate(scores):
+        better = [*scores[:place], max(one, more), *scores[place + 1 :]]
+        assert score(better) >= score(scores) - 1e-12
+
+
+@given(scores=chances)
+def test_means_lie_between_the_hops(scores: list[float]) -> None:
+    assert max(min(scores), 1e-6) - 1e-12 <= geometric(scores) <= max(*scores, 1e-6) + 1e-12
+    assert (min(scores) + 1) / 2 - 1e-12 <= panini_code(scores) <= (max(scores) + 1) / 2 + 1e-12
+    assert product(scores) <= min(scores)
+
+
+@given(scores=chances)
+def test_the_order_of_the_hops_matters_to_the_last_hop_alone(scores: list[float]) -> None:
+    for score in (geometric, panini_code, product):
+        assert score(scores) == pytest.approx(score(scores[::-1]), rel=1e-9, abs=1e-300)
+    assert last_hop(scores[::-1]) == scores[0]

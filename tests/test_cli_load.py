@@ -1,0 +1,108 @@
+"""`gswgraph load`: what is passed on, summed up and listed, its exit codes, and its progress."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import cli_runner
+import click
+import pytest
+from cli_runner import HOSTILE, last_call, run
+from fake_memory import Progress
+
+from gsw_graph.cli import progress
+from gsw_graph.errors import InputError
+from gsw_graph.model import Failure
+from gsw_graph.results import DocumentCounts, LoadReport
+
+fake = cli_runner.fake
+
+
+def test_load_passes_its_options_on(fake):
+    result = run("load", "a", "-", "--replace", "--dry-run", "--quiet", "--extractor", "none", stdin="text")
+    assert result.exit_code == 0
+    assert last_call(fake) == (
+        "load",
+        ("a", "-"),
+        {"extractor": "none", "replace": True, "dry_run": True, "stdin": b"text", "progress": False},
+    )
+    assert result.output == ""
+
+
+def test_load_needs_a_path_and_an_extractor_that_exists(fake):
+    assert run("load").exit_code == 2
+    assert run("load", "x", "--extractor", "magic").exit_code == 2
+    assert fake.calls == []
+
+
+def test_load_sums_up(fake):
+    result = run("load", "x")
+    assert result.stdout == "Documents: 2 new, 0 replaced, 1 unchanged, 0 failed; 1.2 s\nNodes: +5 Passage, -1 Concept\n"
+    assert result.stderr == ""
+    assert run("load", "x", "--dry-run").stdout.startswith("Would load: 2 new")
+
+
+@pytest.mark.parametrize(
+    ("counts", "failures", "code"),
+    [
+        (DocumentCounts(new=1, failed=1), 1, 4),
+        (DocumentCounts(replaced=1), 1, 4),
+        (DocumentCounts(unchanged=1, failed=2), 2, 4),
+        (DocumentCounts(failed=1), 1, 1),
+        (DocumentCounts(failed=1), 0, 1),
+        (DocumentCounts(), 0, 0),
+        (DocumentCounts(unchanged=3), 0, 0),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--json"], ["--quiet"], ["--dry-run"]], ids=str)
+def test_exit_code_of_load(fake, counts, failures, code, options):
+    fake.report = LoadReport(counts, {}, [Failure("f", "r")] * failures, {"total": 1})
+    assert run("load", "x", *options).exit_code == code
+
+
+def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    here = tmp_path.as_posix()
+    fake.report = LoadReport(DocumentCounts(new=1, failed=25), {}, [Failure(f"{here}/b{n}.txt", HOSTILE) for n in range(25)], {})
+    result = run("load", "x", "--quiet")
+    lines = result.stderr.splitlines()
+    assert result.stdout == ""
+    assert len(lines) == 21
+    assert lines[0].startswith("Failed: b0.txt: ared")
+    assert lines[-1] == "... and 5 more failures; --json lists all"
+    assert "\x1b" not in result.stderr
+
+
+def test_progress_in_a_pipe_is_a_line_every_ten_seconds(capsys):
+    now = iter([0.0, 5.0, 10.0, 15.0, 21.0])
+    lines = progress.PlainLines(clock=lambda: next(now))
+    for n in (50, 100, 150, 210):
+        lines.report(Progress(n // 10, n, 1000 if n < 200 else None, "loading"))
+    assert capsys.readouterr() == (
+        "",
+        "loading: 10 documents, 100 passages of 1,000, 10 passages/s, about 1 min 30 s left\nloading: 21 documents, 210 passages, 10 passages/s\n",
+    )
+
+
+def test_a_rate_is_said_while_loading_only():
+    assert progress.line(Progress(1, 9, 9, "indexing"), 3) == "indexing: 1 document, 9 passages of 9"
+    assert progress.line(Progress(0, 0, 9, "loading"), 3) == "loading: 0 documents, 0 passages of 9"
+
+
+def test_progress_on_a_terminal_is_a_bar_on_standard_error(monkeypatch, capsys):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.reporter(quiet=False) as report:
+        report(Progress(2, 20, 40, "loading"))
+        click.echo("out")
+    assert "2 documents, 20 passages of 40" in terminal.getvalue()
+    assert capsys.readouterr().out == "out\n"
+
+
+def test_an_input_error_of_a_loader_is_said_as_it_is(fake):
+    fake.raises = InputError("no such file or folder", where="nosuch", hint="Check the path")
+    result = run("load", "nosuch")
+    assert (result.exit_code, result.stderr) == (1, "Error: nosuch: no such file or folder. Check the path\n")

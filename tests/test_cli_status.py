@@ -1,0 +1,84 @@
+"""`gswgraph status`, `doctor` and `forget`."""
+
+from __future__ import annotations
+
+import json
+
+import cli_runner
+import pytest
+from cli_runner import last_call, run
+
+from gsw_graph.results import Finding, Forgotten, Status
+
+fake = cli_runner.fake
+
+
+def test_status_shows_what_is_held(fake, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    fake.state = Status("/m", "neo4j", "5.26", {"Document": 3, "Role": 0}, {"PART_OF": 12345}, ["/far/1.md"], 1, "mini", 384)
+    shown = run("status").stdout
+    assert shown.startswith("memory    /m\nengine    neo4j 5.26\nschema    1\nembedder  mini (384 dimensions)\n")
+    assert "\nRelationships\n  PART_OF  12,345\n" in shown
+    assert "The load of 1 was cut off; load again to complete:\n  /far/1.md\n" in shown
+    assert "created" not in shown
+
+
+def test_status_of_an_empty_memory_says_how_to_begin(fake):
+    fake.state = Status("/m", "fake", "1", {}, {}, [])
+    result = run("status")
+    assert result.exit_code == 0
+    assert "gswgraph load PATH" in result.stdout
+    assert json.loads(run("status", "--json").stdout)["schema"] is None
+
+
+def test_doctor_shows_the_line_that_mends(fake):
+    assert run("doctor").exit_code == 0
+    fake.findings = [Finding("engine", True, "up"), Finding("embedder", False, "[red]missing", "pip install 'gswgraph[offline]'")]
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "ok     engine    up",
+        "WRONG  embedder  [red]missing",
+        "       mend: pip install 'gswgraph[offline]'",
+    ]
+
+
+def test_doctor_in_json(fake):
+    fake.findings = [Finding("engine", False, "down", "start it")]
+    result = run("doctor", "--json")
+    assert result.exit_code == 1
+    expected = {"check": "engine", "ok": False, "found": "down", "mend": "start it"}
+    assert json.loads(result.stdout) == {"ok": False, "findings": [expected]}
+
+
+@pytest.mark.parametrize(("forgotten", "unknown", "code"), [(["a"], [], 0), (["a"], ["b"], 4), ([], ["b"], 1), ([], [], 0)])
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=str)
+def test_exit_code_of_forget(fake, forgotten, unknown, code, options):
+    fake.forgotten = Forgotten(forgotten, unknown)
+    result = run("forget", "a", "b", *options)
+    assert result.exit_code == code
+    assert last_call(fake) == ("forget", ("a", "b"), {"everything": False})
+    if options:
+        assert json.loads(result.stdout) == {"forgotten": forgotten, "unknown": unknown}
+    else:
+        assert result.stdout == f"Forgot {len(forgotten)} document{'' if len(forgotten) == 1 else 's'}.\n"
+        assert result.stderr == "".join(f"Unknown: {name}\n" for name in unknown)
+
+
+@pytest.mark.parametrize("args", [[], ["a", "--all"]])
+def test_forget_wants_sources_or_all(fake, args):
+    assert run("forget", *args).exit_code == 2
+    assert fake.calls == []
+
+
+def test_forget_all_asks_first(fake):
+    refused = run("--memory", "bolt://me:secret@host", "forget", "--all", "--json", stdin="n\n")
+    assert (refused.exit_code, refused.stdout, fake.calls) == (1, "", [])
+    assert "bolt://host?" in refused.stderr
+    assert "secret" not in refused.output
+    agreed = run("forget", "--all", "--json", stdin="y\n")
+    assert agreed.exit_code == 0
+    assert json.loads(agreed.stdout)["forgotten"] == ["/far/1.md"]
+    assert last_call(fake) == ("forget", (), {"everything": True})
+    assert run("forget", "--all", "--yes").stderr == ""
+    assert run("forget", "--all", stdin="").exit_code == 1

@@ -1,0 +1,113 @@
+"""Asking, on every engine: what the strategies for plain text promise."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+import pytest
+from contract import CORPUS_NODES, DOCUMENTS, QUESTIONS, by_query, sources
+
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["id"])
+def test_both_forms_of_linked_agree(corpus: Memory, question: dict) -> None:
+    whole, query = (m.ask(question["question"], strategy="linked", k=5, trace=True) for m in (corpus, by_query(corpus)))
+    assert whole.trace is not None
+    assert query.trace is not None
+    assert (whole.trace.walked, query.trace.walked) == ("whole graph", "neighbourhood by query")
+    assert query.trace.passages_walked == whole.trace.passages_walked == CORPUS_NODES["Passage"]
+    assert [p.id for p in query.passages] == [p.id for p in whole.passages]
+    assert [p.score for p in query.passages] == pytest.approx([p.score for p in whole.passages], rel=1e-3)
+    assert query.trace.linked == whole.trace.linked
+    assert question["supporting"][0] in sources(whole)  # the first hop names what the question names
+
+
+def test_the_trace_of_linked(corpus: Memory) -> None:
+    answer = corpus.ask("In what disaster did the architect of the Vellmouth Observatory die?", strategy="linked", trace=True)
+    trace = answer.trace
+    assert trace is not None
+    assert [mention["concept"] for mention in trace.linked] == ["vellmouth observatory"]
+    assert trace.seeds[0]["concept"] == "vellmouth observatory"
+    assert set(trace.paths) == {p.id for p in answer.passages}
+    for passage in answer.passages:
+        steps = trace.paths[passage.id]
+        assert (steps[-1].kind, steps[-1].id, steps[-1].label) == ("passage", passage.id, passage.title)
+        for step in steps:
+            label = "Concept" if step.kind == "name" else "Passage"
+            (row,) = corpus.cypher(f"MATCH (n:{label} {{id: $id}}) RETURN coalesce(n.title, n.name) AS label", id=step.id).rows
+            assert row["label"] == step.label
+    assert corpus.ask("Who is Ana?", strategy="linked").trace is None
+
+
+def test_dense_is_the_cosine(corpus: Memory) -> None:
+    embedder = corpus.embedder
+    texts = {d.passage_id(p.position): p.full_text for d in DOCUMENTS for p in d.passages}
+    stored = dict(zip(texts, embedder.encode(list(texts.values())), strict=True))
+    for question in [*(q["question"] for q in QUESTIONS[:3]), next(iter(texts.values()))]:
+        (vector,) = embedder.encode_query([question])
+        cosines = {i: float(v @ vector) for i, v in stored.items()}
+        answer = corpus.ask(question, strategy="dense", k=40)
+        assert {p.id: p.score for p in answer.passages} == pytest.approx(cosines, abs=1e-4)
+        assert [p.id for p in answer.passages][:5] == sorted(cosines, key=lambda i: -cosines[i])[:5]
+    assert answer.passages[0].score == pytest.approx(1, abs=1e-4)
+
+
+def test_bm25_finds_rare_words_in_any_form(corpus: Memory) -> None:
+    rare = Counter(word for d in DOCUMENTS for word in {w for p in d.passages for w in re.findall(r"[a-z]{7,}", p.full_text.lower())})
+    checked = 0
+    for document in DOCUMENTS:
+        words = sorted({w for p in document.passages for w in re.findall(r"[a-z]{7,}", p.full_text.lower()) if rare[w] == 1})
+        if words:
+            answer = corpus.ask(f"{words[0]}?", strategy="bm25")
+            assert document.source in {p.source for p in answer.passages}
+            assert [p.score for p in answer.passages] == sorted((p.score for p in answer.passages), reverse=True)
+            checked += 1
+    assert checked > 20
+    assert sources(corpus.ask("observatories", strategy="bm25", k=1)) == ["vellmouth_observatory.md"]  # stemmed
+    assert corpus.ask("xyzzyq", strategy="bm25").abstained
+    assert corpus.ask("?! ...", strategy="bm25").abstained
+
+
+@pytest.mark.parametrize("strategy", ["auto", "linked", "dense", "bm25"])
+def test_an_answer_has_what_it_promises(corpus: Memory, strategy: str) -> None:
+    for k in (1, 3, 12, 100):
+        answer = corpus.ask("Who built the Great Tide Engine in Vellmouth?", strategy=strategy, k=k)
+        assert 0 < len(answer.passages) <= k
+        assert strategy == "bm25" or len(answer.passages) == min(k, CORPUS_NODES["Passage"])
+        assert len({p.id for p in answer.passages}) == len(answer.passages)
+        assert [p.score for p in answer.passages] == sorted((p.score for p in answer.passages), reverse=True)
+        for passage in answer.passages:
+            document = next(d for d in DOCUMENTS if d.source == passage.source)
+            assert passage.document == document.id
+            assert (passage.title, passage.text) in {(p.title, p.text) for p in document.passages}
+        assert (answer.answer, answer.citations) == (None, [])  # nothing is stated, so nothing is cited
+    assert answer.strategy == strategy.replace("auto", "linked")
+    assert not answer.abstained
+    assert answer.round_trips >= 1
+    assert json.loads(json.dumps(answer.to_dict()))["passages"][0]["source"] == answer.passages[0].source
+
+
+def test_questions_that_cannot_be_asked(corpus: Memory) -> None:
+    for question, options, message in [
+        ("", {}, "empty"),
+        (" \n", {}, "empty"),
+        ("Who?", {"k": 0}, "k is 0"),
+        ("Who?", {"strategy": "magic"}, "no strategy 'magic'"),
+        ("Who?", {"plan": ["Who?"], "strategy": "linked"}, "linked does not follow a plan"),
+        ("Who?", {"plan": ["Who?"], "strategy": "dense"}, "dense does not follow a plan"),
+        ("Who?", {"plan": []}, "the plan is empty"),
+        ("Who?", {"plan": ["Who is #2?"]}, "there is no step 2"),
+        ("Who?", {"plan": ["Who?"], "strategy": "ricr", "k": 0}, "k is 0"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            corpus.ask(question, **options)
+
+
+def test_questions_without_end(corpus: Memory) -> None:
+    for question in ("Vellmouth " * 3000, "(" * 5000, "a" * 20_000, "Ana of the " * 500):
+        for memory, strategy in ((corpus, "linked"), (by_query(corpus), "linked"), (corpus, "dense"), (corpus, "bm25")):
+            assert len(memory.ask(question, strategy=strategy).passages) <= 5

@@ -1,0 +1,215 @@
+"""Chains of pairs along a plan, on every engine: the same everywhere, one query a level, and never an error for want of something."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+from contract import HOSTILE, by_query, records
+from dump import differences, dump, version
+
+from gsw_graph.loaders import read
+from gsw_graph.memory import Memory
+from gsw_graph.model import Workspace
+from gsw_graph.plan import parse
+from gsw_graph.results import Answer
+from gsw_graph.store import hops
+from gsw_graph.store.reader import Reader
+
+FIRST: dict[str, list[Any]] = {}  # what the engine that is tested first finds
+PLANS: dict[str, Any] = {
+    "three hops": samples.PLAN,
+    "one hop": ["Who sang at the Stone Pier?"],
+    "two ends": ["Who built the Stone Pier?", "Where was #1 born?", "When was #1 born?"],
+    "two parents": ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "Did #1 lie in #2?"],
+    "comparison": [
+        {"id": 1, "question": "When was Ana Ruiz born?"},
+        {"id": 2, "question": "When was the Stone Pier built?"},
+        {"id": 3, "question": "Which is earlier, #1 or #2?", "retrieve": False},
+    ],
+}
+# Questions without a word for the full-text index, or with none that its analysis keeps.
+EMPTY = ["?", "?! ... --", "(((", "AND OR NOT", "the of and", "who is it?", "&& || !", "***", "\u202e \u202c", "\u0301", "🙂", "#", "~^2", "\\", '"']
+
+
+def found(answer: Answer) -> list[Any]:
+    """What must be the same on every engine: chains with their hops, to the digits that 32 bits leave."""
+    return [
+        answer.answer,
+        [(round(c.score, 3), [(h.step, h.concrete_question, h.answer, h.qa.id, h.passage, h.via, round(h.score, 3)) for h in c.hops]) for c in answer.chains],
+        [p.id for p in answer.passages],
+    ]
+
+
+@pytest.mark.parametrize("name", list(PLANS))
+def test_chains_are_the_same_on_every_engine(sample: Memory, name: str) -> None:
+    plan = PLANS[name]
+    stamp = version(sample)
+    answer = sample.ask(samples.QUESTION, strategy="ricr", plan=plan, k=4, trace=True)
+    assert answer.chains
+    assert found(answer) == FIRST.setdefault(name, found(answer))
+    assert answer.round_trips <= len(parse(plan).levels()) + 2
+    assert version(sample) == stamp
+    again = sample.ask(samples.QUESTION, plan=plan, k=4)  # with a plan, `auto` is this
+    assert (again.strategy, found(again)) == ("ricr", found(answer))
+
+
+def test_a_chain_goes_from_document_to_document(sample: Memory) -> None:
+    answer = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN, k=4)
+    best = answer.chains[0]
+    assert [hop.answer for hop in best.hops] == samples.CHAIN
+    assert [hop.concrete_question for hop in best.hops] == ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]
+    sources = {p.id: p.source for p in answer.passages}
+    assert [sources[hop.passage] for hop in best.hops] == ["pier", "ana", "valle"]
+    assert {"vector", "name"} <= set(best.hops[1].via)  # the answer before is the name of this question
+    assert json.loads(json.dumps(answer.to_dict()))["chains"][0]["hops"][2]["answer"] == "the ombre"
+
+
+def test_chains_grow_without_a_plan(sample: Memory) -> None:
+    answer = sample.ask("Where was Ana Ruiz born?", strategy="ricr", k=4)
+    assert answer.chains[0].hops[0].answer == "Valle Alto"
+    assert answer.round_trips <= 4
+    assert sample.ask("Where was Ana Ruiz born?").strategy == "linked"
+
+
+def test_every_way_brings_its_pairs(sample: Memory) -> None:
+    """What the query says of a hop: vectors, words of entities and their roles, and names."""
+    (vector,) = sample.embedder.encode_query(["Who built the Stone Pier?"])
+    reader = Reader(sample._connection)
+
+    def asked(**changed: Any) -> dict[tuple[str, ...], set[str]]:
+        result = hops.hop(reader, [{"embedding": vector.tolist(), "words": "", "keys": [], **changed}])
+        ways: dict[tuple[str, ...], set[str]] = {}
+        for pair, way in result.candidates[0]:
+            for one in way:
+                ways.setdefault((one,), set()).add(pair.question)
+        return ways
+
+    every = {question for r in samples.RECORDS for _, question, _ in samples.pairs(r)}
+    assert asked()[("vector",)] == every  # fewer than the thirty nearest
+    assert ("words",) not in asked()
+    assert ("name",) not in asked()
+    husband = {"Whom did Ana Ruiz marry?"}
+    assert asked(words="husband")[("words",)] == husband  # a state of Bruno Keller
+    assert asked(keys=["valle alto"])[("name",)] == {question for question, names in samples.ABOUT.items() if "Valle Alto" in names}
+    assert ("name",) not in asked(keys=["no such name"])
+    both = hops.hop(reader, [{"embedding": vector.tolist(), "words": w, "keys": []} for w in ("husband", "", "mayor")])
+    assert [{pair.question for pair, way in one if "words" in way} for one in both.candidates] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
+    assert len(both.pairs) == len(both.phrases) == len(both.passages) == len(every)
+    assert reader.round_trips == 7
+
+
+def test_a_memory_without_pairs_abstains(memory: Memory, tmp_path: Path) -> None:
+    for plan in (None, samples.PLAN):
+        empty = memory.ask(samples.QUESTION, strategy="ricr", plan=plan)
+        assert (empty.abstained, empty.answer, empty.chains, empty.passages) == (True, None, [], [])
+    memory.load(records(tmp_path, "Then Ana Ruiz built the Stone Pier in Porto Velho.", "Then Bruno Keller slept."))
+    for plan in (None, samples.PLAN, PLANS["comparison"]):
+        answer = memory.ask(samples.QUESTION, strategy="ricr", plan=plan, k=2, trace=True)
+        assert (answer.abstained, answer.answer, answer.chains, answer.citations) == (True, None, [], [])
+    memory.load(samples.jsonl(tmp_path / "open.jsonl", [{**samples.RECORDS[1], "verb_phrases": []}]))
+    assert memory.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN).abstained
+
+
+def test_a_question_that_the_passage_leaves_open_ends_no_chain(memory: Memory, tmp_path: Path) -> None:
+    only = {**samples.RECORDS[1], "verb_phrases": [{"phrase": "was born", "questions": [{"text": "Where was Ana Ruiz born?", "answers": []}]}]}
+    memory.load(samples.jsonl(tmp_path / "open.jsonl", [only]))
+    answer = memory.ask("Where was Ana Ruiz born?", strategy="ricr", trace=True)
+    assert (answer.abstained, answer.chains) == (True, [])
+    assert answer.trace is not None
+    assert {c.fate for asked in answer.trace.asked for c in asked.candidates} == {"has no answer"}
+
+
+@pytest.mark.parametrize("question", EMPTY, ids=ascii)
+def test_a_question_without_words(sample: Memory, question: str) -> None:
+    """The full-text index is asked for nothing, or for stop words alone; the vectors still answer."""
+    if not question.strip():
+        question += "x"
+    for plan in (None, [question], ["Who built the Stone Pier?", f"{question} #1"], [f"{question} Ana Ruiz?", "Who is #1?"]):
+        answer = sample.ask(question, strategy="ricr", plan=plan, trace=True)
+        assert answer.trace is not None
+        assert answer.trace.asked[0].candidates
+    for one, strategy in ((sample, "linked"), (by_query(sample), "linked"), (sample, "dense"), (sample, "bm25")):
+        one.ask(question, strategy=strategy)
+
+
+@pytest.fixture
+def hostile(memory: Memory, tmp_path: Path) -> tuple[Memory, list[Workspace]]:
+    """Hostile names, questions, answers, phrases, roles, states and propositions, as the loader gives them."""
+    rows = []
+    for n, text in enumerate(HOSTILE):
+        name = f"{text[:200]} N{n}"
+        rows.append(
+            {
+                "id": f"h{n} {text[:80]}",
+                "title": text,
+                "text": f"{text} stands here.",
+                "entities": [{"name": name, "roles": [{"role": f"r {text[:100]}", "states": [f"s {text[:100]}", text[:50] + "x"]}]}, {"name": f"Person{n} Smith"}],
+                "verb_phrases": [
+                    {
+                        "phrase": f"p {text}",
+                        "questions": [{"text": f"Who met {text} {n}?", "answers": [name, f"TEXT:t {text}"]}, {"text": f"{text} {n}", "answers": [f"Person{n} Smith"]}],
+                    }
+                ],
+                "propositions": [{"text": f"f {text}", "entities": [name]}],
+            }
+        )
+    path = samples.jsonl(tmp_path / "hostile.jsonl", rows)
+    report = memory.load(path)
+    assert report.failures == []
+    assert report.documents.new == len(HOSTILE)
+    return memory, [item for item in read([path]) if isinstance(item, Workspace)]
+
+
+def test_hostile_findings_come_back_as_they_were(hostile: tuple[Memory, list[Workspace]], tmp_path: Path) -> None:
+    memory, workspaces = hostile
+    assert len(workspaces) == len(HOSTILE)
+
+    def rows(query: str) -> list[Any]:
+        return sorted(repr(tuple(row.values())) for row in memory.cypher(query).rows)
+
+    def expected(items: Any) -> list[str]:
+        return sorted(map(repr, items))
+
+    pairs = [(w.source, v.phrase, q.question, list(q.answers)) for w in workspaces for v in w.verb_phrases for q in v.pairs]
+    assert len(pairs) == 2 * len(HOSTILE)
+    assert rows(
+        "MATCH (v:VerbPhrase)-[:ASKS]->(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)"
+        " RETURN d.source AS s, v.phrase AS v, q.question AS q, q.answers AS a"
+    ) == expected(pairs)
+    assert rows("MATCH (e:Entity)-[:PLAYS]->(r:Role) RETURN e.name AS e, e.description AS d, r.name AS r") == expected(
+        (e.name, e.description, role) for w in workspaces for e in w.entities for role, _ in e.roles
+    )
+    assert rows("MATCH (:Entity)-[p:PLAYS]->(r:Role) RETURN r.name AS r, p.states AS s") == expected(
+        (role, list(states)) for w in workspaces for e in w.entities for role, states in e.roles
+    )
+    assert rows("MATCH (f:Proposition)-[:MENTIONS]->(e:Entity) RETURN f.text AS f, e.name AS e") == expected(
+        (f.text, name) for w in workspaces for f in w.propositions for name, _ in f.mentions
+    )
+    assert rows("MATCH (:QAPair)-[a:ANSWERED_BY]->(e:Entity) RETURN a.position AS p, e.name AS e") == expected((0, e.name) for w in workspaces for e in w.entities)
+    assert [finding for finding in memory.doctor() if not finding.ok] == []
+    before, stamp = dump(memory), version(memory)
+    assert memory.load(str(tmp_path / "hostile.jsonl")).documents.unchanged == len(HOSTILE)
+    assert (version(memory), differences(dump(memory), before)) == (stamp, [])
+    memory.forget(*(w.source for w in workspaces))
+    assert [label for label, _, _ in dump(memory)["nodes"]] == ["Memory"]
+
+
+def test_hostile_questions_follow_their_plans(hostile: tuple[Memory, list[Workspace]]) -> None:
+    memory, _ = hostile
+    before, stamp = memory.status(), version(memory)
+    for n, text in enumerate(HOSTILE):
+        text = text[:1900]
+        if not text.strip():
+            continue
+        for plan in ([f"Who met {text} {n}?", f"{text} #1"], [text, f'#1\'s "{text}"', f"{text} #2 of #1"]):
+            answer = memory.ask(text, strategy="ricr", plan=plan, trace=True)
+            assert answer.passages, text
+            assert answer.trace is not None
+            if plan[0].startswith("Who met"):
+                (first,) = [asked for asked in answer.trace.asked if asked.step == 1]
+                assert any(candidate.qa.question.startswith(f"Who met {HOSTILE[n].strip()[:20]}") for candidate in first.candidates), text
+    assert (memory.status(), version(memory)) == (before, stamp)

@@ -1,0 +1,96 @@
+"""The doctor, on every engine: what is wrong is found and mended, and what does not fit is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import fakes
+import pytest
+from contract import CORPUS, records, troubles
+from dump import differences, dump, version
+
+from gsw_graph.errors import SchemaError
+from gsw_graph.memory import Memory
+from gsw_graph.store import schema
+
+
+def test_a_sound_memory_is_well(corpus: Memory) -> None:
+    findings = corpus.doctor()
+    assert all(finding.ok for finding in findings)
+    assert [finding.check for finding in findings] == ["engine", "embedder", "memory", "indexes", "documents", "graph"]
+    assert all(finding.mend is None for finding in findings)
+
+
+@pytest.mark.parametrize("index", schema.SEARCH_INDEXES)
+def test_a_lost_index_is_found_and_made_again(corpus: Memory, index: str) -> None:
+    corpus._connection.dialect.run_schema(f"DROP INDEX {index}")
+    try:
+        assert list(troubles(corpus)) == ["indexes"]
+        assert index in troubles(corpus)["indexes"]
+        assert "gswgraph doctor --mend" in troubles(corpus)["indexes"]
+        if index.startswith("passage"):
+            corpus.load(CORPUS)
+    finally:
+        corpus.doctor(mend=True)
+    assert troubles(corpus) == {}
+    for strategy in ("linked", "dense", "bm25"):
+        assert corpus.ask("Who is Ingrid Sølvær?", strategy=strategy).passages
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        ("MATCH (c:Concept {id: 'vellmouth'}) SET c.passages = c.passages + 1", "1 miscounted"),
+        ("CREATE (:Concept {id: 'x y z', name: 'X', passages: 1})", "1 miscounted"),
+        ("CREATE (:Entity {id: 'x', name: 'X'})", "1 loose entities"),
+        ("CREATE (:Passage {id: 'x', text: 'X'})", "1 loose passages"),
+    ],
+)
+def test_damage_is_found_and_mended(corpus: Memory, harm: str, words: str) -> None:
+    before = dump(corpus)
+    corpus.cypher(harm, write=True)
+    try:
+        assert list(troubles(corpus)) == ["graph"]
+        assert words in troubles(corpus)["graph"]
+        assert "gswgraph doctor --mend" in troubles(corpus)["graph"]
+    finally:
+        corpus.doctor(mend=True)
+    assert troubles(corpus) == {}
+    assert dump(corpus) == before
+
+
+def test_a_first_load_that_was_cut_off_is_found_and_mended(corpus: Memory) -> None:
+    corpus.cypher("MATCH (m:Memory) SET m.indexed = false", write=True)
+    fresh = Memory(corpus._connection, corpus._settings)
+    assert "not built" in troubles(fresh)["indexes"]
+    assert fresh.ask("Who is Ingrid Sølvær?").passages
+    assert troubles(fresh) == {}
+    corpus.cypher("MATCH (m:Memory) SET m.indexed = false", write=True)
+    corpus.load(CORPUS)
+    assert troubles(corpus) == {}
+
+
+def test_another_embedder_is_refused(corpus: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, stamp = dump(corpus), version(corpus)
+    other = Memory(corpus._connection, replace(corpus._settings, embedder="another-model"))
+    message = rf"made with the embedder all-MiniLM-L6-v2 \({fakes.DIMENSION} dimensions\), now another-model .*GSWGRAPH_EMBEDDER=all-MiniLM-L6-v2"
+    for refused in (lambda: other.load(records(tmp_path, "So Ana.")), lambda: other.ask("Who?"), lambda: other.ask("Who?", strategy="bm25")):
+        with pytest.raises(SchemaError, match=message):
+            refused()
+    assert "GSWGRAPH_EMBEDDER=all-MiniLM-L6-v2" in troubles(other)["memory"]
+    monkeypatch.setattr(fakes.BagOfWords, "dimension", 32)  # the same name, another size
+    with pytest.raises(SchemaError, match=r"now all-MiniLM-L6-v2 \(32\) is set"):
+        Memory(corpus._connection, corpus._settings).load(CORPUS)
+    assert (version(corpus), differences(dump(corpus), before)) == (stamp, [])
+
+
+def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:
+    corpus.cypher("MATCH (m:Memory) SET m.schema = 99", write=True)
+    try:
+        fresh = Memory(corpus._connection, corpus._settings)
+        for refused in (lambda: fresh.load(CORPUS), lambda: fresh.ask("Who?")):
+            with pytest.raises(SchemaError, match="schema 99"):
+                refused()
+    finally:
+        corpus.cypher("MATCH (m:Memory) SET m.schema = 1", write=True)

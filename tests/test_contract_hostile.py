@@ -1,0 +1,62 @@
+"""Hostile text, on every engine: it is stored as it was and is never more than words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from contract import HOSTILE, by_query, expected_counts
+from dump import dump, version
+
+from gsw_graph.extract import rules
+from gsw_graph.loaders import read
+from gsw_graph.memory import Memory
+from gsw_graph.model import Document
+
+
+@pytest.fixture
+def hostile(memory: Memory, tmp_path: Path) -> Memory:
+    rows = [
+        {"id": f"h{n} {title[:80]}", "title": title, "text": f"{title}\n\nIt is said that {title} met Word{n}x Person{n} on 3 May 18{n:02}. So {title}!"}
+        for n, title in enumerate(HOSTILE)
+    ]
+    (tmp_path / "hostile.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    report = memory.load(str(tmp_path / "hostile.jsonl"))
+    assert report.failures == []
+    assert report.documents.new == len(HOSTILE)
+    return memory
+
+
+def test_hostile_text_comes_back_as_it_was(hostile: Memory, tmp_path: Path) -> None:
+    documents = [item for item in read([str(tmp_path / "hostile.jsonl")]) if isinstance(item, Document)]
+    nodes, relationships = expected_counts(documents)
+    assert (hostile.status().nodes, hostile.status().relationships) == (nodes, relationships)
+    rows = hostile.cypher("MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.source AS s, p.position AS n, p.title AS t, p.text AS x").rows
+    assert {(r["s"], r["n"]): (r["t"], r["x"]) for r in rows} == {(d.source, p.position): (p.title, p.text) for d in documents for p in d.passages}
+    keys = {entity.key for document in documents for entity in rules.extract(document).entities}
+    assert {row["id"] for row in hostile.cypher("MATCH (c:Concept) RETURN c.id AS id").rows} == keys
+    assert {"null", "emoji"} <= keys
+    assert all(finding.ok for finding in hostile.doctor())
+    stamp = version(hostile)
+    assert hostile.load(str(tmp_path / "hostile.jsonl")).documents.unchanged == len(HOSTILE)
+    assert version(hostile) == stamp
+
+
+def test_hostile_questions_are_only_words(hostile: Memory) -> None:
+    before, stamp = hostile.status(), version(hostile)
+    for n, title in enumerate(HOSTILE):
+        for asked in (f"{title} and Word{n}x Person{n}?", title, f'{title}\'s "{title}"'):
+            if not asked.strip():
+                continue
+            for memory, strategy in ((hostile, "linked"), (by_query(hostile), "linked"), (hostile, "dense"), (hostile, "bm25")):
+                answer = memory.ask(asked, strategy=strategy, trace=True)
+                if asked.endswith("?") and len(title) < 200 and strategy != "dense":
+                    assert any(p.source.startswith(f"h{n} ") for p in answer.passages), (strategy, title)
+    assert (hostile.status(), version(hostile)) == (before, stamp)
+
+
+def test_hostile_sources_are_forgotten_by_their_names(hostile: Memory) -> None:
+    names = [row["s"] for row in hostile.cypher("MATCH (d:Document) RETURN d.source AS s").rows]
+    assert sorted(hostile.forget(*names).forgotten) == sorted(names)
+    assert [label for label, _, _ in dump(hostile)["nodes"]] == ["Memory"]

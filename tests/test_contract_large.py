@@ -1,0 +1,190 @@
+"""Documents larger than a transaction, on every engine: out of sight until they are whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import samples
+from contract import BIG, CORPUS_NODES, CutOffError, cut_off, seen, sources
+from dump import differences, dump
+
+from gsw_graph.memory import Memory
+from gsw_graph.store import writer
+
+
+@pytest.fixture
+def big(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A document that takes many transactions."""
+    monkeypatch.setattr(writer, "TRANSACTION_BYTES", 10_000)
+    monkeypatch.setattr(writer, "MESSAGE_BYTES", 9_000)
+    monkeypatch.setattr(writer, "_FORGET_PASSAGES", 9)
+    file = tmp_path / "big.txt"
+    file.write_text("The Big One\n\n" + BIG, encoding="utf-8")
+    return str(file)
+
+
+def test_a_document_of_many_transactions_is_the_same_as_of_one(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
+    corpus.load(big)
+    assert calls[0] > 20
+    assert "big.txt" in seen(corpus)
+    many = dump(corpus)
+    corpus.forget(big)
+    monkeypatch.setattr(writer, "TRANSACTION_BYTES", 10**9)
+    monkeypatch.setattr(writer, "MESSAGE_BYTES", 10**9)
+    corpus.load(big)
+    assert differences(dump(corpus), many) == []
+    assert corpus.status().nodes["Passage"] > CORPUS_NODES["Passage"] + 30
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7, 1.0])
+def test_a_document_that_is_half_written_is_not_seen_until_it_is_whole(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
+    corpus.load(big)
+    whole, total = dump(corpus), calls[0]
+    corpus.forget(big)
+    for old in ("none", "half written", "ready"):  # what stood there before
+        with monkeypatch.context() as patch:
+            if old == "ready":
+                corpus.load(big)
+                Path(big).write_text(Path(big).read_text(encoding="utf-8").replace("kept the", "kept  the"), encoding="utf-8")
+            cut_off(patch, round(share * (total - 1)), ("_run", "_mark"))
+            with pytest.raises(CutOffError):
+                corpus.load(big)
+        assert corpus.status().unfinished == [Path(big).as_posix()]
+        assert "big.txt" not in seen(corpus)
+        failed = [finding for finding in corpus.doctor() if not finding.ok]
+        assert [finding.check for finding in failed] == ["documents"]
+        assert big in (failed[0].mend or "")
+    Path(big).write_text(Path(big).read_text(encoding="utf-8").replace("kept  the", "kept the"), encoding="utf-8")
+    corpus.load(big)
+    assert corpus.status().unfinished == []
+    assert "big.txt" in seen(corpus)
+    assert differences(dump(corpus), whole) == []
+    assert all(finding.ok for finding in corpus.doctor())
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_document_that_is_half_forgotten_is_not_seen(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    before = dump(corpus)
+    corpus.load(big)
+    with monkeypatch.context() as patch:
+        cut_off(patch, steps, ("_forget", "_mark"))
+        with pytest.raises(CutOffError):
+            corpus.forget(big)
+    assert corpus.status().unfinished == [Path(big).as_posix()]
+    assert "big.txt" not in seen(corpus)
+    corpus.forget(big)
+    assert differences(dump(corpus), before) == []
+
+
+def test_who_asks_before_the_last_transaction_sees_the_document_after_it(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner, asked = writer._mark, []
+
+    def ask() -> list[str]:
+        return sources(corpus.ask("Who is Quintus Albatross of the Big One?", k=20))
+
+    def ask_first(tx, name, document):
+        asked.append(ask())  # and keeps the name graph of this version
+        inner(tx, name, document)
+
+    monkeypatch.setattr(writer, "_mark", ask_first)
+    corpus.load(big)
+    assert len(asked) == 1
+    assert "big.txt" not in asked[0]
+    assert "big.txt" in ask()
+
+
+# Ready workspaces
+
+
+def city(n: int) -> dict[str, object]:
+    """What was found in one part of the large document: names that every part has, and its own."""
+    return {
+        "phrase": f"kept tower {n}",
+        "questions": [
+            {"text": f"Who kept the kestrel{n} tower?", "answers": ["Quintus Albatross", f"TEXT:Marlowe{n} family"]},
+            {"text": f"Where is the kestrel{n} tower of Quintus Albatross?", "answers": [f"Kestrel{n} Marlowe"]},
+        ],
+    }
+
+
+@pytest.fixture
+def big_workspace(big: str, tmp_path: Path) -> str:
+    """The big document as a ready workspace."""
+    record = {
+        "id": "big.txt",
+        "title": "The Big One",
+        "text": BIG,
+        "entities": [
+            {"name": "Quintus Albatross", "roles": [{"role": "keeper", "states": ["of towers"]}]},
+            *({"name": f"Kestrel{n} Marlowe", "roles": [{"role": f"guest {n % 3}", "states": []}]} for n in range(40)),
+        ],
+        "verb_phrases": [city(n) for n in range(40)],
+        "propositions": [{"text": f"Kestrel{n} Marlowe came to Vellmouth.", "entities": [f"Kestrel{n} Marlowe", "Vellmouth"]} for n in range(40)],
+    }
+    return samples.jsonl(tmp_path / "workspace.jsonl", [record])
+
+
+def chains(memory: Memory) -> set[str]:
+    """The sources that any strategy shows, chains too."""
+    found = seen(memory)
+    for plan in (["Who kept the kestrel7 tower?", "Where is the kestrel9 tower of #1?"], ["Where is the kestrel30 tower of Quintus Albatross?"]):
+        answer = memory.ask("Who is Quintus Albatross of the Big One?", strategy="ricr", plan=plan, k=20)
+        found |= set(sources(answer)) | {Path(citation.source).name for citation in answer.citations} | ({"big.txt"} if answer.chains else set())
+    return found
+
+
+def test_a_workspace_of_many_transactions_is_the_same_as_of_one(memory: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
+    memory.load(big_workspace)
+    assert calls[0] > 30
+    many = dump(memory)
+    nodes = memory.status().nodes
+    assert (nodes["QAPair"], nodes["VerbPhrase"], nodes["Proposition"], nodes["Entity"], nodes["Role"]) == (80, 40, 40, 42, 4)
+    assert chains(memory) == {"big.txt"}
+    memory.forget("big.txt")
+    assert [label for label, _, _ in dump(memory)["nodes"]] == ["Memory"]
+    monkeypatch.setattr(writer, "TRANSACTION_BYTES", 10**9)
+    monkeypatch.setattr(writer, "MESSAGE_BYTES", 10**9)
+    memory.load(big_workspace)
+    assert differences(dump(memory), many) == []
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 1.0])
+def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
+    memory.load(big_workspace)
+    whole, total = dump(memory), calls[0]
+    for old in ("none", "half written", "ready"):  # what stood there before
+        if old == "none":
+            memory.forget("big.txt")
+        with monkeypatch.context() as patch:
+            if old == "ready":
+                memory.load(big_workspace)
+            cut_off(patch, round(share * (total - 1)), ("_run", "_mark"))
+            with pytest.raises(CutOffError):
+                memory.load(big_workspace, replace=True)
+        assert memory.status().unfinished == ["big.txt"]
+        assert share < 0.7 or memory.status().nodes["QAPair"]  # there, and out of sight
+        assert chains(memory) == set()
+        assert [finding.check for finding in memory.doctor() if not finding.ok] == ["documents"]
+    memory.load(big_workspace)
+    assert memory.status().unfinished == []
+    assert chains(memory) == {"big.txt"}
+    assert differences(dump(memory), whole) == []
+    assert all(finding.ok for finding in memory.doctor())
+
+
+@pytest.mark.parametrize("steps", [1, 3])
+def test_a_workspace_that_is_half_forgotten_is_not_seen(memory: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    memory.load(big_workspace)
+    with monkeypatch.context() as patch:
+        cut_off(patch, steps, ("_forget", "_mark"))
+        with pytest.raises(CutOffError):
+            memory.forget("big.txt")
+    assert memory.status().unfinished == ["big.txt"]
+    assert chains(memory) == set()
+    memory.forget("big.txt")
+    assert [label for label, _, _ in dump(memory)["nodes"]] == ["Memory"]

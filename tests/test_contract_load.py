@@ -1,0 +1,196 @@
+"""Loading, on every engine: what stands in the graph afterwards, whatever the way and the order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import fakes
+import pytest
+from contract import CORPUS, CORPUS_NODES, CORPUS_RELATIONSHIPS, DOCUMENTS, FILES, records
+from dump import Dump, differences, dump, version
+
+from gsw_graph import pipeline
+from gsw_graph.config import Settings
+from gsw_graph.errors import SchemaError
+from gsw_graph.extract import rules
+from gsw_graph.memory import Memory
+from gsw_graph.names import normalise
+from gsw_graph.store import writer
+
+
+def test_from_nothing(fresh_settings: Settings, fake_embedder: None) -> None:
+    with Memory.open(settings=fresh_settings) as memory:
+        before = memory.status()
+        assert (before.nodes, before.relationships, before.schema, before.version, before.indexed) == ({}, {}, None, None, None)
+        assert memory.ask("Who is Ana?").abstained
+        assert memory.ask("Who is Ana?", strategy="bm25").passages == []
+        assert memory.forget("x").unknown == ["x"]
+        assert memory.load(CORPUS, dry_run=True).documents.new == len(FILES)
+        assert memory.status().schema is None  # a dry run writes nothing, not even a schema
+        assert all(finding.ok for finding in memory.doctor())
+        report = memory.load(CORPUS)
+        assert (report.documents.new, report.documents.failed, report.failures) == (len(FILES), 0, [])
+        assert report.nodes == CORPUS_NODES
+        after = memory.status()
+        assert (after.nodes, after.relationships) == (CORPUS_NODES, CORPUS_RELATIONSHIPS)
+        assert (after.schema, after.embedder, after.dimension, after.indexed) == (1, fresh_settings.embedder, fakes.DIMENSION, True)
+        assert after.unfinished == []
+        assert all(finding.ok for finding in memory.doctor())
+        assert memory.ask("Who is Ingrid Sølvær?").passages
+
+
+def test_a_database_of_another_application_is_left_alone(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.cypher("CREATE (:Document {id: 'theirs', name: 'invoice'})", write=True)
+        with pytest.raises(SchemaError, match=r"another application with the label Document.*NEO4J_DATABASE"):
+            memory.load(records(tmp_path, "So Ana."))
+        assert memory.cypher("MATCH (n) RETURN count(n) AS n").rows == [{"n": 1}]
+
+
+def test_another_extractor_loads_again(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
+    with Memory.open(settings=fresh_settings) as memory:
+        path = records(tmp_path, "So Ana Petrova sang.")
+        assert memory.load(path, extractor="none").nodes["Entity"] == 0
+        report = memory.load(path, extractor="rules")
+        assert (report.documents.replaced, report.nodes["Entity"] > 0, report.nodes["Passage"]) == (1, True, 0)
+        assert memory.load(path).documents.unchanged == 1
+
+
+FIRST_DUMP: dict[str, Dump] = {}  # of the engine that is tested first
+
+
+def test_every_name_and_place_is_stored_as_the_extractor_says(corpus: Memory) -> None:
+    expected, concepts, display = set(), Counter(), {}
+    for document in DOCUMENTS:
+        for entity in rules.extract(document).entities:
+            concepts[entity.key] += len(entity.passages)
+            display[entity.key] = max(display.get(entity.key, ""), entity.name)
+            for position in entity.passages:
+                expected.add((document.passage_id(position), entity.key, entity.name, entity.from_, entity.to, position in entity.titles))
+    rows = corpus.cypher(
+        "MATCH (p:Passage)<-[i:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)"
+        " RETURN p.id AS p, c.id AS c, e.name AS name, e.from AS begin, e.to AS end, i.title AS title"
+    ).rows
+    assert {tuple(row.values()) for row in rows} == expected
+    assert len(rows) == len(expected)
+    rows = corpus.cypher("MATCH (c:Concept) RETURN c.id AS id, c.name AS name, c.passages AS passages").rows
+    assert {row["id"]: row["passages"] for row in rows} == concepts
+    assert {row["id"]: row["name"] for row in rows} == display
+
+
+def test_the_graph_is_the_same_on_every_engine(corpus: Memory) -> None:
+    first = FIRST_DUMP.setdefault("corpus", dump(corpus, vectors=False))
+    assert differences(dump(corpus, vectors=False), first) == []
+
+
+def test_texts_come_back_as_they_were(corpus: Memory) -> None:
+    rows = corpus.cypher("MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.source AS s, p.position AS n, p.title AS t, p.text AS x").rows
+    stored = {(row["s"], row["n"]): (row["t"], row["x"]) for row in rows}
+    assert stored == {(d.source, p.position): (p.title, p.text) for d in DOCUMENTS for p in d.passages}
+    rows = corpus.cypher("MATCH (a:Passage)-[:NEXT]->(b:Passage) RETURN a.id AS a, b.id AS b").rows
+    assert {(row["a"], row["b"]) for row in rows} == {(d.passage_id(n), d.passage_id(n + 1)) for d in DOCUMENTS for n in range(len(d.passages) - 1)}
+
+
+def test_names_are_stored_in_normal_form(corpus: Memory) -> None:
+    ids = [row["id"] for row in corpus.cypher("MATCH (c:Concept) RETURN c.id AS id").rows]
+    assert [normalise(i) for i in ids] == ids
+
+
+def test_dates_are_in_order(corpus: Memory) -> None:
+    rows = corpus.cypher("MATCH (e:Entity) WHERE e.from >= '1850-01-01' AND e.to <= '1899-12-31' RETURN e.from AS begin ORDER BY e.from").rows
+    expected = sorted(e.from_ for d in DOCUMENTS for e in rules.extract(d).entities if e.from_ and e.to and e.from_ >= "1850-01-01" and e.to <= "1899-12-31")
+    assert [row["begin"] for row in rows] == expected
+    assert expected
+
+
+def test_the_second_load_writes_nothing(corpus: Memory) -> None:
+    before, stamp = dump(corpus), version(corpus)
+    report = corpus.load(CORPUS)
+    assert (report.documents.new, report.documents.unchanged, report.documents.replaced) == (0, len(FILES), 0)
+    assert not any(report.nodes.values())
+    assert version(corpus) == stamp
+    assert differences(dump(corpus), before) == []
+
+
+def test_a_dry_run_writes_nothing(corpus: Memory, tmp_path: Path) -> None:
+    before, stamp = dump(corpus), version(corpus)
+    report = corpus.load(CORPUS, records(tmp_path, "So Ana met Bo."), dry_run=True)
+    assert (report.documents.new, report.documents.unchanged, report.nodes) == (1, len(FILES), {"Passage": 1})
+    assert (version(corpus), differences(dump(corpus), before)) == (stamp, [])
+
+
+@pytest.mark.parametrize("way", ["reversed", "halves", "one by one", "replaced"])
+def test_the_graph_does_not_depend_on_the_way_of_loading(corpus: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    spellings = records(tmp_path, *[f"Then {name} came to Vellmouth." for name in ("BEYONCE", "Beyoncé", "Beyonce", "beyoncé Knowles", "Vellmouth")])
+    corpus.load(spellings)
+    expected = dump(corpus)
+    if way == "replaced":
+        monkeypatch.setattr(pipeline, "WINDOW", 7)
+        assert corpus.load(CORPUS, spellings, replace=True).documents.replaced == len(FILES) + 5
+    else:
+        corpus.forget(everything=True)
+        monkeypatch.setattr(pipeline, "WINDOW", 3)
+        paths = [*FILES, spellings][:: -1 if way == "reversed" else 1]
+        if way == "reversed":
+            lines = Path(spellings).read_text().splitlines()[::-1]
+            Path(spellings).write_text("\n".join(lines))
+            corpus.load(*paths)
+        elif way == "halves":
+            corpus.load(*paths[10:])
+            corpus.load(*paths)
+        else:
+            monkeypatch.setattr(writer, "BATCH_BYTES", 1)
+            corpus.load(*paths)
+    assert differences(dump(corpus), expected) == []
+
+
+def test_changed_content_replaces_the_old(memory: Memory, tmp_path: Path) -> None:
+    old = "Then Old Name met Shared Name in 1901 by Only Once. And BEYONCÉ sang."
+    path = records(tmp_path, old, "So Shared Name stayed. Then Beyonce sang. So Beyonce sang.")
+    memory.load(path)
+    report = memory.load(records(tmp_path, "Then New Name met Shared Name.\n\nAnd all.", "So Shared Name stayed. Then Beyonce sang. So Beyonce sang."))
+    assert (report.documents.new, report.documents.replaced, report.documents.unchanged) == (0, 1, 1)
+    after = dump(memory)
+    rows = memory.cypher("MATCH (c:Concept) RETURN c.id AS id, c.name AS name, c.passages AS passages").rows
+    assert {(row["id"], row["name"], row["passages"]) for row in rows} == {
+        ("new name", "New Name", 1),
+        ("shared name", "Shared Name", 2),
+        ("beyonce", "Beyonce", 1),  # BEYONCÉ is gone with its document
+    }
+    assert memory.status().nodes["Role"] == 0  # nothing is a date any more
+    assert memory.cypher("MATCH (p:Passage) WHERE p.text CONTAINS 'Old Name' RETURN p").rows == []
+    memory.forget(everything=True)
+    memory.load(path)
+    assert differences(dump(memory), after) == []
+
+
+def test_display_names_and_counts_of_shared_concepts(memory: Memory, tmp_path: Path) -> None:
+    path = records(tmp_path, "So BEYONCE sang.", "So Beyoncé sang.", "So Beyonce sang, as Beyonce did.")
+
+    def concept() -> tuple[str, int]:
+        (row,) = memory.cypher("MATCH (c:Concept {id: 'beyonce'}) RETURN c.name AS name, c.passages AS passages").rows
+        return row["name"], row["passages"]
+
+    memory.load(path)
+    assert concept() == ("Beyoncé", 3)
+    memory.forget("d1")
+    assert concept() == ("Beyonce", 2)
+    memory.forget("d2")
+    assert concept() == ("BEYONCE", 1)
+    memory.load(path)
+    assert concept() == ("Beyoncé", 3)
+
+
+def test_what_fails_is_listed_and_the_rest_is_loaded(memory: Memory, tmp_path: Path) -> None:
+    path = tmp_path / "mixed.jsonl"
+    path.write_text('{"id": "good", "text": "So Ana met Bo."}\n{"id": "bad"}\n[1\n', encoding="utf-8")
+    report = memory.load(str(path))
+    assert (report.documents.new, report.documents.failed, len(report.failures)) == (1, 2, 2)
+    assert memory.status().nodes["Document"] == 1
+
+
+def test_without_an_extractor_there_are_passages_only(memory: Memory, tmp_path: Path) -> None:
+    path = records(tmp_path, "Then Ana met Bo in the old tower.", "Then Cy slept.")
+    assert memory.load(path, extractor="none").nodes == {**dict.fromkeys(CORPUS_NODES, 0), "Document": 2, "Passage": 2}
+    assert memory.ask("Where did Ana meet Bo?", k=1).passages[0].source == "d0"

@@ -1,0 +1,154 @@
+"""Ready workspaces, on every engine: the ways of loading that end in the same graph, what replaces what, and what goes when they are forgotten."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import samples
+from contract import rows
+from dump import differences, dump, version
+
+from gsw_graph import pipeline
+from gsw_graph.memory import Memory
+from gsw_graph.store import writer
+
+
+def states(report) -> tuple[int, int, int]:
+    return report.documents.new, report.documents.replaced, report.documents.unchanged
+
+
+def test_the_second_load_writes_nothing(sample: Memory, tmp_path: Path) -> None:
+    before, stamp = dump(sample), version(sample)
+    report = sample.load(*samples.write(tmp_path))
+    assert (states(report), any(report.nodes.values())) == ((0, 0, 4), False)
+    assert version(sample) == stamp
+    assert differences(dump(sample), before) == []
+
+
+@pytest.mark.parametrize("way", ["reversed", "halves", "one by one", "replaced"])
+def test_the_graph_does_not_depend_on_the_way_of_loading(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    expected, paths = dump(sample), samples.write(tmp_path)
+    if way != "replaced":
+        sample.forget(everything=True)
+    if way == "reversed":
+        sample.load(paths[1], samples.jsonl(tmp_path / "other.jsonl", samples.RECORDS[::-1]))
+    elif way == "halves":
+        sample.load(samples.jsonl(tmp_path / "half.jsonl", samples.RECORDS[1:2]))
+        assert states(sample.load(*paths)) == (3, 0, 1)
+    elif way == "one by one":
+        monkeypatch.setattr(pipeline, "WINDOW", 1)
+        monkeypatch.setattr(writer, "BATCH_BYTES", 1)
+        sample.load(*paths)
+    else:
+        assert states(sample.load(*paths, replace=True)) == (0, 4, 0)
+    assert differences(dump(sample), expected) == []
+
+
+def test_other_findings_in_the_same_text_replace_the_old_wholly(sample: Memory, tmp_path: Path) -> None:
+    changed = json.loads(json.dumps(samples.RECORDS))
+    changed[0]["verb_phrases"][0] = {"phrase": "put up", "questions": [{"text": "Who put up the Stone Pier?", "answers": ["Ana Ruiz"]}]}
+    changed[0]["entities"][0]["roles"][0] = {"role": "human", "states": ["builder"]}
+    changed[0]["propositions"] = []
+    del changed[0]["entities"][-1]
+    path = samples.jsonl(tmp_path / "changed.jsonl", changed)
+    assert states(sample.load(path)) == (0, 1, 2)
+    after = dump(sample)
+    assert rows(sample, "MATCH (q:QAPair {question: 'Who built the Stone Pier?'}) RETURN q.id AS id") == []
+    assert rows(sample, "MATCH (c:Concept {id: 'old lady'}) RETURN c.id AS id") == []
+    sample.forget(everything=True)
+    sample.load(path, str(tmp_path / "openie.json"))
+    assert differences(dump(sample), after) == []
+
+
+def test_plain_text_does_not_put_out_a_workspace(sample: Memory, tmp_path: Path) -> None:
+    before, stamp = dump(sample), version(sample)
+    path = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
+    assert states(sample.load(path)) == (0, 0, 3)
+    assert (version(sample), differences(dump(sample), before)) == (stamp, [])
+    assert states(sample.load(path, replace=True)) == (0, 3, 0)
+    after = dump(sample)
+    assert (sample.status().nodes["QAPair"], sample.status().nodes["VerbPhrase"]) == (0, 0)
+    sample.forget(everything=True)
+    sample.load(path, str(tmp_path / "openie.json"))
+    assert differences(dump(sample), after) == []
+
+
+def test_a_changed_text_does(sample: Memory, tmp_path: Path) -> None:
+    changed = samples.plain(samples.RECORDS)
+    changed[0]["text"] += " So it is."
+    assert states(sample.load(samples.jsonl(tmp_path / "plain.jsonl", changed))) == (0, 1, 2)
+    assert rows(sample, "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair) RETURN q.id AS id") == []
+
+
+def test_another_extractor_replaces(sample: Memory, tmp_path: Path) -> None:
+    (pier,) = samples.plain(samples.RECORDS[:1])
+    found = {"docs": [{**pier, "passage": f"{pier['title']}\n{pier['text']}", "extracted_entities": ["Ana Ruiz"], "extracted_triples": []}]}
+    (tmp_path / "other.json").write_text(json.dumps(found), encoding="utf-8")
+    assert states(sample.load(str(tmp_path / "other.json"))) == (0, 1, 0)
+    assert rows(sample, "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(:Passage)<-[:IN]-(x) RETURN labels(x) AS labels, x.name AS name") == [(("Entity",), "Ana Ruiz")]
+    assert rows(sample, "MATCH (d:Document {source: 'pier'}) RETURN d.extractor AS extractor") == [("openie",)]
+    assert sample.load(str(tmp_path / "other.json")).documents.unchanged == 1
+
+
+def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample: Memory, tmp_path: Path) -> None:
+    expected = dump(sample)
+    sample.forget(everything=True)
+    sample.load(samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS)))
+    query = "MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.id AS d, p.id AS p, p.text AS text"
+    before = set(rows(sample, query))
+    assert len(before) == 3
+    assert rows(sample, "MATCH (p:Passage) WHERE p.names IS NOT NULL RETURN p.id AS id") == []  # the entities are the names
+    assert states(sample.load(str(tmp_path / "workspaces.jsonl"))) == (0, 3, 0)
+    assert set(rows(sample, query)) == before
+    sample.load(str(tmp_path / "openie.json"))
+    assert differences(dump(sample), expected) == []
+
+
+def test_forgetting_one_is_never_having_loaded_it(sample: Memory, tmp_path: Path) -> None:
+    before = sample.status().nodes
+    assert sample.forget("ana").forgotten == ["ana"]
+    after, nodes = dump(sample), sample.status().nodes
+    gone = {label: before[label] - nodes[label] for label in nodes if before[label] != nodes[label]}
+    assert gone == {"Document": 1, "Passage": 1, "Entity": 4, "Concept": 2, "Role": 1, "VerbPhrase": 2, "QAPair": 3}
+    assert rows(sample, "MATCH (c:Concept {id: 'ana ruiz'}) RETURN c.passages AS passages") == [(1,)]
+    assert rows(sample, "MATCH (r:Role {name: 'musician'}) RETURN r.name AS name") == []
+    assert [finding for finding in sample.doctor() if not finding.ok] == []
+    sample.forget(everything=True)
+    sample.load(samples.jsonl(tmp_path / "two.jsonl", [samples.RECORDS[0], samples.RECORDS[2]]), str(tmp_path / "openie.json"))
+    assert differences(dump(sample), after) == []
+
+
+def test_forgetting_a_file_and_everything(sample: Memory, tmp_path: Path) -> None:
+    assert sample.forget(str(tmp_path / "workspaces.jsonl")).forgotten == ["ana", "pier", "valle"]
+    assert {label: count for label, count in sample.status().nodes.items() if count} == {"Document": 1, "Passage": 1, "Entity": 3, "Concept": 3, "Proposition": 2}
+    assert sample.forget(everything=True).forgotten == ["ombre"]
+    left = dump(sample)
+    assert ([label for label, _, _ in left["nodes"]], left["relationships"]) == (["Memory"], [])
+    for strategy in ("linked", "ricr", "dense", "bm25"):
+        assert sample.ask("Who built the Stone Pier?", strategy=strategy).abstained
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        ("CREATE (:VerbPhrase {id: 'x', phrase: 'x'})", "1 loose verb phrases"),
+        ("CREATE (:QAPair {id: 'x', question: 'x'})", "1 loose pairs"),
+        ("CREATE (:Proposition {id: 'x', text: 'x'})", "1 loose propositions"),
+        ("CREATE (:Role {name: 'x'})", "1 roles of nobody"),
+        ("CREATE (e:Entity {id: 'x', name: 'x'})-[:PLAYS {states: []}]->(:Role {name: 'x'})", "1 loose entities"),
+        ("MATCH (c:Concept {id: 'beyonce'}) SET c.passages = 2", "1 miscounted"),
+    ],
+)
+def test_damage_is_found_and_mended(sample: Memory, harm: str, words: str) -> None:
+    before = dump(sample)
+    sample.cypher(harm, write=True)
+    try:
+        (found,) = [finding for finding in sample.doctor() if not finding.ok]
+        assert (found.check, found.mend) == ("graph", "gswgraph doctor --mend")
+        assert found.found == words
+    finally:
+        sample.doctor(mend=True)
+    assert [finding for finding in sample.doctor() if not finding.ok] == []
+    assert differences(dump(sample), before) == []

@@ -1,0 +1,143 @@
+"""Ready workspaces, on every engine: what stands in the graph is what the file says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import fakes
+import numpy as np
+import pytest
+import samples
+from contract import by_query, rows
+from dump import Dump, differences, dump
+
+from gsw_graph.memory import Memory
+from gsw_graph.model import content_id
+from gsw_graph.names import normalise
+from gsw_graph.store.rows import packed, unpacked
+
+FIRST_DUMP: dict[str, Dump] = {}  # of the engine that is tested first
+
+
+def test_counts_are_those_of_the_files(sample: Memory) -> None:
+    nodes, relationships = samples.counts()
+    status = sample.status()
+    assert status.nodes == nodes
+    assert status.relationships == relationships
+    assert [finding for finding in sample.doctor() if not finding.ok] == []
+
+
+def test_pairs_stand_with_their_phrases_and_passages(sample: Memory) -> None:
+    found = rows(
+        sample,
+        "MATCH (d:Document)<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair)<-[:ASKS]-(v:VerbPhrase)-[:IN]->(p)"
+        " RETURN d.source AS source, v.phrase AS phrase, q.question AS question, q.answers AS answers, q.answer AS answer, q.vector AS vector,"
+        " q.embedding AS embedding",
+    )
+    expected = {(f"{r['id']}", phrase, question, answers) for r in samples.RECORDS for phrase, question, answers in samples.pairs(r)}
+    assert {row[:4] for row in found} == expected
+    assert len(found) == len(expected)
+    for _, _, question, answers, answer, vector, embedding in found:
+        assert answer == ", ".join(answers)
+        (one,) = sample.embedder.encode([f"{question} {answer}" if answers else question])
+        assert np.asarray(embedding) == pytest.approx(one, abs=1e-6)
+        assert bytes.fromhex(str(vector)) == packed(one)
+        assert unpacked([packed(one)])[0] == pytest.approx(one, abs=0.5 / 127 + 1e-6)
+
+
+def test_phrases_and_propositions(sample: Memory) -> None:
+    found = rows(sample, "MATCH (d:Document)<-[:PART_OF]-(:Passage)<-[:IN]-(v:VerbPhrase) RETURN d.source AS source, v.phrase AS phrase, v.vector AS vector")
+    assert Counter(row[:2] for row in found) == Counter((r["id"], verb["phrase"]) for r in samples.RECORDS for verb in r["verb_phrases"])
+    assert Counter(row[:2] for row in found)["pier", "built"] == 2
+    for _, phrase, vector in found:
+        assert bytes.fromhex(str(vector)) == packed(sample.embedder.encode([str(phrase)])[0])
+    found = rows(
+        sample,
+        "MATCH (d:Document)<-[:PART_OF]-(:Passage)<-[:IN]-(f:Proposition)"
+        " RETURN d.source AS source, f.text AS text, f.relation AS relation, size(f.embedding) AS dimension",
+    )
+    assert set(found) == {
+        ("pier", "Ana Ruiz built the Stone Pier.", None, fakes.DIMENSION),
+        ("pier", "The pier is old.", None, fakes.DIMENSION),
+        ("valle", "Carla Duarte is the mayor of Valle Alto.", None, fakes.DIMENSION),
+        ("ombre", "Ombre flows into Salt Sea", "flows into", fakes.DIMENSION),
+        ("ombre", "Ombre is long", "is", fakes.DIMENSION),
+    }
+
+
+def test_answers_and_names_of_pairs_are_entities_of_their_document(sample: Memory) -> None:
+    found = rows(sample, "MATCH (q:QAPair)-[a:ANSWERED_BY]->(e:Entity) RETURN q.question AS question, a.position AS position, e.name AS name")
+    assert set(found) == samples.answered_by()
+    assert {row[1:] for row in found if row[0] == "Who sang at the Stone Pier?"} == {(0, "Beyoncé"), (1, "BEYONCE")}  # as written, not the first of the key
+    assert ("On which river does Valle Alto lie?", 0, "Ombre") in found  # "the ombre" is the same name
+    found = rows(sample, "MATCH (q:QAPair)-[:ABOUT]->(e:Entity) RETURN q.question AS question, e.name AS name")
+    assert set(found) == {(question, name) for question, names in samples.ABOUT.items() for name in names}
+    for type_ in ("ANSWERED_BY", "ABOUT"):
+        assert rows(sample, f"MATCH (p:Passage)<-[:IN]-(q:QAPair)-[:{type_}]->(e:Entity) WHERE NOT EXISTS {{ (e)-[:IN]->(p) }} RETURN q.question AS q") == []
+
+
+def test_mentions_have_their_part_in_a_triple(sample: Memory) -> None:
+    found = rows(sample, "MATCH (f:Proposition)-[m:MENTIONS]->(e:Entity) RETURN f.text AS text, e.name AS name, m.role AS role")
+    assert len(found) == len(samples.MENTIONS)
+    assert set(found) == samples.MENTIONS
+
+
+def test_roles_states_and_days(sample: Memory) -> None:
+    found = rows(sample, "MATCH (e:Entity)-[p:PLAYS]->(r:Role) RETURN e.id AS id, e.name AS name, r.name AS role, p.states AS states")
+    expected = {
+        (content_id("entity", content_id("document", record["id"]), e["name"]), e["name"], role["role"], tuple(role["states"]))
+        for record in samples.RECORDS
+        for e in record["entities"]
+        for role in e["roles"]
+    }
+    assert set(found) == expected
+    found = rows(sample, "MATCH (e:Entity) RETURN e.name AS name, e.description AS description, e.from AS begin, e.to AS end")
+    assert {(name, begin, end) for name, _, begin, end in found} == {
+        (name, *samples.DAYS.get(name, (None, None))) for record in [*samples.RECORDS, *samples.OPENIE["docs"]] for name in samples.names(record)
+    }
+    assert {row[1] for row in found if row[0] == "Ana Ruiz"} == {"person: builder, engineer", "person: engineer"}
+    assert {row[1] for row in found if row[0] == "Bruno Keller"} == {"person: husband; musician"}
+
+
+def test_concepts_join_documents_and_spellings(sample: Memory) -> None:
+    places: dict[str, set[str]] = {}
+    for record in [*samples.RECORDS, *samples.OPENIE["docs"]]:
+        for name in samples.names(record):
+            places.setdefault(normalise(name), set()).add(record["id"])
+    found = rows(sample, "MATCH (c:Concept) RETURN c.id AS id, c.passages AS passages")
+    assert dict(found) == {key: len(documents) for key, documents in places.items()}  # two spellings in one passage are one passage
+    assert dict(found)["ana ruiz"] == 2
+    assert rows(sample, "MATCH (c:Concept {id: 'beyonce'})<-[:REFERS_TO]-(e:Entity) RETURN c.name AS name, count(e) AS n") == [("Beyoncé", 2)]
+    titles = rows(sample, "MATCH (e:Entity)-[i:IN]->(p:Passage) WHERE i.title RETURN e.name AS name, p.title AS title")
+    assert set(titles) == {(t, t) for t in ("Stone Pier", "Ana Ruiz", "Valle Alto", "Ombre")}
+
+
+def test_the_graph_is_the_same_on_every_engine(sample: Memory) -> None:
+    first = FIRST_DUMP.setdefault("sample", dump(sample, vectors=False))
+    assert differences(dump(sample, vectors=False), first) == []
+
+
+def test_linked_walks_the_names_of_the_text(sample: Memory, tmp_path: Path) -> None:
+    from gsw_graph.store.reader import Reader
+
+    stored = {content_id("passage", r["id"], "0"): r for r in samples.RECORDS}
+    graph = {passage: dict(zip(names, titles, strict=True)) for passage, names, titles in Reader(sample._connection).name_graph()}
+    assert stored.keys() < graph.keys()
+    titles = {stored[p]["title"]: {name for name, title in names.items() if title} for p, names in graph.items() if p in stored}
+    assert titles == {"Stone Pier": {"stone pier"}, "Ana Ruiz": {"ana ruiz"}, "Valle Alto": {"valle alto"}}
+    valle = graph[content_id("passage", "valle", "0")]
+    assert "lena fox" in valle  # in the text, and no entity
+    assert "town hall" not in valle  # an entity, and not in the text
+    assert "1902" not in graph[content_id("passage", "pier", "0")]  # a date is no name
+    plain = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
+    for question, linked in (("Who was Lena Fox?", ["lena fox"]), ("Where is the Town Hall?", [])):
+        trace = sample.ask(question, strategy="linked", trace=True).trace
+        assert trace is not None
+        assert [mention["concept"] for mention in trace.linked] == linked
+    question = "Who was married to the builder of the Stone Pier, Ana Ruiz?"
+    answer = sample.ask(question, strategy="linked", k=3)
+    assert len(by_query(sample).ask(question, strategy="linked", k=3).passages) == 3
+    sample.load(plain, replace=True)
+    again = sample.ask(question, strategy="linked", k=3)
+    assert [(p.id, pytest.approx(p.score, rel=1e-3)) for p in again] == [(p.id, p.score) for p in answer]  # the walk is that of the plain text

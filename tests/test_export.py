@@ -1,0 +1,170 @@
+"""Export: files that Panini's code reads, the same on every engine, and a memory that comes back from them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cli_runner
+import pytest
+from cli_runner import last_call, run
+
+from gsw_graph import export as exporting
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+from gsw_graph.plan import load as load_plan
+from gsw_graph.results import Exported
+
+fake = cli_runner.fake
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+RECORDS = [json.loads(line) for line in (EXAMPLES / "workspaces.jsonl").read_text(encoding="utf-8").splitlines()]
+QUESTION = "Which river flows through the town where the builder of the Marrow Bridge was born?"
+KINDS = {  # everything but what the shape has no place for
+    "documents": "MATCH (d:Document) RETURN d.id AS id, d.source AS source, d.title AS title",
+    "passages": "MATCH (p:Passage) RETURN p.id AS id, p.title AS title, p.text AS text, p.position AS position, p.names AS names",
+    "entities": "MATCH (e:Entity)-[i:IN]->(p:Passage) RETURN e.id AS id, e.name AS name, e.description AS description, e.from AS start, p.id AS p, i.title AS t",
+    "roles": "MATCH (e:Entity)-[r:PLAYS]->(role:Role) RETURN e.id AS id, role.name AS role, r.states AS states",
+    "phrases": "MATCH (v:VerbPhrase)-[:ASKS]->(q:QAPair)-[:IN]->(p:Passage) RETURN v.id AS id, v.phrase AS phrase, q.id AS q, p.id AS p",
+    "pairs": "MATCH (q:QAPair) RETURN q.id AS id, q.question AS question, q.answers AS answers",
+    "answered": "MATCH (q:QAPair)-[a:ANSWERED_BY]->(e:Entity) RETURN q.id AS id, e.id AS e, a.position AS position",
+    "about": "MATCH (q:QAPair)-[:ABOUT]->(e:Entity) RETURN q.id AS id, e.id AS e",
+    "concepts": "MATCH (c:Concept) RETURN c.id AS id, c.name AS name, c.passages AS passages",
+}
+
+
+def content(memory):
+    return {kind: sorted(map(repr, memory.cypher(query).rows)) for kind, query in KINDS.items()}
+
+
+def write(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return str(path)
+
+
+def read(folder):
+    return {path.relative_to(folder).as_posix(): json.loads(path.read_text(encoding="utf-8")) for path in folder.rglob("*.json")}
+
+
+@pytest.fixture
+def memory(tmp_path, fake_embedder):
+    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"))) as opened:
+        yield opened
+
+
+def test_a_memory_comes_back_from_its_export(fresh_settings, fake_embedder, tmp_path):
+    records = [{key: value for key, value in record.items() if key not in ("id", "propositions")} for record in RECORDS]
+    records[0]["entities"][0]["roles"] += [{"role": "arch", "states": ["arch", "bridge"]}, {"role": "a", "states": []}]
+    records[1]["text"] = f"Ilse Tarn\n{records[1]['text']}"  # a text that begins with its title
+    records.append({**records[2], "title": "", "text": "A first line\nand a second."})
+    with Memory.open(settings=fresh_settings) as memory:
+        assert not memory.load(write(tmp_path / "w.jsonl", records)).failures
+        before = content(memory)
+        answer = memory.ask(QUESTION, plan=load_plan(str(EXAMPLES / "plan.json")))
+        found = memory.export(tmp_path / "out")
+        assert found == Exported(8, 17, str(tmp_path / "out"))
+        memory.forget(everything=True)
+        assert not memory.load(str(tmp_path / "out" / "networks_raw")).failures
+        assert content(memory) == before
+        again = memory.ask(QUESTION, plan=load_plan(str(EXAMPLES / "plan.json")))
+        assert (again.answer, again.citations, again.chains) == (answer.answer, answer.citations, answer.chains)
+        memory.export(tmp_path / "again")
+    assert read(tmp_path / "again") == read(tmp_path / "out")
+
+
+def test_the_files_are_what_panini_reads(memory, tmp_path):
+    memory.load(str(EXAMPLES / "workspaces.jsonl"))
+    memory.export(tmp_path / "out")
+    files = read(tmp_path / "out")
+    ordered = sorted(RECORDS, key=lambda record: record["id"])
+    assert files["corpus.json"] == [{"title": record["title"], "text": record["text"]} for record in ordered]
+    names = [f"doc_{n}/gsw_{n}_0.json" for n in range(7)]
+    assert set(files) == {"corpus.json", *(f"{kind}/{name}" for kind in ("networks", "networks_raw") for name in names)}
+    for number, (name, record) in enumerate(zip(names, ordered, strict=True)):
+        gsw, chunk = files[f"networks/{name}"], files[f"networks_raw/{name}"]
+        assert (chunk["gsw"], chunk["doc_idx"], chunk["chunk_idx"], chunk["global_id"]) == (gsw, number, 0, f"{number}_0")
+        assert chunk["text"] == f"{record['title']}\n{record['text']}"
+        asked = {(verb["phrase"], question["text"]) for verb in record["verb_phrases"] for question in verb["questions"]}
+        assert {(verb["phrase"], question["text"]) for verb in gsw["verb_phrase_nodes"] for question in verb["questions"]} == asked
+        ids = {entity["id"] for entity in gsw["entity_nodes"]}
+        answers = [answer for verb in gsw["verb_phrase_nodes"] for question in verb["questions"] for answer in question["answers"]]
+        assert all(answer in ids or answer.startswith("TEXT:") for answer in answers)
+
+
+def test_every_passage_of_a_document_is_a_chunk_and_rules_give_entities(memory, tmp_path, monkeypatch):
+    monkeypatch.setattr(exporting, "DOCUMENTS", 2)
+    memory.load(str(EXAMPLES / "corpus"))
+    found = memory.export(str(tmp_path / "new" / "out"))
+    files = read(tmp_path / "new" / "out")
+    passages = memory.cypher("MATCH (d:Document)<-[:PART_OF]-(p:Passage) RETURN d.source AS source, p.position AS position, p.text AS text").rows
+    passages.sort(key=lambda row: (row["source"], row["position"]))
+    assert (found.documents, found.files, len(files)) == (30, 2 * len(passages) + 1, 2 * len(passages) + 1)
+    assert len(passages) > 30
+    sources = sorted({row["source"] for row in passages})
+    for row in passages:
+        number = sources.index(row["source"])
+        chunk = files[f"networks_raw/doc_{number}/gsw_{number}_{row['position']}.json"]
+        assert chunk["text"].endswith(f"\n{row['text']}")
+        assert chunk["gsw"]["entity_nodes"]
+        assert chunk["gsw"]["verb_phrase_nodes"] == []
+        assert row["text"] in files["corpus.json"][number]["text"]
+
+
+def test_documents_out_of_sight_and_empty_memories(memory, tmp_path):
+    with pytest.raises(InputError, match="nothing to export"):
+        memory.export(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    memory.load(str(EXAMPLES / "workspaces.jsonl"))
+    memory.cypher("MATCH (d:Document {source: 'fennick'}) SET d.status = 'loading'", write=True)
+    assert memory.export(tmp_path / "six").documents == 6
+    memory.forget(everything=True)
+    assert memory.export(tmp_path / "none").documents == 0
+    assert read(tmp_path / "none") == {"corpus.json": []}
+
+
+def test_a_folder_with_something_in_it_is_left_alone(memory, tmp_path):
+    memory.load(str(EXAMPLES / "workspaces.jsonl"))
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("x")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="not empty"):
+        memory.export(tmp_path / "full")
+    with pytest.raises(InputError, match="is a file"):
+        memory.export(tmp_path / "file")
+    assert memory.export(tmp_path / "empty").documents == 7
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "full", "memory"]
+
+
+def test_an_export_that_fails_leaves_nothing(memory, tmp_path, monkeypatch):
+    memory.load(str(EXAMPLES / "workspaces.jsonl"))
+    real, calls = exporting.bare, []
+
+    def failing(*args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    monkeypatch.setattr(exporting, "bare", failing)
+    with pytest.raises(KeyboardInterrupt):
+        memory.export(tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["memory"]
+
+
+# The command
+
+
+def test_export_says_what_it_wrote(fake):
+    result = run("export", "out")
+    assert (result.exit_code, result.stdout) == (0, "Exported 3 documents in 7 files to /far/out\n")
+    assert last_call(fake) == ("export", ("out",), {})
+    assert json.loads(run("export", "out", "--json").stdout) == {"documents": 3, "files": 7, "folder": "/far/out"}
+
+
+def test_export_wants_a_folder(fake):
+    assert run("export").exit_code == 2
+    fake.raises = InputError("the folder is not empty", where="/far/out", hint="Export into a new one")
+    result = run("export", "out")
+    assert (result.exit_code, result.stderr) == (1, "Error: /far/out: the folder is not empty. Export into a new one\n")

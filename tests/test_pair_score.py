@@ -1,0 +1,153 @@
+"""How well a pair answers: concrete questions with answers in them, and features by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from chain_fakes import pair
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.retrieve.pair_score import BIAS, FEATURES, WEIGHTS, Concrete, concrete, features, relation_of, scores, words_of
+from gsw_graph.store.hops import HopResult
+
+
+def asks(kind: str | None = None, names: str = "", words: str = "") -> Concrete:
+    return Concrete("?", "?", kind, frozenset(names.split()), frozenset(words.split()))
+
+
+def rows(*vectors: tuple[float, float]) -> np.ndarray:
+    return np.array(vectors, np.float32)
+
+
+HOP = HopResult([], rows((1, 0), (0.6, 0.8), (0, 1)), rows((0, 1), (1, 0), (0.8, 0.6)), rows((0.6, 0.8), (0, 1), (1, 0)))
+QUESTION, ORIGINAL, RELATION = rows((1, 0), (0, 1), (0.6, 0.8))
+
+
+# Concrete questions
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "text"),
+    [
+        ("Where was #1 born?", {1: "Ana Ruiz"}, "Where was Ana Ruiz born?"),
+        ("#1 >> place of birth", {1: "Ana Ruiz"}, "Ana Ruiz place of birth"),
+        ("Salt Road >> director", {}, "Salt Road director"),
+        ("Is #1 near #12?", {1: "Ana", 12: "Bo"}, "Is Ana near Bo?"),
+        ("Is #12 near #1?", {1: "Ana", 12: "Bo"}, "Is Bo near Ana?"),
+        ("Is #1 #1's son?", {1: "Ana"}, "Is Ana Ana's son?"),
+        ("Who is #1?", {1: r"\1 (x+)* [a-z]$ \g<0> C++"}, r"Who is \1 (x+)* [a-z]$ \g<0> C++?"),
+        ("Who is #1 of #2?", {1: "the #2 of #1", 2: "Bo"}, "Who is the #2 of #1 of Bo?"),  # in one pass
+        ("  Who\n is  #1 ?", {1: "Ana"}, "Who is Ana ?"),
+    ],
+)
+def test_answers_are_put_into_the_question(question: str, answers: dict[int, str], text: str) -> None:
+    assert concrete(question, answers).text == text
+
+
+def test_an_answer_that_is_missing_is_not_asked_for_as_a_placeholder() -> None:
+    with pytest.raises(KeyError):
+        concrete("Where was #2 born?", {1: "Ana"})
+
+
+@pytest.mark.parametrize(
+    ("question", "relation"),
+    [
+        ("Where was #1 born?", "Where was born"),
+        ("#1 >> place of birth", "place of birth"),
+        ("Salt Road >> director", "director"),
+        ("Who was #1's rival in #12?", "Who was 's rival in"),
+        ("In which city did Ana Ruiz meet Bo Lind?", "In which city did meet"),
+        ("who lives there", "who lives there"),
+    ],
+)
+def test_a_relation_is_what_is_asked_of_the_names(question: str, relation: str) -> None:
+    assert relation_of(question) == relation
+
+
+def test_the_relation_does_not_depend_on_the_answers() -> None:
+    assert {concrete("Where was #1 born?", {1: name}).relation for name in ("Ana", "born", "C++", "")} == {"Where was born"}
+
+
+def test_names_and_other_words_of_a_question_are_apart() -> None:
+    asked = concrete("Which river does #1 cross in Porto Velho?", {1: "the old bridge"})
+    assert asked.names == {"old", "bridge", "porto", "velho"}  # an answer is a name, whatever it looks like
+    assert asked.words == {"river", "cross"}  # no function words
+    assert asked.kind is None
+
+
+def test_words_are_those_of_the_normal_form() -> None:
+    assert words_of("The Café of Ana's in 1998!") == {"cafe", "ana", "1998"}
+    assert words_of("is it of the") == set()
+
+
+# Features
+
+
+def test_cosines_by_hand() -> None:
+    pairs = [pair("a", number=2), pair("b", number=0), pair("c", number=1)]  # rows are by number, not by place
+    found = features(asks(), pairs, HOP, QUESTION, ORIGINAL, RELATION)
+    assert found.shape == (3, len(FEATURES)) == (3, 7)
+    np.testing.assert_allclose(
+        found[:, :4],
+        [
+            [0.0, 1.0, 0.8 * 0.6 + 0.6 * 0.8, 1.0],
+            [1.0, 0.0, 0.8, 0.6],
+            [0.6, 0.8, 0.6, 0.0],
+        ],
+        atol=1e-6,
+    )
+
+
+def one(asked: Concrete, *answers: str, **more: object) -> list[float]:
+    row: list[float] = features(asked, [pair("a", *answers, **more)], HOP, QUESTION, ORIGINAL, RELATION)[0, 4:].tolist()  # type: ignore[arg-type]
+    return pytest.approx(row, abs=1e-6)  # type: ignore[return-value]
+
+
+def test_shares_of_names_by_hand() -> None:
+    asked = asks(names="ana ruiz porto velho")
+    assert one(asked, question="Where was Ana Ruiz born?") == [0.5, 0, 0]
+    assert one(asked, question="Where was Ana Ruiz born?", title="Porto") == [0.75, 0, 0]  # the title of the passage counts
+    assert one(asked, "Ana Ruiz", question="Who was born?", descriptions=["Ana Ruiz"]) == [0.0, 0, 0]  # the answer does not
+    assert one(asks(), question="Where?") == [0.5, 0, 0]  # nothing to share
+
+
+def test_shares_of_words_by_hand() -> None:
+    asked = asks(words="river cross bridge")
+    assert one(asked, question="Which river is long?") == [0.5, 1 / 3, 0]
+    assert one(asked, question="Which river is long?", descriptions=["structure: bridge", "x"]) == [0.5, 2 / 3, 0]  # roles and states count
+    assert one(asked, question="Which river is long?", title="Bridge") == [0.5, 1 / 3, 0]  # the title does not
+    assert one(asks(), question="Which river?") == [0.5, 0.0, 0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fit"), [(None, 0.0), ("person", 1.0), ("date", -1.0), ("place", -1.0)], ids=["not said", "the kind asked for", "another", "one more"]
+)
+def test_the_kind_of_the_answer_by_hand(kind: str | None, fit: float) -> None:
+    assert [0.5, 0.0, fit] == one(asks(kind), "Ana", question="x", descriptions=["person: singer"])
+
+
+def test_no_pairs() -> None:
+    assert features(asks(), [], HOP, QUESTION, ORIGINAL, RELATION).shape == (0, 7)
+    assert scores(np.empty((0, 7), np.float32)).shape == (0,)
+
+
+# Scores
+
+
+def test_scores_are_logistic() -> None:
+    assert len(WEIGHTS) == len(FEATURES)
+    assert (WEIGHTS >= 0).all()  # no feature speaks against an answer
+    found = np.array([[0] * 7, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1]], np.float32)
+    by_hand = sum(w * x for w, x in zip(WEIGHTS, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1], strict=True)) - BIAS
+    assert scores(found) == pytest.approx([1 / (1 + math.exp(BIAS)), 1 / (1 + math.exp(-by_hand))], rel=1e-5)
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=7, max_size=7), st.integers(0, 6))
+def test_scores_are_chances_and_grow_with_every_feature(row: list[float], place: int) -> None:
+    better = [*row[:place], 1.0, *row[place + 1 :]]
+    low, high = scores(np.array([row, better], np.float32))
+    assert 0 <= low <= high + 1e-7
+    assert high <= 1
