@@ -8,7 +8,7 @@ from gsw_graph.names import normalise
 from gsw_graph.plan import Plan, parse
 from gsw_graph.retrieve.candidates import Scored
 from gsw_graph.retrieve.pair_score import Concrete
-from gsw_graph.retrieve.ricr import Beams, Chain
+from gsw_graph.retrieve.ricr import BEAM, Beams, Chain, ricr
 from gsw_graph.store.hops import Pair
 
 
@@ -35,6 +35,22 @@ class Find:
 def plan(*questions: str, compare: str | None = None) -> Plan:
     """A plan of questions, and one at the end for which nothing is retrieved."""
     return parse([*({"question": one} for one in questions), *([{"question": compare, "retrieve": False}] if compare else [])])
+
+
+ONE = plan("first")
+TWO = plan("first", "second of #1")
+DIAMOND = plan("first", "second of #1", "third of #1", "fourth of #2 and #3")
+
+
+def run(plan: Plan, table: Mapping[str, Sequence[Scored]], *, beam: int = BEAM, score: str = "panini_code") -> Beams:
+    return ricr(plan, "the original", Find(table), beam=beam, score=score)
+
+
+def calls(plan: Plan, table: Mapping[str, Sequence[Scored]]) -> list[list[str]]:
+    """What was asked, level by level."""
+    find = Find(table)
+    ricr(plan, "the original", find)
+    return find.calls
 
 
 def ways(chains: Sequence[Chain]) -> list[list[tuple[int, str, str]]]:

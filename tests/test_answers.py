@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from chain_fakes import Find, plan, scored
+from chain_fakes import Find, pair, plan, scored
 
 from gsw_graph.answer import chains as module
 from gsw_graph.answer import from_chains
@@ -14,8 +14,9 @@ from gsw_graph.answer.quote import quote
 from gsw_graph.plan import Plan
 from gsw_graph.results import QA, Citation, Hop, RankedPassage
 from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.ricr import ricr
+from gsw_graph.retrieve.ricr import Chain, Link, ricr
 from gsw_graph.retrieve.strategies import Found
+from gsw_graph.retrieve.unplanned import grow
 
 TWO = plan("first", "second of #1")
 TABLE = {
@@ -145,6 +146,76 @@ def test_the_confidence_of_better_chains_is_higher() -> None:
     sure = [from_chains("q", found(plan("first"), {"first": [scored("a", score, "Ana")]}), answer=True).confidence for score in (0.0, 0.3, 0.6, 0.9)]
     assert sure == sorted(sure)  # type: ignore[type-var]
     assert 0 <= sure[0] < sure[-1] <= 1  # type: ignore[operator]
+
+
+# Without a plan
+
+
+def spoken(*hops: tuple[str, str, str]) -> Chain:
+    """A chain of pairs: their questions, answers and titles."""
+    links = {
+        n: Link(n, "", "", pair(f"p{n}", answer, question=asked, title=title), answer, 0.9, ("vector",)) for n, (asked, answer, title) in enumerate(hops, 1)
+    }
+    return Chain(links, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("question", "hops", "share"),
+    [
+        ("Where was Ana Ruiz born?", [("Where was Ana Ruiz born?", "Rome", "")], 1.0),
+        ("WHERE was ana ruiz BORN", [("Ana Ruiz: born?", "Rome", "")], 1.0),
+        ("Where was Ana Ruiz born?", [("Where did Ana live?", "Oslo", "")], 1 / 3),
+        ("Where was Ana Ruiz born?", [("Where was she born?", "Rome", "Ana Ruiz")], 1.0),  # the title of the passage
+        ("Where was Ana Ruiz born?", [("Who was born?", "Ana Ruiz", "")], 1.0),  # an answer
+        ("Where was the singer of Salt Road born?", [("Who sang Salt Road?", "Ana", ""), ("Where was Ana born?", "Rome", "")], 3 / 4),  # all hops together
+        ("Where was Ana Ruiz born?", [("What is mined?", "Salt", "")], 0.0),
+        ("Where was he?", [("Where was he?", "Rome", "")], 0.0),  # no word to speak of
+        ("?", [("?", "Rome", "")], 0.0),
+    ],
+)
+def test_the_share_of_a_question_that_a_chain_speaks_of(question: str, hops: list[tuple[str, str, str]], share: float) -> None:
+    assert module.coverage(question, spoken(*hops)) == pytest.approx(share)
+
+
+def unplanned(question: str, answers: Sequence[Scored]) -> Found:
+    one = found(plan("first"), {"first": answers}, passage("a"))
+    one.beams.planned = False  # type: ignore[union-attr]
+    return one
+
+
+@pytest.mark.parametrize(
+    ("question", "share"), [("question a: ana?", 1.0), ("question a: ana and cy?", 2 / 3), ("question of salt and roads", 1 / 3), ("What is mined?", 0.0)]
+)
+def test_without_a_plan_an_answer_is_as_sure_as_its_chain_speaks_of_the_question(question: str, share: float, sure: Sure) -> None:
+    """Its pair is "question a", answered by Ana."""
+    said = from_chains(question, unplanned(question, [scored("a", 0.9, "Ana")]), answer=True)
+    assert said.confidence == pytest.approx(0.99 * share**2)
+    assert said_of(said) == (("Ana", "chain", False) if share > 0.55 else (None, "none", True))  # 0.55 squared is the threshold
+    assert bool(said.citations) == (share > 0.55)
+    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Ana"]]
+
+
+def test_with_a_plan_it_does_not_matter_what_the_question_says(sure: Sure) -> None:
+    assert from_chains("What is mined?", found(TWO, TABLE), answer=True).confidence == 0.99
+
+
+def test_without_a_plan_the_best_chain_answers_whichever_way_it_came(sure: Sure) -> None:
+    """One hop may be better than two. What the other way found is evidence, and not cited."""
+    question = "Where was Ana born?"
+    for one_hop, two_hops, answer, cited in ((0.9, 0.5, "Rome", ["a"]), (0.1, 0.9, "Oslo", ["b", "c"])):
+        table = {question: [scored("a", one_hop, "Rome")], "was Ana born": [scored("b", 0.9, "Bo")], f"{question} Bo": [scored("c", two_hops, "Oslo")]}
+        beams = ricr(grow(question), question, Find(table))
+        beams.planned = False
+        one = Found([], None, beams, {f"passage of {pair}": passage(pair) for pair in "abc"})
+        said = from_chains("question", one, answer=True)  # all pairs speak of that
+        assert said.answer == answer
+        assert [citation.passage for citation in said.citations] == [f"passage of {pair}" for pair in cited]
+        assert sorted(chain.hops[-1].answer for chain in said.chains) == ["Oslo", "Rome"]
+
+
+def test_without_a_plan_no_chain_is_no_answer() -> None:
+    said = from_chains("q", unplanned("q", []), answer=True)
+    assert (said_of(said), said.confidence) == ((None, "none", True), 0.0)
 
 
 # What is cited

@@ -101,6 +101,15 @@ def test_a_plan_that_asks_one_thing_twice_asks_the_database_once(database: Calla
     assert [len(beams.chains[step]) for step in (1, 2)] == [1, 1]
 
 
+def test_falling_back_is_one_question_for_a_level_and_none_where_it_was_asked(database: Callable[..., Database]) -> None:
+    trips = database(pair("none", question="Who?")).trips
+    beams = ricr(plan("first", "second"), "Who sang?", Finder(search()[0], None))
+    assert [len(trip) for trip in trips] == [2, 1]
+    assert [(asking.concrete.text, asking.instead and asking.instead.text) for asking in beams.asked] == [("first", "Who sang?"), ("second", "Who sang?")]
+    ricr(plan("Who sang?"), "Who sang?", Finder(search()[0], None))
+    assert [len(trip) for trip in trips[2:]] == [1]
+
+
 def test_all_questions_of_a_level_are_embedded_in_one_batch(database: Callable[..., Database]) -> None:
     database(BORN)
     one, batches = search()

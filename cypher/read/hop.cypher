@@ -8,7 +8,8 @@ CALL (question) {
   RETURN collect(pair) AS near
 }
 CALL (question) {
-  CALL db.index.fulltext.queryNodes('entity_text', question.words, {limit: $entities}) YIELD node AS e
+  UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
+  CALL db.index.fulltext.queryNodes('entity_text', words, {limit: $entities}) YIELD node AS e
   MATCH (e)<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS worded
 }

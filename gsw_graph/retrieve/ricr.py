@@ -97,7 +97,8 @@ def ricr(plan: Plan, question: str, find: Callable[[str, Sequence[Concrete]], Ca
             asking.considered = [Considered(one) for one in scored]
         if lost := [asking for step in level if not any(map(_usable, asked[step.id])) for asking in asked[step.id]]:
             instead = concrete(question, {k: f"#{k}" for k in SubQuestion(0, question).parents})  # "#1" is text here
-            for asking, scored in zip(lost, find(question, [instead] * len(lost)), strict=True):
+            (scored,) = find(question, [instead])
+            for asking in lost:
                 asking.instead, asking.considered = instead, [Considered(one) for one in scored]
         for step in level:
             beams.chains[step.id] = _extend(asked[step.id], plan, together, beam)
@@ -182,14 +183,12 @@ def _extend(askings: Sequence[Asking], plan: Plan, together: Callable[[Sequence[
 
 
 def _agreed_later(plan: Plan, step: int) -> list[int]:
-    """The ancestors of a step that a later join finds in another parent too."""
+    """The ancestors of a step that a later join finds in a parent without that step too. A step that only compares joins nothing."""
     found: set[int] = set()
     for later in plan.steps:
-        lines = {parent: plan.ancestors(parent) | {parent} for parent in later.parents}
-        for parent in lines:
-            others = frozenset[int]().union(*(line for other, line in lines.items() if other != parent))
-            if step in lines[parent] - others:
-                found |= plan.ancestors(step) & others
+        lines = [plan.ancestors(parent) | {parent} for parent in later.parents] if later.retrieve else []
+        if any(step in line for line in lines):
+            found.update(*(plan.ancestors(step) & line for line in lines if step not in line))
     return sorted(found)
 
 
@@ -202,5 +201,3 @@ def _words(text: str) -> str:
 def _key(answer: str) -> str:
     """The concept an answer stands for, in any document."""
     return normalise(answer) or answer
-
-

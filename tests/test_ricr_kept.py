@@ -1,0 +1,238 @@
+"""RICR does not repeat the mistakes of the published code, one test each: which chains are kept, and which are joined."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from chain_fakes import DIAMOND, ONE, TWO, answers, asked, calls, fates, pair, plan, run, scored, ways
+
+from gsw_graph.plan import Plan
+from gsw_graph.retrieve.candidates import Scored
+from gsw_graph.retrieve.chain_score import panini_code
+from gsw_graph.retrieve.ricr import CANDIDATES
+
+# Which chains are kept
+
+
+def test_answers_are_unique_across_chains_not_only_inside_one_beam() -> None:
+    beams = run(
+        plan("first", "second of #1", "third of #2"),
+        {
+            "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
+            "second of Ana": [scored("ana rome", 0.7, "Rome"), scored("ana oslo", 0.6, "Oslo")],
+            "second of Bo": [scored("bo rome", 0.9, "Rome")],
+            "third of Rome": [scored("end", 0.5, "End")],
+        },
+    )
+    assert ways(beams.chains[2]) == [[(1, "b", "Bo"), (2, "bo rome", "Rome")], [(1, "a", "Ana"), (2, "ana oslo", "Oslo")]]
+    assert asked(beams, 3) == ["third of Rome", "third of Oslo"]  # Rome is not asked twice
+    assert fates(beams, 2) == {"ana rome": "a better chain has the same answer", "ana oslo": "kept", "bo rome": "kept"}
+
+
+def test_e1_of_one_document_and_e1_of_another_do_not_collide() -> None:
+    """Concepts are told apart by their names; ids are those of one document."""
+    found = [Scored(pair("q1", "Ana Ruiz", passage="doc A"), ("vector",), 0.9), Scored(pair("q1", "Bo Lind", passage="doc B"), ("vector",), 0.8)]
+    for one in (ONE, TWO):
+        beams = run(one, {"first": found})
+        assert answers(beams, 1) == ["Ana Ruiz", "Bo Lind"]
+    assert calls(TWO, {"first": found})[1] == ["second of Ana Ruiz", "second of Bo Lind"]
+
+
+def test_one_concept_is_one_however_documents_write_it() -> None:
+    found = [
+        scored("a", 0.7, "the Beatles"),
+        scored("b", 0.9, "BEATLES"),
+        scored("c", 0.8, "The Beatles"),
+        scored("d", 0.6, "Beyoncé"),
+        scored("e", 0.5, "beyonce"),
+    ]
+    for one in (ONE, TWO):
+        assert answers(run(one, {"first": found}), 1) == ["BEATLES", "Beyoncé"]
+
+
+@pytest.mark.parametrize("beam", [1, 3, 5, 8])
+def test_as_many_chains_survive_as_the_beam_is_wide(beam: int) -> None:
+    people = [scored(f"p{n}", 0.9 - n / 50, f"Person{n}") for n in range(10)]
+    towns = {f"second of Person{n}": [scored(f"t{n}{m}", 0.9 - m / 50, f"Town{n}{m}") for m in range(3)] for n in range(10)}
+    beams = run(TWO, {"first": people, **towns}, beam=beam)
+    assert answers(beams, 1) == [f"Person{n}" for n in range(beam)]
+    assert len(asked(beams, 2)) == len(beams.chains[2]) == len(beams.ends()) == beam
+
+
+def test_a_pair_with_many_answers_adds_no_more_chains_than_the_beam_is_wide() -> None:
+    """Its first ones, for a pair names the chief of them first; and it keeps out no chain that is better."""
+    found = {"first": [scored("few", 0.9, "Best"), scored("many", 0.8, *"Zoe Yan Xi Wu Vic Ada".split()), scored("late", 0.7, "Late")]}
+    beams = run(TWO, found, beam=3)
+    assert answers(beams, 1) == ["Best", "Xi", "Yan"]
+    beams = run(TWO, found, beam=5)
+    assert answers(beams, 1) == ["Best", "Vic", "Wu", "Xi", "Yan"]
+    assert fates(beams, 1) == {"few": "kept", "many": "kept", "late": "below the beam"}
+    assert answers(run(TWO, {"first": [scored("many", 0.8, *"Zoe Yan Xi Wu Vic Ada".split())]}), 1) == ["Vic", "Wu", "Xi", "Yan", "Zoe"]  # not Ada, the sixth
+
+
+def test_where_a_chain_ends_all_answers_of_a_pair_are_one() -> None:
+    found = {"first": [scored("many", 0.8, *"Zoe Yan Xi Wu Vic Ada".split()), scored("late", 0.7, "Late")]}
+    assert answers(run(ONE, found), 1) == ["Zoe, Yan, Xi, Wu, Vic, Ada", "Late"]
+
+
+@pytest.mark.parametrize("one", [plan("first", "second of #1", "third of #2"), DIAMOND], ids=["linear", "diamond"])
+def test_ties_have_one_order_however_candidates_come(one: Plan) -> None:
+    table = {
+        "first": [scored(f"p{n}", 0.5, f"Person{n}", f"Person{n + 1}") for n in range(5)],
+        **{f"second of Person{n}": [scored(f"t{n}{m}", 0.5, f"Town{m}") for m in range(4)] for n in range(7)},
+        **{f"third of {name}{n}": [scored(f"r{name}{n}{m}", 0.5, f"River{m}") for m in range(4)] for name in ("Person", "Town") for n in range(7)},
+        **{f"fourth of Town{n} and River{m}": [scored(f"e{n}{m}{k}", 0.5, f"End{k}") for k in range(3)] for n in range(4) for m in range(4)},
+    }
+    first = run(one, table)
+    assert all(len(chains) > 2 for chains in first.chains.values())
+    rng = random.Random(5)
+    for _ in range(20):
+        again = run(one, {text: rng.sample(found, len(found)) for text, found in table.items()})
+        assert {step: ways(chains) for step, chains in again.chains.items()} == {step: ways(chains) for step, chains in first.chains.items()}
+        assert [asking.concrete.text for asking in again.asked] == [asking.concrete.text for asking in first.asked]
+
+
+def test_what_became_of_every_candidate() -> None:
+    best = [scored(f"p{n:02}", 0.9, f"Person{n:02}") for n in range(CANDIDATES - 2)]
+    found = [
+        scored("known", 0.99, "Salt Road"),
+        scored("none", 0.98),
+        *best,
+        scored("same", 0.8, "Person00"),
+        scored("low", 0.7, "Low"),
+        scored("cut", 0.6, "Cut"),
+        scored("cut same", 0.5, "Person00"),
+    ]
+    beams = run(plan("who walks Salt Road", "second of #1"), {"who walks Salt Road": found}, beam=3)
+    assert fates(beams, 1) == {
+        "known": "its answer stands in the question",
+        "none": "has no answer",
+        **{one.pair.id: "kept" if n < 3 else "below the beam" for n, one in enumerate(best)},
+        "same": "a better chain has the same answer",
+        "low": "below the beam",
+        "cut": "not among the best candidates",
+        "cut same": "not among the best candidates",
+    }
+
+
+# Joins
+
+
+def test_the_same_placeholder_twice_is_one_parent() -> None:
+    one = plan("first", "Is #1 the son of #1?")
+    beams = run(one, {"first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")], "Is Ana the son of Ana?": [scored("c", 0.7, "Yes")]})
+    assert asked(beams, 2) == ["Is Ana the son of Ana?", "Is Bo the son of Bo?"]
+    assert beams.ends()[0].score == pytest.approx(panini_code([0.9, 0.7]))
+
+
+def test_the_parents_of_a_diamond_agree_on_their_ancestor() -> None:
+    """Two combinations, not four."""
+    table = {
+        "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
+        **{f"{step} of {name}": [scored(f"{step} {name}", 0.7, f"{step}{name}")] for step in ("second", "third") for name in ("Ana", "Bo")},
+        "fourth of secondBo and thirdBo": [scored("end", 0.5, "End")],
+    }
+    beams = run(DIAMOND, table)
+    assert asked(beams, 4) == ["fourth of secondAna and thirdAna", "fourth of secondBo and thirdBo"]
+    assert ways(beams.ends()) == [[(1, "b", "Bo"), (2, "second Bo", "secondBo"), (3, "third Bo", "thirdBo"), (4, "end", "End")]]
+
+
+def test_shared_evidence_counts_once_in_the_score() -> None:
+    table = {
+        "first": [scored("a", 0.9, "Ana")],
+        "second of Ana": [scored("b", 0.8, "Rome")],
+        "third of Ana": [scored("c", 0.7, "Oslo")],
+        "fourth of Rome and Oslo": [scored("d", 0.6, "End")],
+    }
+    assert run(DIAMOND, table, score="product").ends()[0].score == pytest.approx(0.9 * 0.8 * 0.7 * 0.6)
+    assert run(DIAMOND, table).ends()[0].score == pytest.approx(panini_code([0.9, 0.8, 0.7, 0.6]))
+
+
+def test_shared_evidence_counts_once_in_the_order_of_the_combinations() -> None:
+    """0.2 * 0.9 * 0.9 is more than 0.9 * 0.4 * 0.4; with the first twice it is less."""
+    table = {
+        "first": [scored("a", 0.2, "Ana"), scored("b", 0.9, "Bo")],
+        **{f"{step} of {name}": [scored(f"{step} {name}", score, step + name)] for step in ("second", "third") for name, score in (("Ana", 0.9), ("Bo", 0.4))},
+        "fourth of secondAna and thirdAna": [scored("end", 0.5, "End")],
+    }
+    assert asked(run(DIAMOND, table, score="product"), 4)[0] == "fourth of secondAna and thirdAna"
+
+
+def test_a_join_goes_on_with_its_best_combinations() -> None:
+    """Found by this test: a join of three looked at its first hundred combinations, in no order of score, and forgot the fifth chain of its first parent."""
+    one = plan("a", "b", "c", "join #1 #2 #3")
+    table = {
+        "a": [scored(f"a{n}", 0.9, f"A{n}") for n in range(5)],
+        "b": [scored(f"b{n}", 0.9 - 0.2 * n, f"B{n}") for n in range(5)],
+        "c": [scored(f"c{n}", 0.9 - 0.2 * n, f"C{n}") for n in range(5)],
+    }
+    assert calls(one, table)[1] == [f"join A{n} B0 C0" for n in range(5)]
+
+
+def test_parents_that_agree_late_are_joined() -> None:
+    """The chains of four parents agree on the last of five ancestors alone; the first hundred combinations do not have it."""
+    one = plan("first", *(f"step{k} of #1" for k in range(2, 6)), "join #2 #3 #4 #5")
+    table: dict[str, list[Scored]] = {"first": [scored(f"a{n}", 0.9, f"A{n}") for n in range(5)]}
+    for k in range(2, 6):
+        for n in range(5):
+            # each ancestor but A0 is lost to one of the parents; A0 is last in all
+            table[f"step{k} of A{n}"] = [] if n == k - 1 else [scored(f"{k}{n}", 0.1 if n == 0 else 0.9, f"S{k}x{n}")]
+    assert calls(one, table)[2] == ["join S2x0 S3x0 S4x0 S5x0"]
+
+
+def test_a_diamond_whose_parents_have_one_answer_by_two_ways_still_ends() -> None:
+    """Was each born in New York, the better one is kept for it; did each die in Oslo, the other one; and no chain goes on."""
+    table = {
+        "first": [scored("a", 0.9, "Ana"), scored("b", 0.9, "Bo")],
+        "second of Ana": [scored("ana born", 0.9, "New York")],
+        "second of Bo": [scored("bo born", 0.8, "New York")],
+        "third of Ana": [scored("ana died", 0.8, "Oslo")],
+        "third of Bo": [scored("bo died", 0.9, "Oslo")],
+        "fourth of New York and Oslo": [scored("end", 0.9, "End")],
+    }
+    assert run(DIAMOND, table).ends()
+
+
+def test_a_join_whose_parents_share_different_steps_still_ends() -> None:
+    """Found by this test: two parents come by one step and the third around it, and the step kept the better way to its answer alone."""
+    one = plan("first", "second of #1", "third of #2", "fourth of #2", "fifth of #1", "join #3 #4 #5")
+    table = {
+        "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
+        "second of Ana": [scored("ana", 0.9, "Rome")],
+        "second of Bo": [scored("bo", 0.8, "Rome")],
+        "third of Rome": [scored("c", 0.9, "Cy")],
+        "fourth of Rome": [scored("d", 0.9, "Di")],
+        "fifth of Bo": [scored("e", 0.9, "Ed")],
+        "join Cy Di Ed": [scored("end", 0.9, "End")],
+    }
+    (end,) = run(one, table).ends()
+    assert [end.links[step].answer for step in (1, 2, 6)] == ["Bo", "Rome", "End"]
+
+
+def test_chains_that_are_only_compared_are_not_kept_apart() -> None:
+    """Found by this test: nothing joins them, and one answer by two ways took the place of another answer."""
+    one = plan("first", "second of #1", "third of #1", compare="Is #2 in #3?")
+    table = {
+        "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
+        **{
+            f"{step} of {name}": [scored(step + name, 0.7, "Rome"), scored(f"{step} {name}", 0.5, "Oslo")]
+            for step in ("second", "third")
+            for name in ("Ana", "Bo")
+        },
+    }
+    beams = run(one, table, beam=2)
+    assert answers(beams, 2) == answers(beams, 3) == ["Rome", "Oslo"]
+
+
+def test_one_answer_by_two_ways_is_two_chains_only_until_they_are_joined() -> None:
+    one = plan("first", "second of #1", "third of #1", "fourth of #2 and #3", "fifth of #4")
+    table = {
+        "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
+        **{f"{step} of {name}": [scored(step + name, 0.7, town)] for step, town in (("second", "Rome"), ("third", "Oslo")) for name in ("Ana", "Bo")},
+        "fourth of Rome and Oslo": [scored("d", 0.9, "Salt")],
+    }
+    beams = run(one, table)
+    assert [answers(beams, step) for step in (2, 3, 4)] == [["Rome", "Rome"], ["Oslo", "Oslo"], ["Salt"]]
+    assert asked(beams, 4) == ["fourth of Rome and Oslo"]
+    assert ways(beams.chains[4])[0][0] == (1, "a", "Ana")

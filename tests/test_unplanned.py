@@ -1,0 +1,74 @@
+"""A plan from the question alone: in one hop, and by what it names."""
+
+from __future__ import annotations
+
+import pytest
+from chain_fakes import Find, scored, ways
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.retrieve.ricr import BEAM, ricr
+from gsw_graph.retrieve.unplanned import grow
+
+
+def questions(question: str) -> list[str]:
+    return [" ".join(step.question.split()) for step in grow(question).steps]
+
+
+@pytest.mark.parametrize(
+    ("question", "bridge"),
+    [
+        ("Where was the singer of Salt Road born?", "was the singer of Salt Road born"),
+        ("WHO sang it, and when?", "sang it, and"),
+        ("In which year did Ana die?", "In year did Ana die"),
+        ("How many people live in Rome?", "people live in Rome"),
+        ("How does it end?", "How does it end"),  # asks for no kind of thing
+        ("What about Whitney, Whatham and somewhere?", "about Whitney, Whatham and somewhere"),  # words, not parts of them
+        ("Rome", "Rome"),
+        ("Who?", "Who?"),  # nothing else is in it
+        ("?", "?"),
+    ],
+)
+def test_a_question_in_one_hop_and_by_what_it_names(question: str, bridge: str) -> None:
+    assert questions(question) == [question, bridge, f"{question} #2"]
+
+
+def test_what_waits_for_what() -> None:
+    plan = grow("Where was Ana born?")
+    assert [step.parents for step in plan.steps] == [(), (), (2,)]
+    assert [sink.id for sink in plan.sinks] == [1, 3]
+    assert len(plan.levels()) == 2
+
+
+@pytest.mark.parametrize("question", ["#", "##", "C#", "Who made C#?", "Who made C#7?", "Why is #MeToo known?", "Is # a sign?", "12#3"])
+def test_a_number_sign_stays_where_it_is_no_reference(question: str) -> None:
+    """Found by this test: C# was C, and the question "#" an error."""
+    assert [questions(question)[n] for n in (0, 2)] == [question, f"{question} #2"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [("Who sang the #1 hit?", "Who sang the 1 hit?"), ("#2", "2"), ("Did #1, #12 or C#1 win?", "Did 1, 12 or C#1 win?"), ("##1", "# 1"), ("#_#1", "#_ 1")],
+)
+def test_a_number_sign_before_a_number_is_no_reference(question: str, text: str) -> None:
+    assert [questions(question)[n] for n in (0, 2)] == [text, f"{text} #2"]
+
+
+@given(st.one_of(st.text(), st.text("#12a_ ?Cé٢")).filter(str.strip))
+def test_any_question_has_a_plan(question: str) -> None:
+    plan = grow(question)
+    assert [step.parents for step in plan.steps] == [(), (), (2,)]
+
+
+def test_chains_of_both_ways_are_ends_the_best_first() -> None:
+    question = "Where was the singer of Salt Road born?"
+    table = {
+        question: [scored(f"one{n}", 0.5 + n / 100, f"Town{n}") for n in range(4)],
+        "was the singer of Salt Road born": [scored("sang", 0.9, "Ana")],
+        f"{question} Ana": [scored("born", 0.8, "Rome"), scored("died", 0.1, "Oslo")],
+    }
+    beams = ricr(grow(question), question, Find(table))
+    beams.planned = False
+    assert ways(beams.ends())[:2] == [[(2, "sang", "Ana"), (3, "born", "Rome")], [(1, "one3", "Town3")]]
+    assert [chain.score for chain in beams.ends()] == sorted((chain.score for chain in beams.ends()), reverse=True)
+    assert len(beams.ends()) == BEAM  # of six
