@@ -1,126 +1,19 @@
-"""A warm `linked` ask, without encoding the question, against one bare vector query on the same memory, in one run.
+"""How long a warm ask takes, stage by stage, against bare queries on the same memory in one run.
 
-    python bench/ask.py [--memory URL] [--corpus FILE --questions FILE] [--passages 2000 20000 100000] [--rounds 100]
-
-The memory is made by renaming a small corpus until it has so many passages (bench/made.py); it grows from size to size. Three forms are timed: `linked` as it
-is chosen, the walk over the whole graph, and the neighbourhood fetched by one query. A server's database is emptied first, so give no memory you need.
+    python bench/ask.py ricr [--memory URL] [--workspaces FILE] [--pairs 10000 100000] [--rounds 100]
+    python bench/ask.py linked [--memory URL] [--corpus FILE --questions FILE] [--passages 2000 20000 100000] [--rounds 100]
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import cycle, islice
-from pathlib import Path
+import sys
 
-import numpy as np
-from made import copies, originals, vectors
-
-from gsw_graph import Memory, Settings
-from gsw_graph.retrieve import linked
-from gsw_graph.retrieve.strategies import Search
-from gsw_graph.retrieve.strategies import linked as ask_linked
-from gsw_graph.store import schema
-from gsw_graph.store.reader import Reader
-from gsw_graph.store.rows import Vectors
-from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
-
-BARE = "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score RETURN node.id AS id, score"
-QUESTIONS = Path(__file__).parent.parent / "examples/questions.jsonl"
-
-
-def median_ms(work: Callable[[int], object], rounds: int) -> float:
-    for number in range(rounds // 2):
-        work(number)
-    times = []
-    for number in range(rounds):
-        start = time.perf_counter()
-        work(number)
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
-
-
-def grow(memory: Memory, made: object, base: np.ndarray, until: int, rng: np.random.Generator) -> float:
-    start, batch, size = time.perf_counter(), Batch(), 0
-    with Writer(memory._connection) as writer:
-        for copy, first, workspace in made:
-            count = len(workspace.document.passages)
-            batch.add(workspace, Vectors(vectors(base, copy, first, count, rng)), replace=False)
-            size += count
-            if batch.bytes >= BATCH_BYTES:
-                writer.put(batch)
-                batch = Batch()
-            if size >= until:
-                break
-        writer.put(batch)
-    return time.perf_counter() - start
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--memory")
-    parser.add_argument("--corpus")
-    parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    parser.add_argument("--passages", type=int, nargs="+", default=[2000, 20000, 100000])
-    parser.add_argument("--rounds", type=int, default=100)
-    arguments = parser.parse_args()
-    text = arguments.questions.read_text("utf-8")
-    questions = [q["question"] for q in (json.loads(text) if text.startswith("[") else map(json.loads, text.splitlines()))]
-    workspaces = originals(arguments.corpus)
-    rng = np.random.default_rng(0)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the engine may still write its start cache
-        settings = replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory", cache_dir=Path(folder))
-        keep = Settings.from_env()
-        with Memory.open(settings=settings) as memory:
-            memory._settings = replace(keep, memory=settings.memory)  # the embedder's export from the usual cache
-            memory.forget(everything=True)
-            base = memory.embedder.encode([p.full_text for w in workspaces for p in w.document.passages])
-            asked = list(islice(cycle([(q, memory.embedder.encode_query([q])[0].tolist()) for q in questions]), arguments.rounds))
-            connection, reader = memory._connection, Reader(memory._connection)
-            schema.prepare(connection, memory.embedder.name, memory.embedder.dimension)
-            made, have = copies(workspaces, max(arguments.passages)), 0
-            print(f"{connection.dialect.name} {connection.dialect.version}")
-            for size in sorted(arguments.passages):
-                loaded = grow(memory, made, base, size - have, rng)
-                start = time.perf_counter()
-                if have == 0:
-                    schema.build_search_indexes(connection, memory.embedder.dimension)
-                schema.warm_up(connection, memory.embedder.dimension)
-                indexed, have = time.perf_counter() - start, size
-                memory._state, memory._names = schema.read_state(connection), None
-                vector_of = dict(asked)
-                search = Search(reader, lambda texts, known=vector_of: np.array([known[text] for text in texts]), memory._name_graphs(memory._state), 10**9)
-                start = time.perf_counter()
-                ask_linked(search, asked[0][0], 5, trace=False)
-                read = time.perf_counter() - start
-
-                def bare(number: int) -> object:
-                    return connection.driver.execute_query(BARE, k=10, embedding=asked[number][1], database_=connection.database, routing_="r")
-
-                def ask(number: int, search: Search = search) -> object:
-                    return ask_linked(search, asked[number][0], 5, trace=False)
-
-                by_query = replace(search, client_passages=0)
-                once = median_ms(bare, arguments.rounds)
-                chosen = median_ms(ask, arguments.rounds)
-                parts = ", ".join(f"{name} {1000 * seconds / (arguments.rounds + 11):.1f}" for name, seconds in search.seconds.items() if name != "embed")
-                queried = median_ms(lambda number, search=by_query: ask(number, search), arguments.rounds)
-                usual, linked.WHOLE = linked.WHOLE, 10**9
-                whole = median_ms(ask, arguments.rounds)
-                linked.WHOLE = usual
-                again = median_ms(bare, arguments.rounds)
-                bare_ms = (once + again) / 2
-                print(
-                    f"{size:7d} passages (written {loaded:.0f} s, indexes {indexed:.0f} s, names read {read:.1f} s): bare vector query {bare_ms:.1f} ms; "
-                    f"linked {chosen:.1f} ms = {chosen / bare_ms:.1f} x ({parts} with the first); whole walk {whole:.1f} ms; by query {queried:.1f} ms",
-                    flush=True,
-                )
-
+import ask_linked
+import ask_ricr
 
 if __name__ == "__main__":
-    main()
+    chosen = {"linked": ask_linked.main, "ricr": ask_ricr.main}.get(sys.argv[1] if len(sys.argv) > 1 else "")
+    if chosen is None:
+        sys.exit(__doc__)
+    sys.argv[:2] = [f"{sys.argv[0]} {sys.argv[1]}"]
+    chosen()

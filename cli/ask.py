@@ -17,7 +17,7 @@ from gsw_graph.retrieve import STRATEGIES
 @click.option("--plan", metavar="PLAN", help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
-@click.option("--trace", is_flag=True, help="Show how the passages were found.")
+@click.option("--trace", is_flag=True, help="Show how the passages were found, and every candidate of a chain.")
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj

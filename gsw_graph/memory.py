@@ -132,11 +132,16 @@ class Memory:
                 embed_and_write(feed, windows, self.embedder, writer, tally, progress)
         tally.seconds["write"] = writer.seconds
         assert state is not None  # noqa: S101 - prepared above
+        build = None
         if tally.new + tally.replaced + tally.unchanged and (not state.indexed or schema.missing_indexes(self._connection)):
+            build = schema.build_search_indexes
+        elif tally.new + tally.replaced and schema.outgrown(self._connection, state):
+            build = schema.renew_vector_indexes
+        if build is not None:
             if progress is not None:
                 progress(Progress(tally.new + tally.replaced, tally.passages, tally.passages, "indexing"))
             index = perf_counter()
-            schema.build_search_indexes(self._connection, self.embedder.dimension)
+            build(self._connection, self.embedder.dimension)
             tally.seconds["index"] = perf_counter() - index
         after = reader.counts()[0]
         nodes = {label: after[label] - before.get(label, 0) for label in after}

@@ -141,7 +141,7 @@ class Trace(Result):
 class Answer(Result):
     """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory does not hold the answer.
 
-    `confidence` is the calibrated chance that the memory holds it, None where nothing was answered.
+    `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer; None where no chains were looked for.
     """
 
     question: str

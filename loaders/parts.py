@@ -93,6 +93,7 @@ class Places:
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._first = passages[0].position
         self._with: dict[str, set[int]] = {}
+        self._best: dict[tuple[str, ...], int] = {}  # many questions of a long text have the same answer, which may stand everywhere
         for passage in passages if len(passages) > 1 else ():
             for word in _WORD.findall(passage.full_text.casefold()):
                 self._with.setdefault(word, set()).add(passage.position)
@@ -105,12 +106,14 @@ class Places:
         """The passage that has the most of some names, the first of several."""
         if not self._with:
             return self._first
-        counts = Counter(position for name in names for position in self._having(name))
-        return min(counts, key=lambda position: (-counts[position], position), default=self._first)
+        if (key := tuple(names)) not in self._best:
+            counts = Counter(position for name in key for position in self._having(name))
+            self._best[key] = min(counts, key=lambda position: (-counts[position], position), default=self._first)
+        return self._best[key]
 
     def _having(self, name: str) -> set[int]:
         words = set(_WORD.findall(name.casefold())) if self._with else set()
-        return set.intersection(*(self._with.get(word, set()) for word in words)) if words else set()
+        return set.intersection(*sorted((self._with.get(word, set()) for word in words), key=len)) if words else set()
 
 
 def place_entity(assembler: Assembler, places: Places, name: str, roles: Sequence[Role] = ()) -> None:

@@ -102,6 +102,19 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     assert reader.round_trips == 7
 
 
+def test_what_stands_everywhere_brings_no_pairs(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name or by words: the hero of a long document would bring all of it."""
+    (vector,) = sample.embedder.encode_query(["Who built the Stone Pier?"])
+
+    def ways() -> set[str]:
+        found = hops.hop(Reader(sample._connection), [{"embedding": vector.tolist(), "words": "husband", "keys": ["valle alto"]}])
+        return {way for _, ways in found.candidates[0] for way in ways}
+
+    assert ways() == {"vector", "words", "name"}
+    monkeypatch.setattr(hops, "COMMON", 0)
+    assert ways() == {"vector"}
+
+
 def test_a_memory_without_pairs_abstains(memory: Memory, tmp_path: Path) -> None:
     for plan in (None, samples.PLAN):
         empty = memory.ask(samples.QUESTION, strategy="ricr", plan=plan)
@@ -126,8 +139,6 @@ def test_a_question_that_the_passage_leaves_open_ends_no_chain(memory: Memory, t
 @pytest.mark.parametrize("question", EMPTY, ids=ascii)
 def test_a_question_without_words(sample: Memory, question: str) -> None:
     """The full-text index is asked for nothing, or for stop words alone; the vectors still answer."""
-    if not question.strip():
-        question += "x"
     for plan in (None, [question], ["Who built the Stone Pier?", f"{question} #1"], [f"{question} Ana Ruiz?", "Who is #1?"]):
         answer = sample.ask(question, strategy="ricr", plan=plan, trace=True)
         assert answer.trace is not None

@@ -27,6 +27,7 @@ def questions(question: str) -> list[str]:
         ("Rome", "Rome"),
         ("Who?", "Who?"),  # nothing else is in it
         ("?", "?"),
+        ("#what#7 x?", "# 7 x"),  # no reference comes of what is taken out
     ],
 )
 def test_a_question_in_one_hop_and_by_what_it_names(question: str, bridge: str) -> None:

@@ -1,3 +1,3 @@
-// The search indexes stand and answer. Runs once a memory, after its first rows.
+// Whether the search indexes stand and answer, and over how many vectors they were built. $indexed, $vectors. Runs after they are built, and before they are built anew.
 MATCH (m:Memory {id: 'memory'})
-SET m.indexed = true
+SET m.indexed = $indexed, m.vectors = $vectors

@@ -10,6 +10,7 @@ from gsw_graph.model import Document, Entity, Proposition, QAPair, VerbPhrase, W
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
 _LONGEST = 10  # words of a name that a question is searched for
+_SMALL_WORDS = FUNCTION_WORDS | CONNECTORS
 
 Role = tuple[str, Sequence[str]]
 Asked = tuple[str, Sequence[str]]  # a question and its answers
@@ -130,7 +131,7 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
                 continue
             part = tokens[first : first + length]
             key = normalise(text[part[0].start() : part[-1].end()])
-            if key in keys and any(token[0].casefold() not in FUNCTION_WORDS | CONNECTORS for token in part):
+            if key in keys and any(token[0].casefold() not in _SMALL_WORDS for token in part):
                 free[first : first + length] = [False] * length
                 found.append((first, key))
     return list(dict.fromkeys(key for _, key in sorted(found)))

@@ -13,5 +13,5 @@ _REFERENCE = re.compile(r"(?<![^\W_])#(?=[0-9])")
 def grow(question: str) -> Plan:
     """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that is, then the question with that answer in it."""
     text = _REFERENCE.sub(" ", question)  # "#1" is text here
-    bridge = " ".join(_ASKS.sub(" ", text).replace("?", " ").split()) or text
+    bridge = " ".join(_REFERENCE.sub(" ", _ASKS.sub(" ", text)).replace("?", " ").split()) or text  # again: "#what#1" had none
     return Plan((SubQuestion(1, text), SubQuestion(2, bridge), SubQuestion(3, f"{text} #2")))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gsw_graph.store.reader import Reader
 
 PAIRS = 30  # nearest pairs of the vector index
-ENTITIES = 10  # of the full-text index
+ENTITIES = 5  # of the full-text index
 COMMON = 30  # passages in which a name stands that still brings its pairs
 WAYS = ("vector", "words", "name")
 

@@ -32,6 +32,8 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
 SEARCH_INDEXES = ("passage_embedding", "qa_pair_embedding", "proposition_embedding", "passage_text", "entity_text")
 SCHEMA = max(MIGRATIONS)
 _INDEX_SECONDS = 3600.0
+_GROWTH = 2  # times more vectors than when the indexes were built
+_SMALL = 10_000  # vectors that any index answers fast
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class MemoryState:
     created: str
     version: int
     indexed: bool
+    vectors: int  # when the indexes were built
 
 
 def read_state(connection: Connection) -> MemoryState | None:
@@ -94,7 +97,30 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
             connection.dialect.run_schema(part)
     connection.dialect.wait_online(_INDEX_SECONDS)
     warm_up(connection, dimension)
-    connection.driver.execute_query(statement("write/indexed"), database_=connection.database)
+    _mark(connection, indexed=True)
+
+
+def outgrown(connection: Connection, state: MemoryState) -> bool:
+    """Whether vector indexes should be built anew: on the embedded engine one that grew tenfold answers seven times slower (docs/performance.md)."""
+    return connection.dialect.name == "arcadedb" and _vectors(connection) > max(_GROWTH * state.vectors, _SMALL)
+
+
+def renew_vector_indexes(connection: Connection, dimension: int) -> None:
+    """Build the vector indexes anew. The memory is marked as not indexed meanwhile, so that a crash is made good by whoever opens it next."""
+    _mark(connection, indexed=False)
+    for name in SEARCH_INDEXES:
+        if name.endswith("_embedding"):
+            connection.dialect.run_schema(statement("schema/drop_vector_index", connection.dialect.name).replace("$name", name))
+    build_search_indexes(connection, dimension)
+
+
+def _vectors(connection: Connection) -> int:
+    records, _, _ = connection.driver.execute_query(statement("read/vector_total"), database_=connection.database, routing_="r")
+    return int(records[0]["vectors"])
+
+
+def _mark(connection: Connection, *, indexed: bool) -> None:
+    connection.driver.execute_query(statement("write/indexed"), indexed=indexed, vectors=_vectors(connection), database_=connection.database)
 
 
 def missing_indexes(connection: Connection) -> list[str]:
@@ -115,9 +141,11 @@ def repair(connection: Connection, dimension: int) -> None:
 
 def warm_up(connection: Connection, dimension: int) -> None:
     """One question to each index that answers questions; the embedded engine builds its vector graph at the first one."""
+    vector = [1.0] + [0.0] * (dimension - 1)
     for name, parameters in (
-        ("read/dense", {"embedding": [1.0] + [0.0] * (dimension - 1), "k": 10}),
+        ("read/dense", {"embedding": vector, "k": 10}),
         ("read/bm25", {"words": "warm", "k": 10}),
+        ("read/hop", {"questions": [{"embedding": vector, "words": "warm", "keys": []}], "pairs": 10, "entities": 1, "common": 1}),
     ):
         connection.driver.execute_query(statement(name), parameters, database_=connection.database, routing_="r")
 
