@@ -19,7 +19,8 @@ def export(url: str | None, folder: str, as_json: bool) -> None:
 
     FOLDER must be new or empty.
 
-    networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the texts. `gswgraph load FOLDER/networks_raw` reads them again.
+    networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the texts. `gswgraph load FOLDER/networks_raw` reads them again,
+    each passage as a document.
     Propositions have no place in this shape and stay behind.
 
     \b

@@ -105,7 +105,7 @@ def test_each_search_index_is_over_declared_properties(index: str, dialect: str)
 def test_all_statements_of_the_schema_are_run() -> None:
     folder = Path(__file__).parents[1] / "cypher" / "schema"
     files = {file.name.split(".")[0] for file in folder.iterdir()}
-    assert files == {name for names in schema.MIGRATIONS.values() for name in names} | set(schema.SEARCH_INDEXES)
+    assert files == {name for names in schema.MIGRATIONS.values() for name in names} | {*schema.SEARCH_INDEXES, "drop_vector_index"}
 
 
 def test_what_is_counted_has_a_class() -> None:

@@ -1,7 +1,7 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
 // $questions: [{embedding, words, keys}], words for the full-text index, keys what may be names in the question; $pairs: nearest of the vector index;
-// $entities: of the full-text index; $common: a name, or an entity of a long document, that stands in more passages than this brings no pairs,
-// the vectors find those that matter.
+// $entities: of the full-text index; $common: a name that stands in more passages than this brings no pairs (the vectors find those
+// that matter), so that what a hop costs is bounded.
 // One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
 UNWIND $questions AS question
 CALL (question) {
@@ -11,8 +11,8 @@ CALL (question) {
 CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: $entities}) YIELD node AS e
-  WITH e
-  WHERE COUNT { (e)-[:IN]->(:Passage) } <= $common
+  MATCH (e)-[:REFERS_TO]->(c:Concept)
+  WHERE c.passages <= $common
   MATCH (e)<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS worded
 }

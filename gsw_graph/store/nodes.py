@@ -92,6 +92,7 @@ class Memory(StructuredNode):
     created = StringProperty()
     version = IntegerProperty()
     indexed = BooleanProperty()
+    vectors = IntegerProperty()
 
 
 class Document(StructuredNode):
