@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WINDOW = 256  # passages that are embedded together
 _PATIENCE = 2.0  # seconds for the reader to end; one that waits for its input is left behind, it holds nothing
+_FRAME = 40  # characters of keys and brackets around a name, a pair or a fact in JSON
 _AHEAD = 2  # windows that reading may be ahead of embedding
 
 
@@ -131,7 +132,7 @@ class Feed:
             batch.append(item)
             document = item.document if isinstance(item, Workspace) else item
             passages += len(document.passages)
-            self._read += sum(len(p.text) + len(p.title) for p in document.passages)
+            self._read += _written(item)
             if passages >= WINDOW:
                 yield batch
                 batch, passages = [], 0
@@ -163,6 +164,16 @@ class Feed:
         if isinstance(item, Workspace):
             return state.content_hash == item.content_hash and state.extractor == item.extractor
         return state.text_hash == item.content_hash and (state.extractor == self._extractor or state.extractor not in EXTRACTORS)
+
+
+def _written(item: Document | Workspace) -> int:
+    """About how many characters an item took in its file."""
+    if isinstance(item, Document):
+        return sum(len(p.text) + len(p.title) for p in item.passages)
+    names = sum(len(entity.name) + len(entity.description) + _FRAME for entity in item.entities)
+    pairs = sum(len(pair.text) + _FRAME for phrase in item.verb_phrases for pair in phrase.pairs)
+    facts = sum(len(fact.text) + sum(len(name) for name, _ in fact.mentions) + _FRAME for fact in item.propositions)
+    return _written(item.document) + names + pairs + facts
 
 
 def embed_and_write(

@@ -121,6 +121,10 @@ def ricr(search: Search, question: str, k: int, *, trace: bool) -> Found:
     beams.planned = search.plan is not None
     chains = beams.ends()
     walk = find.round_trips <= len(plan.levels()) and search.names.size <= search.client_passages
+    if not chains and not walk:  # nothing to rank by, and one round trip left
+        embedding = search.embed(question)
+        with search.clock("database"):
+            return Found(search.reader.dense(embedding, max(k, 10), once=True)[:k], _asked(beams) if trace else None, beams)
     best = [found[0] for sink in plan.sinks if (found := beams.chains.get(sink.id))] if beams.planned else []
     ranked = dict(evidence.rank(search, question, chains, best, k, walk=walk))
     wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))

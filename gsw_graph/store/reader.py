@@ -75,9 +75,10 @@ class Reader:
         row = self.run("read/passage_total")[0]
         return row["version"], row["passages"]
 
-    def dense(self, embedding: Sequence[float], k: int) -> list[RankedPassage]:
-        """The `k` passages nearest to a vector, scored by cosine in [-1, 1]."""
-        return [_ranked(row, 2 * row["score"] - 1) for row in self._past_hidden("read/dense", k, embedding=embedding)]
+    def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
+        """The `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip, even where hidden documents leave fewer."""
+        rows = self.run("read/dense", k=k, embedding=embedding) if once else self._past_hidden("read/dense", k, embedding=embedding)
+        return [_ranked(row, 2 * row["score"] - 1) for row in rows]
 
     def bm25(self, words: str, k: int) -> list[RankedPassage]:
         """The `k` passages that fit some words best, with the engine's BM25 score."""
