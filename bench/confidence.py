@@ -3,8 +3,9 @@
     python bench/confidence.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--keep FILE]
 
 The memory holds the workspaces; the gold passages of a question are forgotten by `forget`, the question is asked with its gold plan, and they are loaded again.
-Printed: the area under the ROC curve of telling the two apart, in all and held out by ten folds over questions, and for thresholds the share of refused
-questions whose gold answer stands in the evidence of the whole memory, and of refused questions without their passages.
+Fitted is the chance that the gold answer stands in the evidence. Printed, held out by ten folds over questions: the area under the ROC curve of telling the two
+memories apart, and answers in the evidence from others; for thresholds the share of refused questions whose gold answer stands in the evidence, and of
+refused questions without their passages; and how often the answer stands in the evidence at which confidence.
 """
 
 from __future__ import annotations
@@ -94,12 +95,11 @@ def main() -> None:
     held = np.empty(len(rows))
     for fold in range(10):
         out = folds[number] == fold
-        weights, bias = fit(features[~out], there[~out])
+        weights, bias = fit(features[~out], evidence[~out])
         held[out] = 1 / (1 + np.exp(bias - features[out] @ weights))
-    print(f"held out: area under the curve {roc(held, there):.3f}")
-    weights, bias = fit(features, there)
-    sure = 1 / (1 + np.exp(bias - features @ weights))
-    print(f"fitted on all: {roc(sure, there):.3f}; WEIGHTS {dict(zip(confidence.FEATURES, weights.round(3).tolist(), strict=True))} BIAS {bias:.3f}")
+    print(f"held out: area under the curve {roc(held, there):.3f}, of the answer in the evidence {roc(held, evidence):.3f}")
+    weights, bias = fit(features, evidence)
+    print(f"fitted on all: WEIGHTS {dict(zip(confidence.FEATURES, weights.round(3).tolist(), strict=True))} BIAS {bias:.3f}")
     for threshold in np.arange(0.1, 0.65, 0.05):
         print(
             f"below {threshold:.2f} refused: {np.mean(held[evidence] < threshold):.3f} of those with the answer in the evidence, "
@@ -107,7 +107,8 @@ def main() -> None:
         )
     for low, high in ((0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.01)):
         inside = (held >= low) & (held < high)
-        print(f"confidence {low:.2f} to {high:.2f}: {there[inside].mean() if inside.any() else float('nan'):.2f} of {inside.sum()} there")
+        share = evidence[inside].mean() if inside.any() else 0
+        print(f"confidence {low:.2f} to {high:.2f}: the answer stands in the evidence for {share:.2f} of {inside.sum()}")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ def print_chains(answer: Answer) -> None:
         ends.setdefault(chain.hops[-1].step, chain)
     for _, chain in ends.items() if answer.answer is not None else sorted(ends.items()):
         click.echo(f"{'Nearest chain' if answer.abstained else 'Chain'}, score {chain.score:.2f}:")
-        for hop in chain.hops:
-            click.echo(f"{hop.step}. {_hop(hop)}")
+        for number, hop in enumerate(chain.hops, 1):
+            click.echo(f"{hop.step if answer.plan else number}. {_hop(hop)}")
         click.echo()
 
 
@@ -33,8 +33,8 @@ def why_not(answer: Answer) -> str:
     """Why nothing is answered, where the memory was searched in vain."""
     if not answer.chains:
         return "no chain of answers leads to the end of the plan" if answer.plan and answer.passages else "nothing was found"
-    last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=1)
-    if answer.chains[0].hops[-1].step != last:
+    last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=0)
+    if last and answer.chains[0].hops[-1].step != last:
         return f"no chain leads to step {last} of the plan"
     return f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
 

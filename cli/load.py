@@ -65,9 +65,9 @@ def _exit_code(report: LoadReport) -> int:
 
 def _print_failures(report: LoadReport) -> None:
     for failure in report.failures[:SHOWN]:
-        print_failure(f"Failed: {short_source(failure.source)}: {one_line(failure.reason)}")
+        print_failure(f"{'Left out' if failure.part else 'Failed'}: {short_source(failure.source)}: {one_line(failure.reason)}")
     if (more := len(report.failures) - SHOWN) > 0:
-        print_failure(f"... and {more:,} more failures; --json lists all")
+        print_failure(f"... and {more:,} more; --json lists all")
 
 
 def _print_summary(report: LoadReport, dry_run: bool) -> None:

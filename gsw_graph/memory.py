@@ -190,7 +190,7 @@ class Memory:
             citations=said.citations,
             passages=found.passages,
             chains=said.chains,
-            plan=found.beams.plan.to_list() if found.beams else None,
+            plan=steps.to_list() if steps else None,
             round_trips=reader.round_trips,
             seconds={**search.seconds, "total": perf_counter() - start},
             tokens={"in": 0, "out": 0},

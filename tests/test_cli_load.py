@@ -70,7 +70,7 @@ def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
     assert result.stdout == ""
     assert len(lines) == 21
     assert lines[0].startswith("Failed: b0.txt: ared")
-    assert lines[-1] == "... and 5 more failures; --json lists all"
+    assert lines[-1] == "... and 5 more; --json lists all"
     assert "\x1b" not in result.stderr
 
 

@@ -43,8 +43,8 @@ def from_chains(question: str, found: Found, *, answer: bool) -> Said:
     abstained = not ends or lost or sure < REFUSED_BELOW
     compares = not beams.plan.steps[-1].retrieve
     best = [chains[0] for sink in beams.plan.sinks if (chains := beams.chains.get(sink.id))] if beams.planned else ends[:1]
-    hops = {hop.pair.id: hop for chain in best for hop in chain.hops if hop.pair.passage in found.cited}
-    citations = [] if abstained else [_cited(hop, found) for hop in hops.values()]
+    hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in found.cited]
+    citations = [] if abstained else list(dict.fromkeys(_cited(hop, found) for hop in hops))
     chains_shown = [_shown(chain) for chain in ends]
     if not answer or compares or abstained:
         return Said(None, "none", abstained, sure, citations, chains_shown)
