@@ -7,6 +7,8 @@ BENCH ?= $(sort $(wildcard bench/*.py))
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo-memory
+MODEL_DEMO := build/demo-model-memory
+RECORDED := examples/recorded.sh
 # Rooms that stand at the top and install as gsw_graph.ROOM: see package-dir in pyproject.toml.
 ROOMS := loaders cli cypher docker
 SHELL := /bin/bash
@@ -44,6 +46,11 @@ demo: $(READY)
 	$(call show,gswgraph --memory $(DEMO) ask "In what disaster did the architect of the Vellmouth Observatory die?" --trace --timings)
 	@printf '\n# Three steps: who built it, who was her master, and where was he born? (Thornwick) Eight passages instead of five.'
 	$(call show,gswgraph --memory $(DEMO) ask "In which town was the master of the woman who built the Great Tide Engine born?" -k 8 --trace --timings)
+	@rm -rf $(MODEL_DEMO)
+	@printf '\n# With a language model. Its replies are recorded (examples/replies.jsonl): no model is asked here, and nothing is paid.'
+	$(call show,$(RECORDED) gswgraph --memory $(MODEL_DEMO) load examples/corpus)
+	@printf '\n# It takes the question apart, chains of question-answer pairs are followed, and its answer cites the graph.'
+	$(call show,$(RECORDED) gswgraph --memory $(MODEL_DEMO) ask -k 2 "With which opera did the theatre designed by Ottilie Grau open?")
 	@printf '\nAsk your own, with warm models:\n  $(BIN)/gswgraph --memory $(DEMO) ask\n'
 
 test: lint

@@ -15,10 +15,13 @@ from gsw_graph.cli.options import memory_option
 VERBS = {
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
+    "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files in the shape that Panini reads.",
+    "lint": "List what is wrong with ready workspaces.",
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
     "forget": "Remove documents and all that only they supported.",
+    "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
     "db": "Start and stop a private Neo4j with Browser.",
     "completion": "Print the completion script of a shell.",

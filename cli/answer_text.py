@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.chain_text import compares, print_asked, print_chains, sure, why_not
-from gsw_graph.cli.output import console, counted, duration
+from gsw_graph.cli.chain_text import compares, print_asked, print_chains, print_plan, sure, why_not
+from gsw_graph.cli.output import console, counted, duration, money
 from gsw_graph.cli.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
@@ -18,13 +18,20 @@ if TYPE_CHECKING:
 
 LINES = 3  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
-SOURCES = {"chain": "read off a chain", "llm": "from a language model"}
 
 
-def print_answer(answer: Answer, *, timings: bool = False) -> None:
-    """All of an answer that people want to see; the JSON has more."""
+def print_answer(answer: Answer, *, timings: bool = False, streamed: str = "") -> None:
+    """All of an answer that people want to see; the JSON has more. `streamed`: what stands in this line already, the answer or what came in its place."""
     screen = console()
-    _print_said(screen, answer)
+    stands = bool(streamed) and streamed == answer.answer
+    if stands:
+        _print_said(screen, answer, stands)
+    elif streamed:
+        click.echo()
+    if answer.note:
+        click.echo(f"Note: {one_line(answer.note)}\n")
+    if not stands:
+        _print_said(screen, answer, stands)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
     if answer.citations:
@@ -37,18 +44,24 @@ def print_answer(answer: Answer, *, timings: bool = False) -> None:
     if answer.trace is not None and answer.trace.walked is not None:
         _print_walk(answer.trace, answer.trace.walked, answer.passages)
     if answer.trace is not None:
+        if answer.plan_source == "llm" and answer.plan:
+            print_plan(answer.plan)
         print_asked(answer.trace.asked)
     if timings:
         steps = ", ".join(f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items())
         click.echo(f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; strategy {one_line(answer.strategy)}")
+        if answer.models.get("llm"):
+            tokens = ", ".join(f"{answer.tokens.get(name, 0):,} {name}" for name in ("in", "out", "evidence", "prompt"))
+            click.echo(f"Tokens: {tokens}; {one_line(str(answer.models['llm']))}, {money(answer.dollars)}")
 
 
-def _print_said(screen: Console, answer: Answer) -> None:
+def _print_said(screen: Console, answer: Answer, stands: bool) -> None:
     from rich.text import Text
 
     if answer.answer is not None:
-        how = ", ".join([f"confidence {sure(answer.confidence)}", SOURCES.get(answer.answer_source, one_line(answer.answer_source))])
-        screen.print(Text.assemble((one_line(answer.answer), "bold"), f"  ({how})\n"), soft_wrap=True)
+        how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        how.append(f"from the model {one_line(str(answer.models.get('llm')))}" if answer.answer_source == "llm" else "read off a chain")
+        screen.print(Text.assemble(("" if stands else one_line(answer.answer), "bold"), f"  ({', '.join(how)})\n"), soft_wrap=True)
     elif answer.abstained:
         click.echo(f"Not in memory: {why_not(answer)}.")
         if answer.chains or answer.passages:

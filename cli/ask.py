@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
@@ -15,18 +17,20 @@ from gsw_graph.retrieve import STRATEGIES
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How passages are found.")
 @click.option("--plan", metavar="PLAN", help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.")
+@click.option("--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM.")
+@click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
 @click.option("--trace", is_flag=True, help="Show how the passages were found, and every candidate of a chain.")
+@click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
-def ask(
-    url: str | None, question: tuple[str, ...], strategy: str, plan: str | None, k: int, no_answer: bool, trace: bool, timings: bool, as_json: bool
-) -> None:
+def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: str | None, no_llm: bool, timings: bool, as_json: bool, **options: Any) -> None:
     """Ask the memory a question; passages come best first.
 
     With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
+    With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
 
     Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line or Ctrl-D ends.
     In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
@@ -48,19 +52,30 @@ def ask(
     if plan is not None and not words:
         raise click.UsageError("A plan belongs to one question: give the question too.")
     steps = None if plan is None else load(plan)
-    with open_memory(url) as memory:
+    how = {
+        "strategy": options["strategy"],
+        "k": options["k"],
+        "answer": not options["no_answer"],
+        "trace": options["trace"],
+        "llm": not no_llm,
+        "keep": not options["forget_question"],
+    }
+    with open_memory(url, llm=llm) as memory:
         if not words:
             from gsw_graph.cli.prompt import run
 
-            failed = run(memory, strategy=strategy, k=k, answer=not no_answer, trace=trace, timings=timings, as_json=as_json)
+            failed = run(memory, timings=timings, as_json=as_json, **how)
             code = 1 if failed else 0
-        else:
-            answer = memory.ask(words, strategy=strategy, plan=steps, k=k, answer=not no_answer, trace=trace)
+        elif as_json:
+            answer = memory.ask(words, plan=steps, **how)
             code = 3 if answer.abstained else 0
-            if as_json:
-                print_json(answer.to_dict())
-            else:
-                from gsw_graph.cli.answer_text import print_answer
+            print_json(answer.to_dict())
+        else:
+            from gsw_graph.cli.answer_text import print_answer
+            from gsw_graph.cli.streaming import Streamed
 
-                print_answer(answer, timings=timings)
+            streamed = Streamed()
+            answer = memory.ask(words, plan=steps, on_text=streamed.on_text, **how)
+            code = 3 if answer.abstained else 0
+            print_answer(answer, timings=timings, streamed=streamed.end())
     click.get_current_context().exit(code)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,8 +31,18 @@ def print_chains(answer: Answer) -> None:
         click.echo()
 
 
+def print_plan(plan: Sequence[Mapping[str, Any]]) -> None:
+    """A plan that the language model made, as it can be edited and given back with --plan."""
+    click.echo("\nPlan of the language model:")
+    for step in plan:
+        click.echo(f"  #{step['id']}  {_short(str(step['question']))}{'' if step.get('retrieve', True) else '  (compares)'}")
+    click.echo(f"  --plan {shlex.quote(json.dumps(plan, ensure_ascii=False))}")
+
+
 def why_not(answer: Answer) -> str:
     """Why nothing is answered, where the memory was searched in vain."""
+    if answer.missing:
+        return one_line(answer.missing).rstrip(".")
     if not answer.chains:
         return "no chain of answers leads to the end of the plan" if answer.plan and answer.passages else "nothing was found"
     last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=0)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
-    """Remove documents and all that only they supported.
+    """Remove documents and all that only they supported. Questions that were asked stay, with their answers, unless --all.
 
     SOURCE is a source as `ask` and `load` show it, or a file or folder whose documents are meant.
 

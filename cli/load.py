@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.output import duration, print_failure, print_json
+from gsw_graph.cli.output import counted, duration, money, print_failure, print_json
 from gsw_graph.cli.progress import reporter
 from gsw_graph.cli.safe_text import one_line, short_source
+from gsw_graph.extract import EXTRACTORS
 
 if TYPE_CHECKING:
     from gsw_graph.results import LoadReport
 
-EXTRACTORS = ("rules", "none")
 SHOWN = 20  # failures listed for people
 
 
 @click.command()
 @memory_option
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@click.option("--extractor", type=click.Choice(EXTRACTORS), default="rules", show_default=True, help="What finds names (no model needed).")
+@click.option(
+    "--extractor",
+    type=click.Choice(("auto", *EXTRACTORS)),
+    default="auto",
+    show_default=True,
+    help="What finds facts; auto: llm where one is set, else rules.",
+)
+@click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
+@click.option("--upgrade", is_flag=True, help="Read documents again that another extractor or model read; their passages and questions stay.")
 @click.option("--replace", is_flag=True, help="Load documents again though their content is unchanged.")
-@click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
+@click.option("--second-pass", is_flag=True, help="Have the language model mend what lint finds; up to twice the calls.")
+@click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.")
+@click.option("--budget", metavar="AMOUNT", help="Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept.")
+@click.option("--batch", is_flag=True, help="Send the first pass by the Batch API, at half price; run again to go on waiting.")
+@click.option("--dry-run", is_flag=True, help="Say what would be loaded and what it would take; call nothing, write nothing.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
 @json_option
 @click.pass_obj
-def load(url: str | None, paths: tuple[str, ...], extractor: str, replace: bool, dry_run: bool, quiet: bool, as_json: bool) -> None:
+def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool, llm: str | None, concurrency: int | None, **options: Any) -> None:
     """Load files, folders, globs, or standard input (-) into the memory.
 
     The format is found by looking at the content: text, Markdown, JSON or JSON lines with `title` and `text`, and ready workspaces
     (ours, Panini's, OpenIE triples, propositions).
     What is loaded already and unchanged is left alone, so a load that was cut off is completed by running it again.
+
+    With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) text becomes workspaces.
+    Replies are kept in the user's cache, so that nothing is paid for twice.
 
     Exit code 4: some could not be loaded, the rest is. 1: nothing could be loaded.
 
@@ -42,17 +57,18 @@ def load(url: str | None, paths: tuple[str, ...], extractor: str, replace: bool,
       gswgraph load report.md
       gswgraph load notes/ corpus.jsonl --json
       gswgraph load - < notes.txt
-      gswgraph load notes/ --dry-run
+      gswgraph load notes/ --llm gpt-4.1-mini --dry-run
+      gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
     stdin = sys.stdin.buffer if "-" in paths else None
-    with open_memory(url) as memory, reporter(quiet) as progress:
-        report = memory.load(*paths, extractor=extractor, replace=replace, dry_run=dry_run, stdin=stdin, progress=progress)
+    with open_memory(url, llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
+        report = memory.load(*paths, stdin=stdin, progress=progress, **options)
     if as_json:
         print_json(report.to_dict())
     else:
         _print_failures(report)
         if not quiet:
-            _print_summary(report, dry_run)
+            _print_summary(report, options["dry_run"])
     click.get_current_context().exit(_exit_code(report))
 
 
@@ -64,9 +80,14 @@ def _exit_code(report: LoadReport) -> int:
 
 
 def _print_failures(report: LoadReport) -> None:
-    for failure in report.failures[:SHOWN]:
-        print_failure(f"{'Left out' if failure.part else 'Failed'}: {short_source(failure.source)}: {one_line(failure.reason)}")
-    if (more := len(report.failures) - SHOWN) > 0:
+    """Each failure; those with the same reason together."""
+    by_reason: dict[tuple[bool, str], list[str]] = {}
+    for failure in report.failures:
+        by_reason.setdefault((failure.part, one_line(failure.reason)), []).append(short_source(failure.source))
+    for (part, reason), sources in list(by_reason.items())[:SHOWN]:
+        also = f" and {len(sources) - 1:,} more" if len(sources) > 1 else ""
+        print_failure(f"{'Left out' if part else 'Failed'}: {sources[0]}{also}: {reason}")
+    if (more := sum(map(len, list(by_reason.values())[SHOWN:]))) > 0:
         print_failure(f"... and {more:,} more; --json lists all")
 
 
@@ -77,3 +98,18 @@ def _print_summary(report: LoadReport, dry_run: bool) -> None:
     click.echo(f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}")
     if written := ", ".join(f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number):
         click.echo(f"Nodes: {written}")
+    if report.estimate is not None:
+        expected = report.estimate
+        click.echo(
+            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} replies in the cache, "
+            f"about {expected.prompt_tokens:,} tokens in and {expected.completion_tokens:,} out, {money(expected.dollars)}"
+        )
+    elif report.calls or report.cached:
+        click.echo(
+            f"Language model: {counted(report.calls, 'call')}, {report.cached:,} from the cache, {report.tokens['in']:,} tokens in and "
+            f"{report.tokens['out']:,} out, {money(report.dollars)}"
+        )
+    if report.note:
+        click.echo(f"Note: {one_line(report.note)}")
+    if report.faults:
+        click.echo(f"Left out of its replies: {counted(len(report.faults), 'thing')}; --json lists them")

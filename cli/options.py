@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,15 +29,17 @@ memory_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")
 
 
-def settings() -> Settings:
-    """The settings of the environment. InputError: one of them cannot be read."""
+def settings(**given: Any) -> Settings:
+    """The settings of the environment, and what options gave instead. InputError: one of them cannot be read."""
+    from dataclasses import replace
+
     from gsw_graph.config import Settings
 
-    return Settings.from_env()
+    return replace(Settings.from_env(), **{name: value for name, value in given.items() if value is not None})
 
 
-def open_memory(url: str | None) -> Memory:
-    """The memory at `url`, else the one of the environment."""
+def open_memory(url: str | None, **given: Any) -> Memory:
+    """The memory at `url`, else the one of the environment; `given` are settings that options gave."""
     from gsw_graph.memory import Memory
 
-    return Memory.open(url, settings=settings())
+    return Memory.open(url, settings=settings(**given))

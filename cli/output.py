@@ -97,6 +97,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def money(dollars: float | None) -> str:
+    """`$0.12`, `$0.0004`; in words where the price is not known."""
+    return "price not known" if dollars is None else f"${dollars:,.2f}" if dollars >= 0.1 or not dollars else f"${dollars:.2g}"
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them: `4 ms`, `1.2 s`, `12 s`, `3 min 20 s`."""
     if seconds < 1:

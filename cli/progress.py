@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gsw_graph.cli.output import console, counted, duration
+from gsw_graph.cli.safe_text import cut, one_line
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Progress
 
 EVERY = 10.0  # seconds between lines
+PROBLEM = 80  # characters of the last failure
 
 
 @contextmanager
@@ -65,7 +67,11 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
 def line(progress: Progress, seconds: float) -> str:
     """`loading: 12 documents, 340 passages of 1,000, 85 passages/s, about 8 s left`; a rate only while loading."""
     of = f" of {progress.total:,}" if progress.total is not None else ""
+    if progress.stage == "waiting":
+        return f"waiting for the batch: {progress.passages:,}{of} requests done; Ctrl-C leaves it at the server, the same command goes on"
     text = f"{progress.stage}: {counted(progress.documents, 'document')}, {counted(progress.passages, 'passage')}{of}"
+    if progress.failed:
+        text += f", {progress.failed:,} failed (last: {cut(one_line(progress.problem or ''), PROBLEM)})"
     if progress.stage != "loading" or not progress.passages or seconds <= 0:
         return text
     rate = progress.passages / seconds

@@ -5,25 +5,27 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gsw_graph.cli.answer_text import print_answer
 from gsw_graph.cli.output import print_failure, print_json
+from gsw_graph.cli.streaming import Streamed
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
 
 
-def run(memory: Memory, *, strategy: str, k: int, answer: bool, trace: bool, timings: bool, as_json: bool) -> int:
-    """Answer until the end, or at a terminal an empty line; the number of questions that could not be asked."""
+def run(memory: Memory, *, timings: bool, as_json: bool, **how: Any) -> int:
+    """Answer until the end, or at a terminal an empty line, `how` being options of `Memory.ask`; the number of questions that could not be asked."""
     failed = 0
     memory.warm()
     for question in _questions():
+        streamed = Streamed()
         try:
-            found = memory.ask(question, strategy=strategy, k=k, answer=answer, trace=trace)
+            found = memory.ask(question, on_text=None if as_json else streamed.on_text, **how)
         except InputError as error:  # of this question; any other error would meet the next one too
             failed += 1
             print_failure(f"Error: {error}")
@@ -33,7 +35,7 @@ def run(memory: Memory, *, strategy: str, k: int, answer: bool, trace: bool, tim
         if as_json:
             print_json(found.to_dict(), lines=True)
         else:
-            print_answer(found, timings=timings)
+            print_answer(found, timings=timings, streamed=streamed.end())
             click.echo()
     return failed
 

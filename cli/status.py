@@ -8,7 +8,7 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.output import print_json, print_pairs
-from gsw_graph.cli.safe_text import short_source
+from gsw_graph.cli.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.results import Status
@@ -54,6 +54,9 @@ def _print(found: Status) -> None:
         if any(numbers.values()):
             click.echo(f"\n{title}")
             print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
+    if len(found.extractors) > 1 or any("(" in name for name in found.extractors):
+        click.echo("\nDocuments by extractor")
+        print_pairs(((one_line(name), f"{number:,}") for name, number in found.extractors.items()), indent="  ")
     if not any(found.nodes.values()):
         click.echo("\nNothing is loaded yet. Load something: gswgraph load PATH")
     if found.unfinished:

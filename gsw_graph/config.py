@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from gsw_graph.errors import InputError
+
+T = TypeVar("T")
 
 DEFAULT_MEMORY = ".gswgraph"
 
@@ -24,11 +28,22 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
 
 
-def _whole(text: str) -> int:
+def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:
+    text = env.get(name)
     try:
-        return int(text)
+        return int(text) if text else default
     except ValueError:
-        raise InputError(f"{text!r} is not a whole number", where="GSWGRAPH_LINKED_CLIENT_PASSAGES", hint="Give a number of passages") from None
+        raise InputError(f"{text!r} is not a whole number", where=name, hint="Give a number such as 100") from None
+
+
+def _price(env: Mapping[str, str], name: str) -> tuple[float, float] | None:
+    if not (text := env.get(name)):
+        return None
+    try:
+        prompt, completion = map(float, text.split(","))
+    except ValueError:
+        raise InputError(f"{text!r} is no price", where=name, hint="Give dollars for a million prompt and a million completion tokens: 0.40,1.60") from None
+    return prompt, completion
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +54,11 @@ class Settings:
     embedder: a sentence-transformers model name or path. device: `auto`, `cpu`, `cuda` or `mps`.
     reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a /rerank endpoint, which is asked for the
     model `reranker_model` with the key `reranker_key`.
+    llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a language model. llm_url, llm_key: its
+    OpenAI-compatible server; without a url it is OpenAI's. llm_timeout: seconds a call may take. llm_rpm, llm_tpm: requests and tokens a minute that the
+    server allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is not known. concurrency: calls at once.
     linked_client_passages: up to this many passages `linked` walks matrices kept by the client, above it fetches the neighbourhood of the seeds.
+    Raises InputError: nothing can be asked with these numbers.
     """
 
     memory: str = DEFAULT_MEMORY
@@ -51,14 +70,34 @@ class Settings:
     reranker: str = "cosine"
     reranker_model: str | None = None
     reranker_key: str | None = field(default=None, repr=False)
+    llm: str | None = None
+    llm_url: str | None = None
+    llm_key: str | None = field(default=None, repr=False)
+    llm_timeout: int = 120
+    llm_rpm: int | None = None
+    llm_tpm: int | None = None
+    llm_price: tuple[float, float] | None = None
+    concurrency: int = 8
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
     linked_client_passages: int = 1_000_000
 
+    def __post_init__(self) -> None:
+        for name, sound, what in (
+            ("llm_timeout", self.llm_timeout > 0, "a time of more than 0 seconds"),
+            ("llm_rpm", self.llm_rpm is None or self.llm_rpm >= 1, "a number of at least 1"),
+            ("llm_tpm", self.llm_tpm is None or self.llm_tpm >= 1, "a number of at least 1"),
+            ("llm_price", all(math.isfinite(dollars) and dollars >= 0 for dollars in self.llm_price or ()), "dollars of at least 0"),
+            ("concurrency", self.concurrency >= 1, "a number of at least 1"),
+        ):
+            if not sound:
+                raise InputError(f"{getattr(self, name)} will not do", where=f"{name} (GSWGRAPH_{name.upper()})", hint=f"Give {what}")
+
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Settings:
-        """Settings from the usual Neo4j names (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE) and our own (GSWGRAPH_*)."""
+        """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE) and OpenAI (OPENAI_API_KEY,
+        OPENAI_BASE_URL, OPENAI_MODEL), and our own (GSWGRAPH_*), which win. The key of OPENAI_API_KEY goes to no server of GSWGRAPH_LLM_URL."""
         env = os.environ if env is None else env
-        limit = env.get("GSWGRAPH_LINKED_CLIENT_PASSAGES")
+        url = env.get("GSWGRAPH_LLM_URL") or None
         return cls(
             memory=env.get("NEO4J_URI") or DEFAULT_MEMORY,
             username=env.get("NEO4J_USERNAME") or "neo4j",
@@ -69,6 +108,14 @@ class Settings:
             reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
             reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
             reranker_key=env.get("GSWGRAPH_RERANKER_KEY") or None,
+            llm=env.get("GSWGRAPH_LLM") or env.get("OPENAI_MODEL") or None,
+            llm_url=url or env.get("OPENAI_BASE_URL") or None,
+            llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,
+            llm_timeout=_whole(env, "GSWGRAPH_LLM_TIMEOUT", 120),
+            llm_rpm=_whole(env, "GSWGRAPH_LLM_RPM", None),
+            llm_tpm=_whole(env, "GSWGRAPH_LLM_TPM", None),
+            llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
+            concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
-            linked_client_passages=_whole(limit) if limit else 1_000_000,
+            linked_client_passages=_whole(env, "GSWGRAPH_LINKED_CLIENT_PASSAGES", 1_000_000),
         )

@@ -36,3 +36,11 @@ class SchemaError(GswGraphError):
 
 class ModelError(GswGraphError):
     """A model cannot be loaded or run."""
+
+
+class ReplyError(ModelError):
+    """A language model gave no reply that can be used, for this request: it is skipped and listed; the next load tries it again."""
+
+
+class StoppedError(ModelError):
+    """A language model will not answer any more requests: the key is refused, the server is away, the budget is used up."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace as changed
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.config import Settings
 from gsw_graph.engine.plain import plainly
-from gsw_graph.errors import InputError
+from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.model import Failure, content_id
-from gsw_graph.pipeline import Progress, Tally
+from gsw_graph.model import content_id
+from gsw_graph.pipeline import Progress
 from gsw_graph.results import Answer, Exported, Finding, Forgotten, LoadReport, Status, Table
-from gsw_graph.retrieve import STRATEGIES
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -26,14 +23,15 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from gsw_graph.engine import Connection
+    from gsw_graph.inference.chat import Chat
     from gsw_graph.inference.embedder import Embedder
     from gsw_graph.inference.reranker import Reranker
     from gsw_graph.retrieve.names import NameGraphs
-    from gsw_graph.store.reader import Reader
+    from gsw_graph.retrieve.proposition_cache import PropositionGraphs
+    from gsw_graph.retrieve.strategies import Search
     from gsw_graph.store.schema import MemoryState
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
-
 
 
 class Memory:
@@ -47,6 +45,8 @@ class Memory:
         self._embedder: Embedder | None = None
         self._reranker: Reranker | None = None
         self._names: NameGraphs | None = None
+        self._propositions: PropositionGraphs | None = None
+        self._chat: Chat | None = None
         self._state: MemoryState | None = None
 
     @classmethod
@@ -64,6 +64,7 @@ class Memory:
 
     def close(self) -> None:
         """Close the connection; an embedded engine ends."""
+        self._close_chat()
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -71,6 +72,11 @@ class Memory:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """Where the memory is and which models serve it."""
+        return self._settings
 
     @property
     def embedder(self) -> Embedder:
@@ -90,62 +96,41 @@ class Memory:
             self._reranker = load(self._settings)
         return self._reranker
 
+    @property
+    def chat(self) -> Chat:
+        """The language model of the settings, for questions. Raises InputError where they name none."""
+        if self._chat is None:
+            from gsw_graph.inference.chat import Chat
+
+            self._chat = Chat.open(self._settings)
+        return self._chat
+
     @plainly
     def load(
         self,
         *paths: str,
-        extractor: str = "rules",
+        extractor: str = "auto",
         replace: bool = False,
+        upgrade: bool = False,
+        second_pass: bool = False,
+        batch: bool = False,
         dry_run: bool = False,
+        budget: str | None = None,
         stdin: BinaryIO | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> LoadReport:
         """Load files, folders, globs or `-` (`stdin`). What is there unchanged is left alone unless `replace`; what changed is replaced.
 
-        `dry_run` reads and compares, and writes nothing. Raises InputError where a path does not exist; what cannot be read is listed in the report.
+        `extractor`: one of EXTRACTORS, or `auto`: the language model where the settings name one, else rules. `upgrade`: also documents that another
+        extractor or model read, whose passages stay. `second_pass` has the model mend what lint finds; `batch` sends the first pass by the Batch API;
+        `budget` is "2.00" dollars or "1Mtok". `dry_run` reads, compares and estimates, and writes nothing.
+        Raises InputError where a path does not exist or an option does not fit; what cannot be read is listed in the report.
         """
-        from gsw_graph import loaders
-        from gsw_graph.pipeline import Feed, embed_and_write
-        from gsw_graph.store import schema
-        from gsw_graph.store.reader import Reader
-        from gsw_graph.store.writer import Writer
+        from gsw_graph.loading import Options, load
 
-        start = perf_counter()
-        if extractor not in EXTRACTORS:
-            raise InputError(f"there is no extractor {extractor!r}", hint=f"Use one of {', '.join(EXTRACTORS)}")
-        names = [str(path) for path in paths]
-        items = loaders.read(names, stdin=stdin)
-        reader, tally = Reader(self._connection), Tally()
-        self._state = self._names = None
-        state = schema.read_state(self._connection)
-        if not dry_run:
-            state = schema.prepare(self._connection, self.embedder.name, self.embedder.dimension)
-        before = reader.counts()[0] if state else {}
-        states = reader.document_states if state else lambda _: {}
-        feed = Feed(items, states, extractor, tally, replace=replace, size=loaders.size(names))
-        with feed as windows:
-            if dry_run:
-                tally.passages = sum(window.passages for window in windows)
-                return LoadReport(tally.documents, {"Passage": tally.passages}, tally.failures, {**tally.seconds, "total": perf_counter() - start})
-            writer = Writer(self._connection)
-            with writer:
-                embed_and_write(feed, windows, self.embedder, writer, tally, progress)
-        tally.seconds["write"] = writer.seconds
-        assert state is not None  # noqa: S101 - prepared above
-        build = None
-        if tally.new + tally.replaced + tally.unchanged and (not state.indexed or schema.missing_indexes(self._connection)):
-            build = schema.build_search_indexes
-        elif tally.new + tally.replaced and schema.outgrown(self._connection, state):
-            build = schema.renew_vector_indexes
-        if build is not None:
-            if progress is not None:
-                progress(Progress(tally.new + tally.replaced, tally.passages, tally.passages, "indexing"))
-            index = perf_counter()
-            build(self._connection, self.embedder.dimension)
-            tally.seconds["index"] = perf_counter() - index
-        after = reader.counts()[0]
-        nodes = {label: after[label] - before.get(label, 0) for label in after}
-        return LoadReport(tally.documents, nodes, tally.failures, {**tally.seconds, "total": perf_counter() - start})
+        options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget)
+        self._state = self._names = self._propositions = None
+        return load(self._connection, self._settings, lambda: self.embedder, [str(path) for path in paths], options, stdin, progress)
 
     @plainly
     def ask(
@@ -157,71 +142,48 @@ class Memory:
         k: int = 5,
         answer: bool = True,
         trace: bool = False,
+        llm: bool = True,
+        keep: bool = True,
+        on_text: Callable[[str], None] | None = None,
     ) -> Answer:
-        """The `k` passages that a strategy finds for a question, best first, and with `ricr` the chains that lead to an answer.
+        """The `k` passages that a strategy finds for a question, best first, with `ricr` the chains that lead to an answer, and the answer.
 
-        `plan` in any form that `gsw_graph.plan.parse` reads; `auto` is `ricr` with one and `linked` without. `answer=False` gives the evidence only;
-        `trace` adds the way to it. Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan that is none.
+        `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is `ricr` with one, else
+        `fusion` where there are pairs to follow, else `linked`.
+        Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets its answer as it comes.
+        `answer=False` gives the evidence only; `trace` adds the way to it.
+        The question is kept in the memory with what its answer used, unless `keep` is False.
+        Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan that is none.
         """
-        from gsw_graph.answer import from_chains
-        from gsw_graph.plan import parse
-        from gsw_graph.retrieve.strategies import STRATEGIES as RUN
-        from gsw_graph.retrieve.strategies import Found, Search
-        from gsw_graph.store.reader import Reader
+        from gsw_graph.asking import Asking, ask
+        from gsw_graph.store.questions import keep as keep_question
 
-        start = perf_counter()
-        _check_question(question, strategy, plan, k)
-        steps = None if plan is None else parse(plan)
-        chosen = strategy if strategy != "auto" else "linked" if steps is None else "ricr"
-        reader = Reader(self._connection)
+        asking = Asking(question, strategy, plan, k, answer, trace)
         state = self._ready()
-        search = Search(reader, self._encode, self._name_graphs(state), self._settings.linked_client_passages, steps)
-        if chosen == "ricr":
-            search.reranker = self.reranker
-        found = RUN[chosen](search, question, k, trace=trace) if state else Found([])
-        said = from_chains(question, found, answer=answer)
-        return Answer(
-            question=question,
-            strategy=chosen,
-            answer=said.answer,
-            answer_source=said.source,
-            abstained=said.abstained,
-            confidence=said.confidence,
-            citations=said.citations,
-            passages=found.passages,
-            chains=said.chains,
-            plan=steps.to_list() if steps else None,
-            round_trips=reader.round_trips,
-            seconds={**search.seconds, "total": perf_counter() - start},
-            tokens={"in": 0, "out": 0},
-            models={
-                "embedder": None if chosen == "bm25" else self._settings.embedder,
-                "reranker": (search.reranker.name if search.reranker else "cosine") if chosen == "ricr" else None,
-                "llm": None,
-            },
-            trace=found.trace,
-        )
+        chat = self.chat if llm and self._settings.llm else None
+        search = self._search(state, chains=strategy == "ricr" or plan is not None or chat is not None) if state else None
+        try:
+            found = ask(asking, search, chat, on_text)
+        except StoppedError as error:  # what stopped it may be over when the next question comes
+            self._close_chat()
+            raise StoppedError(error.message, where=error.where, hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm") from error
+        if not keep or state is None:
+            return found
+        return changed(found, id=keep_question(self._connection, found))
 
     @plainly
     def warm(self) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
         if self._ready():
-            self.ask("warm up", strategy="linked", k=1)
+            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False)
 
     @plainly
     def forget(self, *sources: str, everything: bool = False) -> Forgotten:
-        """Remove documents, by source or by a path whose documents are meant, with all that only they supported."""
-        from gsw_graph.store.reader import Reader
-        from gsw_graph.store.writer import forget
+        """Remove documents, by source or by a path whose documents are meant, with all that only they supported; `everything`: and the questions asked."""
+        from gsw_graph.forgetting import forget
 
-        reader = Reader(self._connection)
-        self._names = None
-        if not self._exists():
-            return Forgotten([], list(sources))
-        chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources)
-        with self._connection.driver.session(database=self._connection.database) as session:
-            forget(session, list(chosen))
-        return Forgotten(sorted(chosen.values()), unknown)
+        self._names = self._propositions = None
+        return forget(self._connection, sources, everything=everything) if self._exists() else Forgotten([], list(sources))
 
     @plainly
     def export(self, folder: str | Path) -> Exported:
@@ -247,7 +209,8 @@ class Memory:
         nodes, relationships = reader.counts() if state else ({}, {})
         known = {name: getattr(state, name, None) for name in ("schema", "embedder", "dimension", "created", "version", "indexed")}
         unfinished = reader.unfinished() if state else []
-        return Status(connection.url, connection.dialect.name, connection.dialect.version, nodes, relationships, unfinished, **known)
+        extractors = reader.extractors() if state else {}
+        return Status(connection.url, connection.dialect.name, connection.dialect.version, nodes, relationships, unfinished, **known, extractors=extractors)
 
     @plainly
     def doctor(self, *, mend: bool = False) -> list[Finding]:
@@ -267,6 +230,11 @@ class Memory:
         from gsw_graph.store.adhoc import run
 
         return run(self._connection, query, parameters, write=write)
+
+    def _close_chat(self) -> None:
+        if self._chat is not None:
+            self._chat.close()
+            self._chat = None
 
     def _exists(self) -> bool:
         from gsw_graph.store import schema
@@ -288,47 +256,32 @@ class Memory:
                 schema.build_search_indexes(self._connection, self._state.dimension)
         return self._state
 
-    def _name_graphs(self, state: MemoryState | None) -> NameGraphs:
+    def _search(self, state: MemoryState, *, chains: bool) -> Search:
+        from gsw_graph.retrieve.strategies import Search
+        from gsw_graph.store.reader import Reader
+
+        settings = self._settings
+        names, propositions = self._name_graphs(state), self._proposition_graphs(state)
+        search = Search(Reader(self._connection), self._encode, names, settings.linked_client_passages, settings.embedder, propositions)
+        if chains:
+            search.reranker = self.reranker
+        return search
+
+    def _name_graphs(self, state: MemoryState) -> NameGraphs:
         from gsw_graph.retrieve.names import NameGraphs
 
         if self._names is None:
-            folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created) if state else None
+            folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
             self._names = NameGraphs(self._connection, folder)
         return self._names
 
+    def _proposition_graphs(self, state: MemoryState) -> PropositionGraphs:
+        from gsw_graph.retrieve.proposition_cache import PropositionGraphs
+
+        if self._propositions is None:
+            folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
+            self._propositions = PropositionGraphs(self._connection, folder, lambda names: self.embedder.encode(names))
+        return self._propositions
+
     def _encode(self, questions: Sequence[str]) -> NDArray[np.float32]:
         return self.embedder.encode_query(questions)
-
-
-def _check_question(question: str, strategy: str, plan: object, k: int) -> None:
-    if strategy not in STRATEGIES:
-        raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
-    if plan is not None and strategy not in ("auto", "ricr"):
-        raise InputError(f"{strategy} does not follow a plan", hint="Ask without one, or with --strategy ricr")
-    if not question.strip():
-        raise InputError("the question is empty")
-    if k < 1:
-        raise InputError(f"k is {k}", hint="Ask for at least one passage")
-
-
-def _resolve(reader: Reader, names: tuple[str, ...]) -> tuple[dict[str, str], list[str]]:
-    """Stored documents by id and source that these names mean, and the names that mean none.
-
-    A name is a source, the path of a loaded file or folder whether it still exists or not, or a corpus file whose records are meant.
-    """
-    from gsw_graph import loaders
-
-    stored = reader.sources()
-    chosen: dict[str, str] = {}
-    unknown = []
-    for name in names:
-        path = Path(name).absolute().as_posix()
-        meant = {i: source for i, source in stored.items() if source in (name, path) or source.startswith(f"{path}/")}
-        if not meant and name != "-":
-            with suppress(InputError):
-                sources = {item.source for item in loaders.read([name]) if not isinstance(item, Failure)}
-                meant = {i: source for i, source in stored.items() if source in sources}
-        chosen |= meant
-        if not meant:
-            unknown.append(name)
-    return chosen, unknown

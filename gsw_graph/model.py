@@ -128,7 +128,8 @@ class Proposition:
 class Workspace:
     """All that one extractor found in one document: what a file of ready workspaces holds, or what `extract` makes of a document.
 
-    `names` are those that rules find in the text, where another extractor wrote the entities: `linked` walks over these.
+    `model` is the extractor's, where it has one. `names` are those that rules find in the text, where another extractor wrote the entities: `linked` walks
+    over these. `unread` are the positions of passages that the extractor could not read; the next load tries them again.
     """
 
     document: Document
@@ -137,6 +138,8 @@ class Workspace:
     verb_phrases: tuple[VerbPhrase, ...] = ()
     propositions: tuple[Proposition, ...] = ()
     names: tuple[Entity, ...] | None = None
+    model: str | None = None
+    unread: tuple[int, ...] = ()
 
     @property
     def source(self) -> str:

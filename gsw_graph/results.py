@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.model import Failure
+
+if TYPE_CHECKING:
+    from gsw_graph.inference.ledger import Entry
 
 
 class Result:
@@ -28,14 +31,37 @@ class DocumentCounts:
 
 
 @dataclass(frozen=True)
+class Estimate(Result):
+    """What a load by a language model would take: calls to make, replies that are known, tokens, dollars where the price is known."""
+
+    model: str
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+
+@dataclass(frozen=True)
 class LoadReport(Result):
-    """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write, index and total, which overlap."""
+    """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write, index and total, which overlap.
+
+    With a language model: `faults` are things of its replies that were left out, `tokens`, `calls`, `cached` and `dollars` what it took together, `ledger` the
+    same by document, stage and model. `estimate`: what a dry run expects. `note`: what may have been meant and was not done.
+    """
 
     documents: DocumentCounts
     nodes: dict[str, int]
     failures: list[Failure]
     seconds: dict[str, float]
     tokens: dict[str, int] = field(default_factory=lambda: {"in": 0, "out": 0})
+    calls: int = 0
+    cached: int = 0
+    dollars: float | None = None
+    faults: list[Failure] = field(default_factory=list)
+    ledger: list[Entry] = field(default_factory=list)
+    estimate: Estimate | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +167,9 @@ class Trace(Result):
 class Answer(Result):
     """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory does not hold the answer.
 
-    `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer; None where no chains were looked for.
+    `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer; None where no chains were looked for. `missing`:
+    what the language model says the evidence lacks. `plan_source`: "given" or "llm"; `note` says why there is no plan where one was looked for.
+    `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent. `id` of the Question node that keeps it, or None.
     """
 
     question: str
@@ -159,6 +187,11 @@ class Answer(Result):
     tokens: dict[str, int]
     models: dict[str, str | None]
     trace: Trace | None = None
+    missing: str | None = None
+    plan_source: str | None = None
+    note: str | None = None
+    dollars: float | None = None
+    id: str | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:
         """The passages, best first."""
@@ -167,7 +200,10 @@ class Answer(Result):
 
 @dataclass(frozen=True)
 class Status(Result):
-    """What a memory holds. `nodes` and `relationships` count by label and type; `schema` and the rest are None before the first load."""
+    """What a memory holds. `nodes` and `relationships` count by label and type, `extractors` documents by what read them, with its model where it has one.
+
+    `schema` and the rest are None before the first load.
+    """
 
     memory: str
     engine: str
@@ -181,6 +217,7 @@ class Status(Result):
     created: str | None = None
     version: int | None = None
     indexed: bool | None = None
+    extractors: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import json_files, markdown, text
+from gsw_graph.loaders import documents, encoding, json_files, markdown, text
 from gsw_graph.loaders.detect import Format, detect
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
@@ -23,6 +23,9 @@ _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "jsonl": json_files.read_lines,
     "markdown": markdown.read,
     "text": text.read,
+    "pdf": documents.read_pdf,
+    "html": documents.read_html,
+    "archive": documents.read_archive,
 }
 
 
@@ -67,12 +70,15 @@ def _items(names: list[str], stdin: BinaryIO | None) -> Iterator[Item]:
 
 
 def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:
-    file = opened(name, path, stream)
-    form = detect(file)
-    if isinstance(form, Failure):
-        yield form
-    else:
-        yield from _READERS[form](file)
+    try:
+        file = encoding.marked(opened(name, path, stream))
+        form = detect(file)
+        if isinstance(form, Failure):
+            yield form
+        else:
+            yield from _READERS[form](file)
+    except encoding.BrokenTextError as error:
+        yield Failure(name, f"{error.message}: {error.hint}")
 
 
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:

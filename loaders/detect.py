@@ -8,21 +8,23 @@ from typing import Literal, TypeAlias
 from gsw_graph.loaders.files import HEAD, File
 from gsw_graph.model import Failure
 
-Format: TypeAlias = Literal["json", "jsonl", "markdown", "text"]
+Format: TypeAlias = Literal["json", "jsonl", "markdown", "text", "pdf", "html", "archive"]
 
+_BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
 # Formats that are not read, by how they begin. A later loader takes its line out of here and adds a Format.
 _FOREIGN = {
-    b"%PDF-": "a PDF file",
-    b"PK\x03\x04": "a zip archive or office document",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Office document of the old kind (.doc, .xls, .ppt) or with a password",
+    b"{\\rtf": "an RTF document",
     b"\x1f\x8b": "a gzip archive",
     b"\x89PNG": "a PNG image",
     b"\xff\xd8\xff": "a JPEG image",
     b"GIF8": "a GIF image",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
 }
 _JSONL = {".jsonl", ".ndjson"}
-_HTML = re.compile(rb"<!doctype html|<html[\s>]", re.IGNORECASE)
+# A page may begin with an XML declaration and comments; its name decides where it begins with any other tag.
+_HTML = re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE | re.DOTALL)
+_HTML_NAMES = {".html", ".htm", ".xhtml"}
+_SUPPORTED = "text, Markdown, JSON, JSONL, PDF, HTML, .docx, .pptx, .xlsx and EPUB are"
 _OBJECT = re.compile(rb'\{\s*["}]')
 # How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
 _WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
@@ -34,9 +36,12 @@ _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:")
 def detect(file: File) -> Format | Failure:
     """The format to read a file as, or why it cannot be read."""
     head = file.head.removeprefix(b"\xef\xbb\xbf")
+    for magic, form in _BINARY.items():
+        if head.startswith(magic):
+            return form
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
-            return Failure(file.name, f"{what}, which is not a supported format (text, Markdown, JSON and JSONL are, in UTF-8)")
+            return Failure(file.name, f"{what}, which is not a supported format ({_SUPPORTED})")
     body = head.lstrip()
     if _OBJECT.match(body):
         return "jsonl" if _suffix(file) in _JSONL or _one_object_a_line(file, body) else "json"
@@ -44,8 +49,8 @@ def detect(file: File) -> Format | Failure:
         return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
         return Failure(file.name, "empty")
-    if _HTML.match(body):
-        return Failure(file.name, "an HTML page, which is not a supported format (text, Markdown, JSON and JSONL are)")
+    if _HTML.match(body) or (_suffix(file) in _HTML_NAMES and body.startswith(b"<")):
+        return "html"
     if _suffix(file) in _JSONL:
         return "jsonl"
     if _suffix(file) == ".json" or _ARRAY.match(body):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from gsw_graph.loaders import corpus, openie, panini, propositions, workspaces
+from gsw_graph.loaders import corpus, encoding, openie, panini, propositions, workspaces
 from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
-from gsw_graph.loaders.text import not_utf8
+from gsw_graph.loaders.text import characters
 from gsw_graph.model import Failure
 
 # The first sign that fits says which reader; a new shape of record is its line here.
@@ -26,6 +27,7 @@ _SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Callable[[Record], 
 
 def read_lines(file: File) -> Iterator[Item]:
     """One record a line, read one at a time; a bad line is a failure and the next is read."""
+    file = _in_utf8(file)
     blank = True
     for number, (place, line) in enumerate(lines(file), 1):
         if line is None:
@@ -36,7 +38,7 @@ def read_lines(file: File) -> Iterator[Item]:
             try:
                 value = json.loads(line.decode("utf-8"))
             except UnicodeDecodeError as error:
-                yield Failure(place, not_utf8(error))
+                yield Failure(place, encoding.refused(error))
             except json.JSONDecodeError as error:
                 yield Failure(place, f"broken JSON: {error.msg} at column {error.pos + 1}")
             except (ValueError, RecursionError) as error:
@@ -49,12 +51,13 @@ def read_lines(file: File) -> Iterator[Item]:
 
 def read_whole(file: File) -> Iterator[Item]:
     """What one JSON array or object holds. The format allows no less than the whole file in memory."""
-    data = file.stream.read()
+    data = file.stream.read().removeprefix(codecs.BOM_UTF8)
+    text = characters(data, file.name)
+    if isinstance(text, Failure):
+        yield text
+        return
     try:
-        text = data.decode("utf-8-sig")
         value = json.loads(text)
-    except UnicodeDecodeError as error:
-        yield Failure(file.name, f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start}")
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and "\n" not in text[: error.pos].strip():  # the first line was too long to see that it is one of many
             yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
@@ -69,6 +72,12 @@ def read_whole(file: File) -> Iterator[Item]:
             yield from _array([value], file.name, file)
         else:
             yield from _object(value, file.name, file, "")
+
+
+def _in_utf8(file: File) -> File:
+    """The file, read in the encoding that its first whole lines tell."""
+    codec = encoding.told(file.head[: file.head.rfind(b"\n") + 1] or file.head)
+    return file if codec in (None, "utf-8") else encoding.recoded(file, codec)
 
 
 def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:

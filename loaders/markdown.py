@@ -34,19 +34,22 @@ def read(file: File) -> Iterator[Item]:
     text = decoded(file)
     if isinstance(text, Failure):
         yield text
-        return
+    else:
+        yield from written(file, text, "markdown")
+
+
+def written(file: File, text: str, loader: str, title: str = "") -> Iterator[Item]:
+    """The document of a Markdown text. Its title is the one given, else the first heading of level one, else that of its front matter, else the file's name."""
     front_title, rest = _front_matter(text.split("\n"))
     blocks = list(_blocks(rest))
-    title = ""
-    for n, (block, level) in enumerate(blocks):
-        if level == 1:
-            title = block.text.strip()
-            if n == 0:  # it is the passages' title; in the text too it would stand twice
-                del blocks[0]
-            break
+    heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
+    if heading and not title:
+        title = heading[1]
+    if heading == (0, title):  # it is the passages' title; in the text too it would stand twice
+        del blocks[0]
     texts = split(block for block, _ in blocks)
     if texts:
-        yield from document(file, "markdown", title or front_title or stem(file), texts, text)
+        yield from document(file, loader, title or front_title or stem(file), texts, text)
     else:
         yield Failure(file.name, "empty: headings or front matter, and no text")
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from gsw_graph.loaders.encoding import refused, told
 from gsw_graph.loaders.files import File, Item, line_too_long, lines
 from gsw_graph.loaders.split import paragraphs, split
 from gsw_graph.model import Document, Failure, Passage, content_id
@@ -26,23 +27,26 @@ def read(file: File) -> Iterator[Item]:
 
 def decoded(file: File) -> str | Failure:
     r"""The text with \n line ends and no outer white space."""
-    parts: list[str] = []
+    parts: list[bytes] = []
     for place, line in lines(file):
         if line is None:
             return line_too_long(place)
         if b"\0" in line:
             return Failure(place, f"not text: a NUL byte at column {line.index(0) + 1}")
-        try:
-            parts.append(line.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            return Failure(place, not_utf8(error))
-    text = "".join(parts).replace("\r\n", "\n").strip()
-    return text or Failure(file.name, "empty")
+        parts.append(line)
+    text = characters(b"".join(parts), file.name)
+    if isinstance(text, Failure):
+        return text
+    return text.replace("\r\n", "\n").strip() or Failure(file.name, "empty")
 
 
-def not_utf8(error: UnicodeDecodeError) -> str:
-    """What is wrong with a line, and where in it."""
-    return f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}"
+def characters(data: bytes, name: str) -> str | Failure:
+    """What the bytes of a file say, in UTF-8 or in another encoding that can be told."""
+    try:
+        return data.decode(told(data) or "utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return Failure(f"{name}:{line}", refused(error))
 
 
 def document(file: File, loader: str, title: str, texts: list[str], content: str) -> Iterator[Item]:

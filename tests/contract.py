@@ -104,11 +104,11 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, after: int, names: tuple[str, ...])
     calls = [0]
 
     def counted(function):
-        def call(*args):
+        def call(*args, **given):
             if calls[0] == after:
                 raise CutOffError
             calls[0] += 1
-            return function(*args)
+            return function(*args, **given)
 
         return call
 

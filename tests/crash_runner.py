@@ -15,8 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import fakes
 
-from gsw_graph import pipeline
+from gsw_graph import feed
 from gsw_graph.config import Settings
+from gsw_graph.extract import Rules
+from gsw_graph.extract.pool import ByModel
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
@@ -37,7 +39,7 @@ def say(text: str) -> None:
 
 
 def main() -> None:
-    pipeline.WINDOW = 4
+    feed.COMPARED = Rules.window = ByModel.window = 4
     writer.BATCH_BYTES = 1
     writer.TRANSACTION_BYTES, writer.MESSAGE_BYTES = 12_000, 6_000
     writer._FORGET_PASSAGES = 3

@@ -12,10 +12,10 @@ Dump = dict[str, list[tuple[Any, ...]]]
 
 
 def dump(memory: Memory, *, vectors: bool = True) -> Dump:
-    """Nodes as (label, id, properties) and relationships as (type, from, to, properties), sorted; what is null is absent."""
-    nodes = memory.cypher("MATCH (n) RETURN labels(n) AS labels, coalesce(n.id, n.name) AS id, properties(n) AS properties").rows
+    """Nodes as (label, id, properties) and relationships as (type, from, to, properties), sorted; what is null is absent. Without the questions asked."""
+    nodes = memory.cypher("MATCH (n) WHERE NOT n:Question RETURN labels(n) AS labels, coalesce(n.id, n.name) AS id, properties(n) AS properties").rows
     edges = memory.cypher(
-        "MATCH (a)-[r]->(b) RETURN type(r) AS type, labels(a) + [coalesce(a.id, a.name)] AS begin, labels(b) + [coalesce(b.id, b.name)] AS end,"
+        "MATCH (a)-[r]->(b) WHERE NOT a:Question RETURN type(r) AS type, labels(a) + [coalesce(a.id, a.name)] AS begin, labels(b) + [coalesce(b.id, b.name)] AS end,"
         " properties(r) AS properties"
     ).rows
     return {

@@ -6,6 +6,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,19 @@ def private_cache(folder: Path) -> Settings:
     except OSError:  # Windows without the right to make links: get the jars again
         (private / "lib").mkdir()
     return Settings(cache_dir=folder)
+
+
+def own_replies(settings: Settings, folder: Path) -> Settings:
+    """The same with a cache folder without kept replies of models, in which the embedded engine starts as quickly as ever."""
+    folder.mkdir()
+    shared = default_cache_dir(os.environ).absolute() / "embedded"
+    shared.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):  # Windows without the right to make links: it starts more slowly
+        (folder / "embedded").symlink_to(shared, target_is_directory=True)
+    password = settings.password
+    if "://" in settings.memory and password is None:  # of a private server, which its own cache folder knows
+        password = local.password_for(settings, int(settings.memory.rpartition(":")[2]))
+    return replace(settings, cache_dir=folder, password=password)
 
 
 def empty(settings: Settings) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
+from gsw_graph.pipeline import Progress
 from gsw_graph.results import (
     QA,
     Answer,
@@ -26,11 +27,6 @@ from gsw_graph.results import (
     Table,
     Trace,
 )
-
-
-class Progress:
-    def __init__(self, documents: int, passages: int, total: int | None, stage: str) -> None:
-        self.documents, self.passages, self.total, self.stage = documents, passages, total, stage
 
 
 def passage(n: int, **changes: object) -> RankedPassage:
@@ -137,7 +133,7 @@ class FakeMemory:
 
     @classmethod
     def open(cls, url=None, *, settings=None):
-        cls.calls.append(("open", (url,), {"memory": settings.memory}))
+        cls.calls.append(("open", (url,), {"memory": settings.memory, "llm": settings.llm, "concurrency": settings.concurrency}))
         return cls()
 
     def close(self):
@@ -149,13 +145,26 @@ class FakeMemory:
     def __exit__(self, kind, value, traceback):
         self.close()
 
-    def load(self, *paths, extractor="rules", replace=False, dry_run=False, stdin=None, progress=None):
+    def load(
+        self,
+        *paths,
+        extractor="auto",
+        replace=False,
+        upgrade=False,
+        second_pass=False,
+        batch=False,
+        dry_run=False,
+        budget=None,
+        stdin=None,
+        progress=None,
+    ):
+        given = {"extractor": extractor, "replace": replace, "upgrade": upgrade, "second_pass": second_pass, "batch": batch, "dry_run": dry_run, "budget": budget}
         text = stdin.read() if stdin is not None else None
-        self._called("load", *paths, extractor=extractor, replace=replace, dry_run=dry_run, stdin=text, progress=progress is not None)
+        self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, llm=True, keep=True, on_text=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, llm=llm, keep=keep)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":

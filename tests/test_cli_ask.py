@@ -19,7 +19,11 @@ fake = cli_runner.fake
 
 def test_ask_passes_its_options_on(fake):
     assert run("ask", "Who", "is it?", "--strategy", "dense", "-k", "1", "--no-answer", "--trace").exit_code == 0
-    assert last_call(fake) == ("ask", ("Who is it?",), {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True})
+    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "llm": True, "keep": True}
+    assert last_call(fake) == ("ask", ("Who is it?",), given)
+    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small").exit_code == 0
+    given = last_call(fake)[2]
+    assert (given["llm"], given["keep"], fake.calls[-3][2]["llm"]) == (False, False, "small")
 
 
 @pytest.mark.parametrize("args", [["-k", "0", "q"], ["--strategy", "magic", "q"], ["  "], [""]])

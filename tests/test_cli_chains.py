@@ -30,7 +30,7 @@ def test_a_plan_is_a_file_or_json(fake, tmp_path, name):
         (tmp_path / name).write_text(PLAN, encoding="utf-8")
     result = run("ask", "q", "--strategy", "ricr", "--plan", str(tmp_path / name) if name else PLAN)
     assert result.exit_code == 0
-    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False}
+    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "llm": True, "keep": True}
     assert last_call(fake) == ("ask", ("q",), expected)
 
 
@@ -83,10 +83,15 @@ def test_the_answer_comes_first_then_what_it_stands_on(fake):
     ]
 
 
-@pytest.mark.parametrize(("confidence", "said"), [(1.0, "above 0.99"), (0.991, "above 0.99"), (0.5, "0.50"), (0.001, "below 0.01"), (None, "unknown")])
+@pytest.mark.parametrize(("confidence", "said"), [(1.0, "above 0.99"), (0.991, "above 0.99"), (0.5, "0.50"), (0.001, "below 0.01")])
 def test_a_confidence_is_never_certain(fake, confidence, said):
     fake.along_plan = chained("q", confidence=confidence)
     assert ask().stdout.startswith(f"Skarholm  (confidence {said}, read off a chain)\n")
+
+
+def test_without_chains_there_is_no_confidence_to_say(fake):
+    fake.along_plan = chained("q", confidence=None, answer_source="llm", models={"llm": "small"})
+    assert ask().stdout.startswith("Skarholm  (from the model small)\n")
 
 
 @pytest.mark.parametrize(

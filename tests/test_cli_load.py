@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from dataclasses import replace
 
 import cli_runner
 import click
@@ -14,7 +15,7 @@ from fake_memory import Progress
 from gsw_graph.cli import progress
 from gsw_graph.errors import InputError
 from gsw_graph.model import Failure
-from gsw_graph.results import DocumentCounts, LoadReport
+from gsw_graph.results import DocumentCounts, Estimate, LoadReport
 
 fake = cli_runner.fake
 
@@ -25,9 +26,37 @@ def test_load_passes_its_options_on(fake):
     assert last_call(fake) == (
         "load",
         ("a", "-"),
-        {"extractor": "none", "replace": True, "dry_run": True, "stdin": b"text", "progress": False},
+        {"extractor": "none", "replace": True, "upgrade": False, "second_pass": False, "batch": False, "dry_run": True, "budget": None}
+        | {"stdin": b"text", "progress": False},
     )
     assert result.output == ""
+
+
+def test_load_passes_on_what_concerns_a_language_model(fake):
+    options = ("--extractor", "llm", "--llm", "small", "--upgrade", "--second-pass", "--batch", "--budget", "2.00", "--concurrency", "3")
+    assert run("load", "x", *options).exit_code == 0
+    given = last_call(fake)[2]
+    assert {name: given[name] for name in ("extractor", "upgrade", "second_pass", "batch", "budget")} == {
+        "extractor": "llm",
+        "upgrade": True,
+        "second_pass": True,
+        "batch": True,
+        "budget": "2.00",
+    }
+    opened = fake.calls[0][2]
+    assert (opened["llm"], opened["concurrency"]) == ("small", 3)
+    assert run("load", "x", "--concurrency", "0").exit_code == 2
+
+
+def test_load_says_what_a_language_model_took(fake):
+    fake.report = replace(fake.report, calls=12, cached=3, tokens={"in": 34_567, "out": 8_900}, dollars=0.0281, faults=[Failure("f", "r", part=True)])
+    assert run("load", "x").stdout.splitlines()[2:] == [
+        "Language model: 12 calls, 3 from the cache, 34,567 tokens in and 8,900 out, $0.028",
+        "Left out of its replies: 1 thing; --json lists them",
+    ]
+    fake.report = replace(fake.report, calls=0, cached=0, faults=[], estimate=Estimate("small", 7, 2, 5_000, 7_000, None))
+    shown = run("load", "x", "--dry-run").stdout.splitlines()[2]
+    assert shown == "small: 7 calls, 2 replies in the cache, about 5,000 tokens in and 7,000 out, price not known"
 
 
 def test_load_needs_a_path_and_an_extractor_that_exists(fake):
@@ -64,7 +93,7 @@ def test_exit_code_of_load(fake, counts, failures, code, options):
 def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     here = tmp_path.as_posix()
-    fake.report = LoadReport(DocumentCounts(new=1, failed=25), {}, [Failure(f"{here}/b{n}.txt", HOSTILE) for n in range(25)], {})
+    fake.report = LoadReport(DocumentCounts(new=1, failed=25), {}, [Failure(f"{here}/b{n}.txt", f"{HOSTILE} {n}") for n in range(25)], {})
     result = run("load", "x", "--quiet")
     lines = result.stderr.splitlines()
     assert result.stdout == ""
@@ -72,6 +101,8 @@ def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
     assert lines[0].startswith("Failed: b0.txt: ared")
     assert lines[-1] == "... and 5 more; --json lists all"
     assert "\x1b" not in result.stderr
+    fake.report = LoadReport(DocumentCounts(failed=25), {}, [Failure(f"{here}/b{n}.txt", "the server is away") for n in range(25)], {})
+    assert run("load", "x", "--quiet").stderr == "Failed: b0.txt and 24 more: the server is away\n"
 
 
 def test_progress_in_a_pipe_is_a_line_every_ten_seconds(capsys):
@@ -88,6 +119,13 @@ def test_progress_in_a_pipe_is_a_line_every_ten_seconds(capsys):
 def test_a_rate_is_said_while_loading_only():
     assert progress.line(Progress(1, 9, 9, "indexing"), 3) == "indexing: 1 document, 9 passages of 9"
     assert progress.line(Progress(0, 0, 9, "loading"), 3) == "loading: 0 documents, 0 passages of 9"
+
+
+def test_progress_says_what_failed_and_how_far_a_batch_is():
+    said = progress.line(Progress(2, 20, 40, "loading", 3, "no\nreply " * 30), 10)
+    assert said.startswith("loading: 2 documents, 20 passages of 40, 3 failed (last: no reply no reply")
+    assert said.endswith("…), 2.0 passages/s, about 10 s left")
+    assert progress.line(Progress(0, 7, 90, "waiting"), 10).startswith("waiting for the batch: 7 of 90 requests done")
 
 
 def test_progress_on_a_terminal_is_a_bar_on_standard_error(monkeypatch, capsys):

@@ -85,9 +85,9 @@ def test_who_asks_before_the_last_transaction_sees_the_document_after_it(corpus:
     def ask() -> list[str]:
         return sources(corpus.ask("Who is Quintus Albatross of the Big One?", k=20))
 
-    def ask_first(tx, name, document):
+    def ask_first(tx, name, document, **given):
         asked.append(ask())  # and keeps the name graph of this version
-        inner(tx, name, document)
+        inner(tx, name, document, **given)
 
     monkeypatch.setattr(writer, "_mark", ask_first)
     corpus.load(big)

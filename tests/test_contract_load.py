@@ -10,10 +10,10 @@ import pytest
 from contract import CORPUS, CORPUS_NODES, CORPUS_RELATIONSHIPS, DOCUMENTS, FILES, records
 from dump import Dump, differences, dump, version
 
-from gsw_graph import pipeline
+from gsw_graph import feed
 from gsw_graph.config import Settings
 from gsw_graph.errors import SchemaError
-from gsw_graph.extract import rules
+from gsw_graph.extract import Rules, rules
 from gsw_graph.memory import Memory
 from gsw_graph.names import normalise
 from gsw_graph.store import writer
@@ -48,11 +48,12 @@ def test_a_database_of_another_application_is_left_alone(fresh_settings: Setting
         assert memory.cypher("MATCH (n) RETURN count(n) AS n").rows == [{"n": 1}]
 
 
-def test_another_extractor_loads_again(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
+def test_another_extractor_reads_again_when_asked_to(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
     with Memory.open(settings=fresh_settings) as memory:
         path = records(tmp_path, "So Ana Petrova sang.")
         assert memory.load(path, extractor="none").nodes["Entity"] == 0
-        report = memory.load(path, extractor="rules")
+        assert memory.load(path, extractor="rules").documents.unchanged == 1
+        report = memory.load(path, extractor="rules", upgrade=True)
         assert (report.documents.replaced, report.nodes["Entity"] > 0, report.nodes["Passage"]) == (1, True, 0)
         assert memory.load(path).documents.unchanged == 1
 
@@ -126,11 +127,13 @@ def test_the_graph_does_not_depend_on_the_way_of_loading(corpus: Memory, tmp_pat
     corpus.load(spellings)
     expected = dump(corpus)
     if way == "replaced":
-        monkeypatch.setattr(pipeline, "WINDOW", 7)
+        monkeypatch.setattr(feed, "COMPARED", 7)
+        monkeypatch.setattr(Rules, "window", 7)
         assert corpus.load(CORPUS, spellings, replace=True).documents.replaced == len(FILES) + 5
     else:
         corpus.forget(everything=True)
-        monkeypatch.setattr(pipeline, "WINDOW", 3)
+        monkeypatch.setattr(feed, "COMPARED", 3)
+        monkeypatch.setattr(Rules, "window", 3)
         paths = [*FILES, spellings][:: -1 if way == "reversed" else 1]
         if way == "reversed":
             lines = Path(spellings).read_text().splitlines()[::-1]

@@ -61,13 +61,13 @@ def test_a_memory_comes_back_from_its_export(fresh_settings, fake_embedder, tmp_
     with Memory.open(settings=fresh_settings) as memory:
         assert not memory.load(write(tmp_path / "w.jsonl", records)).failures
         before = content(memory)
-        answer = memory.ask(QUESTION, plan=load_plan(str(EXAMPLES / "plan.json")))
+        answer = memory.ask(QUESTION, strategy="ricr", plan=load_plan(str(EXAMPLES / "plan.json")))
         found = memory.export(tmp_path / "out")
         assert found == Exported(8, 17, str(tmp_path / "out"))
         memory.forget(everything=True)
         assert not memory.load(str(tmp_path / "out" / "networks_raw")).failures
         assert content(memory) == before
-        again = memory.ask(QUESTION, plan=load_plan(str(EXAMPLES / "plan.json")))
+        again = memory.ask(QUESTION, strategy="ricr", plan=load_plan(str(EXAMPLES / "plan.json")))
         assert (again.answer, again.citations, again.chains) == (answer.answer, answer.citations, answer.chains)
         memory.export(tmp_path / "again")
     assert read(tmp_path / "again") == read(tmp_path / "out")

@@ -1,4 +1,5 @@
 // How many passages stand in documents that are not ready: they take places in the indexes that a search must look past.
 // Runs when a search found less than it asked for.
-MATCH (d:Document {status: 'loading'})<-[:PART_OF]-(p:Passage)
+MATCH (d:Document)<-[:PART_OF]-(p:Passage)
+WHERE d.status <> 'ready'
 RETURN count(p) AS passages

@@ -1,5 +1,6 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
-// $questions: [{embedding, words, keys}], words for the full-text index, keys what may be names in the question; $pairs: nearest of the vector index;
+// $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
+// $pairs: nearest of the vector index;
 // $entities: of the full-text index; $common: a name that stands in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded.
 // One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
@@ -23,7 +24,13 @@ CALL (question) {
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS named
 }
-WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id]}) AS asked, collect(near + worded + named) AS lists
+CALL (question) {
+  UNWIND question.passages AS id
+  MATCH (:Passage {id: id})<-[:IN]-(pair:QAPair)
+  RETURN collect(pair) AS walked
+}
+WITH collect({vector: [x IN near | x.id], words: [x IN worded | x.id], name: [x IN named | x.id], walk: [x IN walked | x.id]}) AS asked,
+  collect(near + worded + named + walked) AS lists
 CALL (lists) {
   UNWIND lists AS pairs
   UNWIND pairs AS pair

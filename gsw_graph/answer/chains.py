@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Said:
-    """What is answered, how sure that is, and what it stands on."""
+    """What is answered, how sure that is, and what it stands on. Of a model also what is missing, and the `evidence` and `prompt` that it
+    was sent, in tokens: see `answer.reader`."""
 
     answer: str | None = None
-    source: str = "none"  # "chain" or "none"
+    source: str = "none"  # "llm", "chain" or "none"
     abstained: bool = False
     confidence: float | None = None
     citations: list[Citation] = field(default_factory=list)
     chains: list[Chain] = field(default_factory=list)
+    missing: str | None = None
+    tokens: dict[str, int] = field(default_factory=dict)
 
 
 def from_chains(question: str, found: Found, *, answer: bool) -> Said:

@@ -112,7 +112,7 @@ def _rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
             passage = Passage(f"Some Name {number} met Another Name {number % 7} in the Town of Place {number % 50} on 3 May {1900 + number % 90}.", "Title", 0)
             document = Document(f"rehearsal/{number}", "Title", (passage,), "text")
             ids.append(document.id)
-            batch.add(rules.extract(document), Vectors(vectors[number : number + 1]), replace=False)
+            batch.add(rules.extract(document), Vectors(vectors[number : number + 1]))
         reader = Reader(connection)
         reader.document_states(ids)
         with driver.session(database=connection.database) as session:

@@ -1,29 +1,111 @@
-"""Extractors: a document goes in, its workspace comes out."""
+"""Extractors: documents go in, their workspaces come out."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from gsw_graph.model import Document, Failure, Workspace
 
 if TYPE_CHECKING:
-    from gsw_graph.model import Document, Workspace
+    from gsw_graph.inference.chat import Chat
+    from gsw_graph.store.rows import Mode
 
-EXTRACTORS = ("rules", "none")
+EXTRACTORS = ("none", "rules", "rebel", "llm")  # each finds more than those before it
 
 
-def extract(document: Document, extractor: str) -> Workspace:
-    """The workspace that an extractor finds; `none` finds nothing but the passages."""
-    if extractor == "none":
-        from gsw_graph.model import Workspace
+@dataclass(slots=True)
+class Work:
+    """A document on its way through a load: what a loader read, how it comes into the memory, and in the end its workspace or why there is none.
 
-        return Workspace(document, "none")
-    from gsw_graph.extract import rules
+    `faults` are things that a model gave and that were left out.
+    """
 
-    return rules.extract(document)
+    item: Document | Workspace
+    mode: Mode
+    workspace: Workspace | None = None
+    failures: list[Failure] = field(default_factory=list)
+    faults: list[Failure] = field(default_factory=list)
+
+    @property
+    def document(self) -> Document:
+        """The document, also of a workspace that came ready."""
+        return self.item.document if isinstance(self.item, Workspace) else self.item
+
+
+class Extractor(Protocol):
+    """Fills in the workspaces of work as it comes, in any order, a bounded number at a time; a workspace that came ready is let through.
+
+    `window`: how many passages are then embedded together.
+    """
+
+    name: str
+    model: str | None
+    window: int
+
+    def run(self, work: Iterable[Work]) -> Iterator[Work]: ...
+
+
+class Rules:
+    """Names by rules or, as `none`, nothing but the passages: no model at all."""
+
+    model: str | None = None
+    window = 256
+
+    def __init__(self, name: str = "rules") -> None:
+        self.name = name
+
+    def run(self, work: Iterable[Work]) -> Iterator[Work]:
+        from gsw_graph.extract import rules
+
+        for one in work:
+            if one.workspace is None:
+                one.workspace = Workspace(one.document, "none") if self.name == "none" else rules.extract(one.document)
+            yield one
+
+
+class Rebel:
+    """Triples by REBEL, a few documents at a time."""
+
+    name = "rebel"
+    window = 256
+    _DOCUMENTS = 32
+
+    def __init__(self, device: str) -> None:
+        from gsw_graph.extract import rebel
+
+        self._rebel = rebel.load(device)
+        self.model: str | None = self._rebel.name
+
+    def run(self, work: Iterable[Work]) -> Iterator[Work]:
+        some: list[Work] = []
+        for one in work:
+            if one.workspace is not None:
+                yield one
+                continue
+            some.append(one)
+            if len(some) == self._DOCUMENTS:
+                yield from self._done(some)
+                some = []
+        yield from self._done(some)
+
+    def _done(self, some: list[Work]) -> Iterator[Work]:
+        for one, (workspace, faults) in zip(some, self._rebel.extract([one.document for one in some]), strict=True):
+            one.workspace = replace(with_names(workspace), model=self.model)
+            one.faults = [Failure(one.document.source, fault, part=True) for fault in faults]
+            yield one
+
+
+def by_model(chat: Chat, concurrency: int, *, second_pass: bool) -> Extractor:
+    """The extractor that asks a language model."""
+    from gsw_graph.extract.pool import ByModel
+
+    return ByModel(chat, concurrency, second_pass=second_pass)
 
 
 def with_names(workspace: Workspace) -> Workspace:
-    """A ready workspace with the names that rules find in its text, which its own entities need not hold."""
+    """A workspace with the names that rules find in its text, which its own entities need not hold."""
     from gsw_graph.extract import rules
 
     return replace(workspace, names=rules.extract(workspace.document).entities)

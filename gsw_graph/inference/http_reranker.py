@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import random
 import re
@@ -10,7 +9,6 @@ import time
 import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gsw_graph.errors import ModelError
+from gsw_graph.inference.endpoint import Endpoint, retry_after
 from gsw_graph.inference.reranker import distinct, sigmoid
 
 log = logging.getLogger(__name__)
@@ -53,24 +52,12 @@ class HttpReranker:
     """
 
     def __init__(self, url: str, model: str | None = None, key: str | None = None, timeout: float = TIMEOUT) -> None:
-        self._key, self._model = (key or "").strip(), model
-        try:
-            self._url = httpx.URL(url)
-        except httpx.InvalidURL:  # whose message may show a password
-            raise ModelError("the url of the reranker cannot be read", hint=WHOLE) from None
-        self._host, here = self._url.netloc.decode(), _is_loopback(self._url.host)
-        self.name = f"{model} at {self._host}" if model else self._host
-        for wrong, message, hint in (
-            (not self._host, "the url of the reranker has no host", WHOLE),
-            (self._url.userinfo, "a password in the url would be shown in messages", "Give the key in GSWGRAPH_RERANKER_KEY"),
-            (not (self._key.isascii() and self._key.isprintable()), "the key has characters that no key has", HINTS[401]),
-            (self._key and self._url.scheme == "http" and not here, "the key would travel unencrypted", "Use https://, or no key"),
-        ):
-            if wrong:
-                raise self._error(message, hint)
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        self._end = Endpoint.check("the reranker", url, key, whole=WHOLE, key_name="GSWGRAPH_RERANKER_KEY")
+        self._model, self._url = model, self._end.url
+        self.name = f"{model} at {self._end.host}" if model else self._end.host
+        headers = {"Authorization": f"Bearer {self._end.key}"} if self._end.key else {}
         # trust_env: a proxy named in the environment must not see what is meant for this machine.
-        self._client = httpx.Client(headers=headers, timeout=timeout, follow_redirects=False, trust_env=not here)
+        self._client = httpx.Client(headers=headers, timeout=timeout, follow_redirects=False, trust_env=not self._end.here)
         weakref.finalize(self, self._client.close)
         self._wants_texts = self._gives_logits = False  # once seen, for good
 
@@ -116,10 +103,10 @@ class HttpReranker:
                 reply = self._client.post(self._url, json=body)
             except httpx.RequestError as error:
                 if not left:
-                    why = "did not answer in time" if isinstance(error, httpx.TimeoutException) else f"cannot be asked ({self._short(str(error))})"
+                    why = "did not answer in time" if isinstance(error, httpx.TimeoutException) else f"cannot be asked ({self._end.short(str(error))})"
                     raise self._error(f"the reranker {why}, {TRIES} times", "Check that it runs, and GSWGRAPH_RERANKER") from error
             else:
-                wait = max(wait, _retry_after(reply))
+                wait = max(wait, retry_after(reply.headers))
                 if not left or wait > LONGEST_WAIT or (reply.status_code != 429 and reply.status_code < 500):
                     break
             time.sleep(wait * random.uniform(1, 1.25))  # noqa: S311
@@ -129,42 +116,17 @@ class HttpReranker:
         """The scores in the order of the documents: one for each, or the answer is of no use."""
         if reply.status_code != 200:
             what = f"the reranker answered {reply.status_code} {reply.reason_phrase}"
-            raise self._error(f"{what}: {said}" if (said := self._short(reply.text)) else what, HINTS.get(reply.status_code, OTHERWISE))
+            raise self._error(f"{what}: {said}" if (said := self._end.short(reply.text)) else what, HINTS.get(reply.status_code, OTHERWISE))
         try:
             found = reply.json()
             results = found if isinstance(found, list) else found["results"] if "results" in found else found["data"]
             scores = {result["index"]: float(result["relevance_score"] if "relevance_score" in result else result["score"]) for result in results}
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-            what = self._short(f"{type(error).__name__}: {error}")
+            what = self._end.short(f"{type(error).__name__}: {error}")
             raise self._error(f"the reranker's answer is none that is known ({what})", OTHERWISE) from error
         if len(results) != count or scores.keys() != set(range(count)) or not np.isfinite(list(scores.values())).all():
             raise self._error(f"the reranker did not give each of {count} documents one score", OTHERWISE)
         return [scores[i] for i in range(count)]
 
     def _error(self, message: str, hint: str) -> ModelError:
-        return ModelError(message, where=self._host or None, hint=hint)
-
-    def _short(self, said: str) -> str:
-        """One line of what a server said; never the key, which some repeat."""
-        line = " ".join(said.split())
-        return (line.replace(self._key, "***") if self._key else line)[:200].rstrip(".")
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _retry_after(reply: httpx.Response) -> float:
-    """Seconds to wait as the server asks, given as such or as a date; 0 without."""
-    said = reply.headers.get("Retry-After", "")
-    try:
-        return float(said)
-    except ValueError:
-        pass
-    try:
-        return parsedate_to_datetime(said).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+        return ModelError(message, where=self._end.host, hint=hint)

@@ -1,3 +1,3 @@
 """Strategies: a question goes in, ranked passages come out."""
 
-STRATEGIES = ("auto", "linked", "ricr", "dense", "bm25")
+STRATEGIES = ("auto", "linked", "ricr", "fusion", "proprag", "proprag-linked", "dense", "bm25")

@@ -9,7 +9,9 @@ _DATE = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|de
 _NUMBER = re.compile(r"\bhow (?:many|much|large|big|long|tall|high|old|far)\b|\bwhat (?:is the )?(?:number|population|percentage|amount)\b", re.IGNORECASE)
 _PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _PLACE = re.compile(
-    r"\bwhere\b|\b(?:what|which) (?:city|country|state|county|place|town|continent|region|province|district|island|location)\b", re.IGNORECASE
+    r"\bwhere\b|\b(?:what|which) (?:city|country|nation|state|county|place|town|village|hamlet|municipality|borough|continent|region|province|district|island"
+    r"|location)\b",
+    re.IGNORECASE,
 )
 _ASKING = ((_DATE, "date"), (_NUMBER, "number"), (_PERSON, "person"), (_PLACE, "place"))
 # Relations written "Subject >> relation", as knowledge bases and MuSiQue have them.
@@ -29,7 +31,7 @@ _ROLES = {
     "date": {"date", "year", "time"},
     "number": {"number", "quantity", "amount"},
     "person": {"person", "people", "character"},
-    "place": {"location", "place", "city", "country", "state", "county", "region", "town", "village"},
+    "place": {"location", "place", "city", "country", "state", "county", "region", "town", "village", "hamlet", "municipality", "settlement"},
     "organisation": {"organisation", "organization", "group", "team", "company"},
 }
 _KIND_OF_ROLE = {role: kind for kind, roles in _ROLES.items() for role in roles}

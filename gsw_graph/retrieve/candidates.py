@@ -38,6 +38,7 @@ class Finder:
     def __init__(self, search: Search, reranker: Reranker | None) -> None:
         self._search, self._reranker = search, reranker
         self._known: dict[str, list[Scored]] = {}
+        self.offered: dict[str, list[str]] = {}  # passages whose pairs are candidates of a concrete question too
         self.round_trips = 0
 
     def __call__(self, question: str, asked: Sequence[Concrete]) -> Candidates:
@@ -52,7 +53,7 @@ class Finder:
         vectors = search.vectors([question, *(text for one in asked for text in (one.text, one.relation))])
         self.round_trips += 1
         with search.clock("database"):
-            found = hop(search.reader, [_asked(one, vectors[one.text]) for one in asked])
+            found = hop(search.reader, [_asked(one, vectors[one.text], self.offered.get(one.text, [])) for one in asked])
         with search.clock("rerank"):
             ranked = [self._ranked(one, candidates, found, question, vectors) for one, candidates in zip(asked, found.candidates, strict=True)]
         if self._reranker is None:
@@ -71,8 +72,9 @@ class Finder:
         return [Scored(pairs[n], candidates[n][1], float(chances[n])) for n in order]
 
 
-def _asked(one: Concrete, vector: np.ndarray) -> Asked:
-    return {"embedding": vector.tolist(), "words": lucene_words(one.text), "keys": list(dict.fromkeys(mention.key for mention in mentions(one.text)))}
+def _asked(one: Concrete, vector: np.ndarray, passages: list[str]) -> Asked:
+    keys = list(dict.fromkeys(mention.key for mention in mentions(one.text)))
+    return {"embedding": vector.tolist(), "words": lucene_words(one.text), "keys": keys, "passages": passages}
 
 
 def _reranked(reranker: Reranker, asked: Sequence[Concrete], ranked: Candidates) -> Candidates:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,23 +18,28 @@ _FORMAT = f"1 {TITLE_WEIGHT} {CONTAINMENT_WEIGHT}"  # graphs made with other wei
 
 
 def save(graph: NamedGraph, folder: Path, version: int) -> None:
-    """Keep a graph; the file appears whole or not at all, and older versions go. A folder that cannot be written is no error."""
+    """Keep a graph."""
     inner = graph.graph
+    arrays = {
+        "format": np.array(_FORMAT),
+        "passages": _packed(graph.passages),
+        "names": _packed(graph.names),
+        "frequency": inner.frequency,
+        "titled": inner.titled,
+        **{f"incidence_{part}": getattr(inner.incidence, part) for part in ("data", "indices", "indptr")},
+        **{f"containment_{part}": getattr(inner.containment, part) for part in ("data", "indices", "indptr")},
+    }
+    keep(arrays, folder, version)
+
+
+def keep(arrays: Mapping[str, Any], folder: Path, version: int) -> None:
+    """Arrays of one version; the file appears whole or not at all, and older versions go. A folder that cannot be written is no error."""
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as file:
-                np.savez(
-                    file,
-                    format=np.array(_FORMAT),
-                    passages=_packed(graph.passages),
-                    names=_packed(graph.names),
-                    frequency=inner.frequency,
-                    titled=inner.titled,
-                    **{f"incidence_{part}": getattr(inner.incidence, part) for part in ("data", "indices", "indptr")},
-                    **{f"containment_{part}": getattr(inner.containment, part) for part in ("data", "indices", "indptr")},
-                )
+                np.savez(file, **arrays)
             Path(temporary).replace(folder / f"{version}.npz")
         finally:
             Path(temporary).unlink(missing_ok=True)

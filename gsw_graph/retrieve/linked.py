@@ -49,8 +49,11 @@ def retrieve(memory: NamedGraph, question: str, near: Near, k: int, *, trace: bo
     return retrieve_together(memory, [(question, near)], k, trace=trace)
 
 
-def retrieve_together(memory: NamedGraph, asked: Sequence[tuple[str, Near]], k: int, *, trace: bool = False) -> Linked:
-    """The `k` best passages for some questions with the passages near each, in one walk: their seeds add up, of their preferences the strongest holds."""
+def retrieve_together(
+    memory: NamedGraph, asked: Sequence[tuple[str, Near]], k: int, *, weights: Sequence[float] | None = None, trace: bool = False
+) -> Linked:
+    """The `k` best passages for some questions with the passages near each, in one walk: their seeds add up, by `weights` where some count more than others;
+    of their preferences the strongest holds."""
     numbers = memory.passage_numbers
     graph = memory.graph
     starts = []
@@ -74,12 +77,12 @@ def retrieve_together(memory: NamedGraph, asked: Sequence[tuple[str, Near]], k: 
             for passages, cosines, names in starts
         ]
     several = [seed(graph, *start) for start in starts]
-    seeds = Seeds(
-        np.sum([one.weight for one in several], axis=0, dtype=np.float32) / np.float32(len(several)), np.maximum.reduce([one.preference for one in several])
-    )
-    weights = walk(graph.edges, seeds)[: graph.size]
-    k = min(k, int(np.count_nonzero(weights)))
-    best = np.lexsort((np.arange(graph.size), -weights))[:k]
+    shares = np.array([1.0] * len(asked) if weights is None else weights, dtype=np.float32)
+    together = (shares / shares.sum()) @ np.stack([one.weight for one in several])
+    seeds = Seeds(together, np.maximum.reduce([one.preference for one in several]))
+    found_weights = walk(graph.edges, seeds)[: graph.size]
+    k = min(k, int(np.count_nonzero(found_weights)))
+    best = np.lexsort((np.arange(graph.size), -found_weights))[:k]
 
     def id_of(node: int) -> str:
         if node < graph.size:
@@ -92,7 +95,7 @@ def retrieve_together(memory: NamedGraph, asked: Sequence[tuple[str, Near]], k: 
         paths = [[id_of(node) for node in path] for path in strongest_paths(graph.edges, seeds, best.tolist())]
         of_names = seeds.weight[graph.size :]
         heaviest = [(id_of(int(n) + graph.size), float(of_names[n])) for n in np.argsort(-of_names, kind="stable")[:20] if of_names[n] > 0]
-    return Linked([id_of(int(node)) for node in best], weights[best].tolist(), linked, heaviest, graph.size, paths)
+    return Linked([id_of(int(node)) for node in best], found_weights[best].tolist(), linked, heaviest, graph.size, paths)
 
 
 def seed(graph: NameGraph, near: NDArray[np.intp], cosines: NDArray[np.float32], linked: NDArray[np.intp]) -> Seeds:

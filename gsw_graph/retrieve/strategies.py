@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from gsw_graph.inference.reranker import Reranker
     from gsw_graph.plan import Plan
+    from gsw_graph.retrieve.candidates import Finder
     from gsw_graph.retrieve.linked import Linked
     from gsw_graph.retrieve.names import NameGraphs
+    from gsw_graph.retrieve.proposition_cache import PropositionGraphs
+    from gsw_graph.retrieve.proprag_recipe import Recipe
     from gsw_graph.retrieve.ricr import Beams, Considered
     from gsw_graph.store.reader import Reader
 
@@ -28,16 +31,18 @@ class Search:
     """One question on its way: what the strategies share.
 
     encode gives vectors (n, dimension) of questions; each is encoded once. Up to client_passages passages the walk uses the name graph, above it asks for
-    the neighbourhood.
+    the neighbourhood. embedder: its name. propositions: what `proprag` walks over.
     """
 
     reader: Reader
     encode: Callable[[Sequence[str]], NDArray[np.float32]]
     names: NameGraphs
     client_passages: int
+    embedder: str = ""
+    propositions: PropositionGraphs | None = None
     plan: Plan | None = None
     reranker: Reranker | None = None
-    seconds: dict[str, float] = field(default_factory=lambda: {"embed": 0.0, "database": 0.0, "rank": 0.0, "rerank": 0.0})
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("plan", "embed", "database", "rank", "rerank", "answer"), 0.0))
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def vectors(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
@@ -111,12 +116,59 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
 
 def ricr(search: Search, question: str, k: int, *, trace: bool) -> Found:
     """Chains of question-answer pairs along the plan, one query a level: see `retrieve.ricr`. Passages by the chains, and by a walk from what they asked."""
-    from gsw_graph.retrieve import evidence, unplanned
-    from gsw_graph.retrieve import ricr as strategy
     from gsw_graph.retrieve.candidates import Finder
 
+    return _chains(search, question, k, Finder(search, search.reranker), trace=trace)
+
+
+def proprag(search: Search, question: str, k: int, *, trace: bool) -> Found:
+    """Beam search over paths of propositions between two walks: see `retrieve.proprag`."""
+    from gsw_graph.retrieve.proprag_recipe import QUICK
+
+    return _proprag(search, question, k, QUICK, trace=trace)
+
+
+def proprag_linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
+    """PropRAG with the names of the question linked, over the edges of `linked` too: see `retrieve.proprag`."""
+    from gsw_graph.retrieve.proprag_recipe import LINKED
+
+    return _proprag(search, question, k, LINKED, trace=trace)
+
+
+def fusion(search: Search, question: str, k: int, *, trace: bool) -> Found:
+    """With a plan chains whose every hop walks, without one two walks: see `retrieve.fusion_hops` and `retrieve.fusion`."""
+    from gsw_graph.retrieve.fusion_hops import WalkingFinder
+    from gsw_graph.retrieve.fusion_search import walk_twice
+
+    if search.names.size > search.client_passages:  # every walk would be a query of its own
+        return (ricr if search.plan else linked)(search, question, k, trace=trace)
+    if search.plan:
+        return _chains(search, question, k, WalkingFinder(search, search.reranker), trace=trace)
+    found = walk_twice(search, question, k, trace=trace)
+    found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
+    with search.clock("database"):
+        passages = search.reader.passages(found.passages, found.scores)
+    return Found(passages, _trace(search, found, passages, "twice") if trace else None)
+
+
+def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bool) -> Found:
+    from gsw_graph.retrieve.proprag_search import ask
+
+    found = ask(search, question, k, recipe)
+    with search.clock("database"):
+        passages = search.reader.passages(found.passages, found.scores)
+    if not trace:
+        return Found(passages)
+    linked = [{"text": mention.text, "concept": mention.key} for mention in found.mentions]
+    seeds = [{"concept": name, "weight": round(weight, 6)} for name, weight in found.seeds]
+    return Found(passages, Trace(linked=linked, seeds=seeds, walked="propositions", passages_walked=found.walked))
+
+
+def _chains(search: Search, question: str, k: int, find: Finder, *, trace: bool) -> Found:
+    from gsw_graph.retrieve import evidence, unplanned
+    from gsw_graph.retrieve import ricr as strategy
+
     plan = search.plan or unplanned.grow(question)
-    find = Finder(search, search.reranker)
     beams = strategy.ricr(plan, question, find)
     beams.planned = search.plan is not None
     chains = beams.ends()
@@ -133,7 +185,15 @@ def ricr(search: Search, question: str, k: int, *, trace: bool) -> Found:
     return Found([passages[i] for i in ranked if i in passages], _asked(beams) if trace else None, beams, passages)
 
 
-STRATEGIES: dict[str, Callable[..., Found]] = {"linked": linked, "ricr": ricr, "dense": dense, "bm25": bm25}
+STRATEGIES: dict[str, Callable[..., Found]] = {
+    "linked": linked,
+    "ricr": ricr,
+    "fusion": fusion,
+    "proprag": proprag,
+    "proprag-linked": proprag_linked,
+    "dense": dense,
+    "bm25": bm25,
+}
 
 
 def _trace(search: Search, found: Linked, passages: Sequence[RankedPassage], walked: str) -> Trace:

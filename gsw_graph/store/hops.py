@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 PAIRS = 30  # nearest pairs of the vector index
 ENTITIES = 5  # of the full-text index
 COMMON = 30  # passages in which a name stands that still brings its pairs
-WAYS = ("vector", "words", "name")
+WAYS = ("vector", "words", "name", "walk")
 
 
 class Asked(TypedDict):
-    """A concrete question: its vector, its words for the full-text index, and what may be names in it in their normal form."""
+    """A concrete question: its vector, its words for the full-text index, what may be names in it in their normal form, and ids of passages whose pairs are
+    candidates."""
 
     embedding: Sequence[float]
     words: str
     keys: Sequence[str]
+    passages: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,11 +75,12 @@ class AliasOf(SimilarTo):
 
 
 class Used(StructuredRel):
-    """What an answer came from."""
+    """What an answer came from: a pair with its hop and its chain's rank, or a passage with its own, `cited` where the answer cites it."""
 
     hop = IntegerProperty()
     rank = IntegerProperty()
     score = FloatProperty()
+    cited = BooleanProperty()
 
 
 class Memory(StructuredNode):
@@ -106,6 +107,7 @@ class Document(StructuredNode):
     loader = StringProperty()
     extractor = StringProperty()
     model = StringProperty()
+    unread = ArrayProperty(IntegerProperty())
     loaded_at = StringProperty()
     status = StringProperty()
     passages = RelationshipFrom("Passage", "PART_OF")
@@ -198,13 +200,22 @@ class Proposition(StructuredNode):
 
 
 class Question(StructuredNode):
-    """What was asked and answered."""
+    """What was asked and answered, when, by which strategy, at what cost. `plan` is JSON; `model` the language model that was asked."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     question = StringProperty()
     answer = StringProperty()
+    answer_source = StringProperty()
+    abstained = BooleanProperty()
+    confidence = FloatProperty()
     strategy = StringProperty()
+    plan = StringProperty()
+    model = StringProperty()
     asked_at = StringProperty()
+    seconds = FloatProperty()
+    prompt_tokens = IntegerProperty()
+    completion_tokens = IntegerProperty()
+    dollars = FloatProperty()
     pairs = RelationshipTo("QAPair", "USED", model=Used)
     propositions = RelationshipTo("Proposition", "USED", model=Used)
     passages = RelationshipTo("Passage", "USED", model=Used)

@@ -19,12 +19,15 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """What is known of a stored document; one that is not `ready` was cut off while it was written."""
+    """What is known of a stored document. status: `ready`; `loading` or `renewing` (its passages stand) where its load was cut off. unread: its extractor could
+    not read all passages."""
 
     content_hash: str
     text_hash: str
     extractor: str
-    ready: bool
+    model: str | None
+    unread: bool
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,15 @@ class Reader:
         """The states of those documents that are stored, by id."""
         rows = self.run("read/document_states", ids=list(ids))
         return {
-            row["id"]: DocumentState(row["content_hash"], row["text_hash"] or row["content_hash"], row["extractor"], row["status"] == "ready") for row in rows
+            row["id"]: DocumentState(
+                row["content_hash"],
+                row["text_hash"] or row["content_hash"],
+                row["extractor"],
+                row["model"],
+                bool(row["unread"]),
+                row["status"],
+            )
+            for row in rows
         }
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
@@ -65,6 +76,11 @@ class Reader:
     def unfinished(self) -> list[str]:
         """Sources of documents whose load was cut off."""
         return [row["source"] for row in self.run("read/unfinished")]
+
+    def extractors(self) -> dict[str, int]:
+        """How many documents each extractor read, by `name` or `name (model)`."""
+        rows = self.run("read/extractors")
+        return {row["extractor"] + (f" ({row['model']})" if row["model"] else ""): row["documents"] for row in rows}
 
     def sources(self) -> dict[str, str]:
         """The source of every document, by id."""
@@ -90,6 +106,10 @@ class Reader:
         if len(rows) < k and (hidden := self.hidden()):
             rows = self.run(name, k=k + hidden, **parameters)
         return rows[:k]
+
+    def has_pairs(self) -> bool:
+        """Whether there are question-answer pairs, which chains need."""
+        return bool(self.run("read/has_pairs"))
 
     def hidden(self) -> int:
         """How many passages stand in documents that are not ready."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from gsw_graph.model import Entity, Workspace
 
 Row = dict[str, Any]
+# How a workspace comes in: as a new document, in the place of an older text, or as what was newly found in passages that stay as they are.
+Mode = Literal["new", "replace", "renew"]
 
 # The statements of a batch in the order they must run.
-ORDER = ("documents", "passages", "next", "entities", "roles", "verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions")
+ORDER = (
+    *("documents", "passages", "next", "renewed_documents", "renewed_passages", "entities", "roles"),
+    *("verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions"),
+)
 
 
 @dataclass(frozen=True)
@@ -49,10 +54,11 @@ def unpacked(vectors: list[bytes]) -> NDArray[np.float32]:
     return found
 
 
-def rows_of(workspace: Workspace, vectors: Vectors) -> dict[str, list[Row]]:
-    """The rows of one workspace, by statement."""
+def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[str, list[Row]]:
+    """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at."""
     rows: dict[str, list[Row]] = {name: [] for name in ORDER}
-    _document(workspace, vectors, rows)
+    _document(workspace, rows["renewed_documents" if mode == "renew" else "documents"])
+    _passages(workspace, None if mode == "renew" else vectors, rows)
     ids = _Ids(workspace)
     counted: dict[str, set[int]] = {}
     for entity in workspace.entities:
@@ -110,9 +116,9 @@ class _Ids:
         return (found for found in dict.fromkeys(map(self.of, names)) if found)
 
 
-def _document(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]) -> None:
+def _document(workspace: Workspace, rows: list[Row]) -> None:
     document = workspace.document
-    rows["documents"].append(
+    rows.append(
         {
             "id": document.id,
             "source": document.source,
@@ -121,10 +127,17 @@ def _document(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]
             "text_hash": document.content_hash,
             "loader": document.loader,
             "extractor": workspace.extractor,
+            "model": workspace.model,
+            "unread": list(workspace.unread) or None,
             "loaded_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "status": "ready",
         }
     )
+
+
+def _passages(workspace: Workspace, vectors: Vectors | None, rows: dict[str, list[Row]]) -> None:
+    """Rows of new passages; without vectors, of what changes in passages that stay."""
+    document = workspace.document
     names: list[set[str]] | None = None
     titles: list[set[str]] = []
     if workspace.names is not None:
@@ -136,21 +149,16 @@ def _document(workspace: Workspace, vectors: Vectors, rows: dict[str, list[Row]]
                 for position in name.titles:
                     titles[position].add(name.key)
     ids = [document.passage_id(p.position) for p in document.passages]
-    for n, (id_, passage, vector) in enumerate(zip(ids, document.passages, vectors.passages, strict=True)):
-        rows["passages"].append(
-            {
-                "id": id_,
-                "document": document.id,
-                "text": passage.text,
-                "title": passage.title,
-                "position": passage.position,
-                "names": None if names is None else sorted(names[n]),
-                "titles": None if names is None else sorted(titles[n]),
-                "vector": packed(vector),
-                "embedding": vector.tolist(),
-            }
-        )
-    rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
+    for n, (id_, passage) in enumerate(zip(ids, document.passages, strict=True)):
+        row: Row = {"id": id_, "names": None if names is None else sorted(names[n]), "titles": None if names is None else sorted(titles[n])}
+        if vectors is None:
+            rows["renewed_passages"].append(row)
+            continue
+        vector = vectors.passages[n]
+        row |= {"document": document.id, "text": passage.text, "title": passage.title, "position": passage.position}
+        rows["passages"].append(row | {"vector": packed(vector), "embedding": vector.tolist()})
+    if vectors is not None:
+        rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
 
 
 def _entity(workspace: Workspace, entity: Entity, counted: set[int], rows: dict[str, list[Row]]) -> None:

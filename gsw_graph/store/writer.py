@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import EngineError
-from gsw_graph.store.rows import ORDER, Row, Vectors, rows_of
+from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
@@ -27,22 +27,29 @@ _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
 _QUEUE = 4
 
+
 @dataclass(slots=True)
 class Batch:
-    """Rows for some documents, by statement, with an estimate of their size; `replaced` are ids whose old content goes first."""
+    """Rows for some documents, by statement, with an estimate of their size.
+
+    `replaced` are ids of documents that go first, `renewed` of those that stay with their passages while what was found in them goes.
+    """
 
     rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in ORDER})
     replaced: list[str] = field(default_factory=list)
+    renewed: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
     bytes: int = 0
 
-    def add(self, workspace: Workspace, vectors: Vectors, *, replace: bool) -> None:
+    def add(self, workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> None:
         """Put the rows of one workspace in."""
         document = workspace.document
         self.documents.append(document.id)
-        if replace:
+        if mode == "replace":
             self.replaced.append(document.id)
-        for name, rows in rows_of(workspace, vectors).items():
+        elif mode == "renew":
+            self.renewed.append(document.id)
+        for name, rows in rows_of(workspace, vectors, mode).items():
             self.rows[name] += rows
             self.bytes += sum(map(_size, rows))
 
@@ -104,12 +111,17 @@ def write(session: Any, batch: Batch, dialect: str) -> None:
     """Write one batch: in one transaction, or, where its single document is too large for that, in several with the document out of sight."""
     if batch.bytes <= TRANSACTION_BYTES:
         large = forget_large(session, batch.replaced)
+        for document in _large(session, batch.renewed):
+            _forget_found_of_large(session, document)
         session.execute_write(_write_whole, batch, [i for i in batch.replaced if i not in large], dialect)
         return
     if batch.replaced:
         forget(session, batch.replaced)
-    for row in batch.rows["documents"]:
-        row["status"] = "loading"
+    for document in batch.renewed:
+        _forget_found_of_large(session, document)
+    for name, status in (("documents", "loading"), ("renewed_documents", "renewing")):
+        for row in batch.rows[name]:
+            row["status"] = status
     for name, rows in batch.statements():
         session.execute_write(_run, [(name, rows)], dialect)
     for document in batch.documents:
@@ -124,20 +136,39 @@ def forget(session: Any, ids: Sequence[str]) -> None:
         session.execute_write(_forget_whole, some)
 
 
+def forget_questions(session: Any) -> None:
+    """Delete all questions that were asked, some in a transaction."""
+    while session.execute_write(lambda tx: tx.run(statement("write/forget_questions"), limit=_FORGET_PASSAGES).single()["deleted"]) == _FORGET_PASSAGES:
+        pass
+
+
 def forget_large(session: Any, ids: Sequence[str]) -> set[str]:
     """Delete those of some documents that are too large for one transaction; which they were."""
-    found = session.execute_read(lambda tx: tx.run(statement("read/large_documents"), ids=list(ids), limit=_FORGET_PASSAGES).data()) if ids else []
-    for row in found:
-        session.execute_write(_mark, "document_loading", row["id"])
-        while session.execute_write(_forget, [row["id"]], _FORGET_PASSAGES) == _FORGET_PASSAGES:
+    large = _large(session, ids)
+    for document in large:
+        session.execute_write(_mark, "document_hidden", document, status="loading")
+        while session.execute_write(_forget, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
             pass
-        session.execute_write(_forget_whole, [row["id"]])
+        session.execute_write(_forget_whole, [document])
+    return large
+
+
+def _large(session: Any, ids: Sequence[str]) -> set[str]:
+    found = session.execute_read(lambda tx: tx.run(statement("read/large_documents"), ids=list(ids), limit=_FORGET_PASSAGES).data()) if ids else []
     return {row["id"] for row in found}
+
+
+def _forget_found_of_large(session: Any, document: str) -> None:
+    session.execute_write(_mark, "document_hidden", document, status="renewing")
+    while session.execute_write(_forget_found, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
+        pass
 
 
 def _write_whole(tx: ManagedTransaction, batch: Batch, replaced: list[str], dialect: str) -> None:
     if replaced:
         _forget_whole(tx, replaced)
+    if batch.renewed:
+        _forget_found(tx, batch.renewed, 1_000_000_000)
     _run(tx, list(batch.statements()), dialect)
 
 
@@ -153,9 +184,9 @@ def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], di
             )
 
 
-def _mark(tx: ManagedTransaction, name: str, document: str) -> None:
+def _mark(tx: ManagedTransaction, name: str, document: str, **parameters: Any) -> None:
     tx.run(statement("write/stamp")).consume()
-    tx.run(statement(f"write/{name}"), id=document).consume()
+    tx.run(statement(f"write/{name}"), id=document, **parameters).consume()
 
 
 def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
@@ -167,13 +198,25 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
     """Delete up to `limit` passages of some documents with what stood in them alone; how many it deleted."""
     tx.run(statement("write/stamp")).consume()
     passages = [record["id"] for record in tx.run(statement("read/passage_ids"), ids=ids, limit=limit)]
+    _forget_inside(tx, passages, "forget_content")
+    return len(passages)
+
+
+def _forget_found(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
+    """Delete what was found in up to `limit` passages of some documents, of those that have anything; how many these were."""
+    tx.run(statement("write/stamp")).consume()
+    passages = [record["id"] for record in tx.run(statement("read/passage_ids_found"), ids=ids, limit=limit)]
+    _forget_inside(tx, passages, "forget_found")
+    return len(passages)
+
+
+def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> None:
     if passages:
         places = [record.data() for record in tx.run(statement("read/concept_places"), passages=passages)]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
-        tx.run(statement("write/forget_content"), passages=passages).consume()
+        tx.run(statement(f"write/{name}"), passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()
-    return len(passages)
 
 
 def _parts(rows: list[Row]) -> Iterator[list[Row]]:

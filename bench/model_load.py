@@ -1,0 +1,111 @@
+"""A load by a language model that takes a second a call: what the load takes beside waiting and embedding, and its memory at ten times the size.
+
+    python bench/model_load.py WORKSPACES.jsonl [--passages 1000] [--delay 1] [--limit 32] [--times 10]
+
+The model is `gsw_graph.testing` in a process of its own, which replies with the ready workspaces of the file. The load is the command line, on the
+embedded engine.
+`--times` loads that many times as many passages as well, with a model that answers at once, and compares the peak memory of the two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from made import copies, originals
+
+from gsw_graph import Settings
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.model import Workspace
+from gsw_graph.pipeline import texts
+
+LOAD = """import resource, sys
+from gsw_graph.cli import main
+main(sys.argv[1:], standalone_mode=False)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workspaces")
+    parser.add_argument("--passages", type=int, default=1000)
+    parser.add_argument("--delay", type=float, default=1.0)
+    parser.add_argument("--limit", type=int, default=32)
+    parser.add_argument("--times", type=int)
+    arguments = parser.parse_args()
+    ready = originals(arguments.workspaces)
+    made = [workspace for _, _, workspace in copies(ready, arguments.passages)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        embedder = Embedder.load(Settings.from_env())
+        some = [text for workspace in made for part in texts(workspace, "new") for text in part]
+        embedder.encode(some[:64])
+        start = time.perf_counter()
+        embedder.encode(list(dict.fromkeys(some)))
+        alone = time.perf_counter() - start
+        seconds, memory, report = load(folder, made, arguments.delay, arguments.limit)
+        waiting = len(made) * arguments.delay / arguments.limit
+        parts = ", ".join(f"{key} {value:.1f}" for key, value in report["seconds"].items() if key != "total")
+        print(f"{len(made)} passages, {report['calls']} calls: waiting {waiting:.1f} s, embedding alone {alone:.1f} s, load {seconds:.1f} s")
+        print(f"stages, which overlap: {parts}")
+        print(f"load / (1.15 waiting + embedding): {seconds / (1.15 * waiting + alone):.2f}; peak memory {memory / 1024:.0f} MB")
+        if arguments.times:
+            more = [workspace for _, _, workspace in copies(ready, arguments.times * arguments.passages)]
+            _, small, _ = load(folder, made, 0, arguments.limit)
+            _, large, _ = load(folder, more, 0, arguments.limit)
+            print(f"peak memory at {len(made)} passages {small / 1024:.0f} MB, at {len(more)} {large / 1024:.0f} MB: {large / small:.2f}")
+
+
+def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int) -> tuple[float, int, dict]:
+    """Seconds, peak memory in kB and the report of a load into an empty memory with nothing in the cache of replies."""
+    corpus, replies = folder / "corpus.jsonl", folder / "replies.jsonl"
+    with corpus.open("w") as texts_, replies.open("w") as said:
+        for number, workspace in enumerate(workspaces):
+            (passage,) = workspace.document.passages
+            texts_.write(json.dumps({"id": f"p{number}", "title": passage.title, "text": passage.text}) + "\n")
+            said.write(json.dumps({"when": {"stage": "extract", "contains": [passage.text]}, "reply": reply(workspace)}) + "\n")
+    command = [sys.executable, "-m", "gsw_graph.testing", str(replies), "--port", "0", "--delay", str(delay), "--limit", str(limit)]
+    cache = Settings.from_env().cache_dir
+    with tempfile.TemporaryDirectory(dir=folder) as here, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = re.search(r"http\S+", server.stdout.readline())
+        assert url is not None
+        (Path(here) / "cache").mkdir()
+        for kept in cache.glob("*"):  # exported models: making them is not what is measured
+            if kept.name not in ("llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm", "graphs"):
+                (Path(here) / "cache" / kept.name).symlink_to(kept)
+        environment = {**os.environ, "GSWGRAPH_LLM": "bench", "GSWGRAPH_LLM_URL": url[0], "GSWGRAPH_CACHE": f"{here}/cache"}
+        start = time.perf_counter()
+        arguments = ["--memory", f"{here}/memory", "load", str(corpus), "--json", "--quiet", "--concurrency", str(limit)]
+        ended = subprocess.run([sys.executable, "-c", LOAD, *arguments], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        seconds = time.perf_counter() - start
+        server.terminate()
+        server.communicate()  # its last line
+    text, _, memory = ended.stdout.strip().rpartition("\n")
+    return seconds, int(memory), json.loads(text)
+
+
+def reply(workspace: Workspace) -> dict:
+    """A workspace as a model says it."""
+    return {
+        "entities": [
+            {"name": entity.name, "roles": [f"{role}: {'; '.join(states)}" if states else role for role, states in entity.roles]}
+            for entity in workspace.entities
+        ],
+        "verb_phrases": [
+            {"phrase": phrase.phrase, "questions": [{"question": pair.question, "answers": list(pair.answers)} for pair in phrase.pairs]}
+            for phrase in workspace.verb_phrases
+        ],
+        "propositions": [fact.text for fact in workspace.propositions],
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""`gswgraph eval`: strategies measured side by side on questions with known answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.retrieve import STRATEGIES
+
+if TYPE_CHECKING:
+    from gsw_graph.evaluate.variants import Value
+
+
+class _Group(click.Group):
+    """A group that runs `run` where no other of its commands is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+def _strategies(_: click.Context, __: click.Parameter, value: str) -> list[str]:
+    names = [name.strip() for name in value.split(",")]
+    if unknown := [name for name in names if name not in STRATEGIES]:
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(STRATEGIES)}")
+    if len(set(names)) < len(names):
+        raise click.BadParameter("a strategy is named twice")
+    return names
+
+
+def _asking(command: Any) -> Any:
+    """The options of all that asks questions."""
+    for option in reversed(
+        (
+            click.option("--plans", metavar="PLANS", help="gold, none, model, or a file; model where a language model is set, else none."),
+            click.option("-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many passages are asked for."),
+            click.option("--no-answer", is_flag=True, help="Passages only."),
+            click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
+            click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set."),
+            click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Keep what is found here; the same call goes on where it stood."),
+            click.option("--quiet", "-q", is_flag=True, help="No progress."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.group("eval", cls=_Group)
+def eval() -> None:
+    """Measure strategies side by side on questions with known answers.
+
+    `gswgraph eval QUESTIONS` is short for `gswgraph eval run QUESTIONS`.
+
+    \b
+    Example:
+      gswgraph eval questions.json --strategy linked,dense
+      gswgraph eval questions.json --strategy ricr --plans gold --out results/gold
+      gswgraph eval compare results/none results/gold
+      gswgraph eval tune questions.json --strategy linked --set walk.RESTART=0.05,0.1,0.2
+    """
+
+
+@eval.command()
+@memory_option
+@click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
+@click.option("--strategy", default="auto", show_default=True, callback=_strategies, metavar="A,B", help="Strategies, with commas between.")
+@_asking
+@json_option
+@click.pass_obj
+def run(url: str | None, /, questions: str, strategy: list[str], as_json: bool, **options: Any) -> None:
+    """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
+
+    Reads MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ and LV-Eval as they are published, and lines of our own:
+    {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
+
+    DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
+
+    Exit code 4: some records could not be read or asked.
+
+    \b
+    Example:
+      gswgraph eval questions.json
+      gswgraph eval run questions.json --strategy linked,ricr,dense --plans gold -k 20 --out results/
+      gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
+    """
+    from gsw_graph.cli.eval_text import going_on, print_evaluation, progress
+    from gsw_graph.cli.output import print_json
+    from gsw_graph.evaluate import evaluate, write
+
+    out, how = options["out"], _how(options)
+    with open_memory(url, llm=options["llm"]) as memory, going_on(out), progress(options["quiet"]) as report:
+        found = evaluate(memory, questions, strategy, progress=report, **how)
+    written = write(found, out) if out is not None else []
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_evaluation(found, written)
+    click.get_current_context().exit(4 if found.failures else 0)
+
+
+@eval.command()
+@click.argument("first", type=click.Path(exists=True), metavar="A")
+@click.argument("second", type=click.Path(exists=True), metavar="B")
+@json_option
+def compare(first: str, second: str, as_json: bool) -> None:
+    """What B has more than A, question by question: two folders of `eval --out`, or their results.json.
+
+    \b
+    Example:
+      gswgraph eval compare results/before results/after
+      gswgraph eval compare a/results.json b/results.json --json
+    """
+    from gsw_graph.cli.eval_text import print_comparison
+    from gsw_graph.cli.output import print_json
+    from gsw_graph.evaluate import compare as comparison
+
+    found = comparison(Path(first), Path(second))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_comparison(found)
+
+
+@eval.command()
+@memory_option
+@click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
+@click.option("--strategy", default="linked", show_default=True, type=click.Choice(STRATEGIES), help="The strategy.")
+@click.option("--set", "grid", multiple=True, required=True, metavar="NAME=V,V", help="A constant of gsw_graph.retrieve and values to try; can be repeated.")
+@click.option("--metric", default="recall@5", show_default=True, help="What the best settings have most of: recall@k, all_gold@k, em or f1.")
+@click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Parts that the questions are dealt into.")
+@click.option("--repeats", default=20, show_default=True, type=click.IntRange(min=1), help="How often they are dealt anew.")
+@_asking
+@json_option
+@click.pass_obj
+def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Choose settings on some questions and measure them on the others: what the choice is worth on questions it has not seen.
+
+    Every combination of the values is asked, and the settings as they stand.
+
+    \b
+    Example:
+      gswgraph eval tune questions.json --strategy linked --set walk.RESTART=0.05,0.1,0.2
+      gswgraph eval tune questions.json --set linked.LINKED_MASS=2,4,8 --set linked.PREFERENCE=1,3 --out results/tune --json
+    """
+    from gsw_graph.cli.eval_text import going_on, print_tuning, progress
+    from gsw_graph.cli.output import print_json
+    from gsw_graph.evaluate import tune as tuned
+
+    wanted = dict(map(_setting, grid))
+    if len(wanted) < len(grid):
+        raise click.UsageError("A setting is given twice: write its values with commas between.")
+    measured = {name: options[name] for name in ("metric", "folds", "repeats")}
+    with open_memory(url, llm=options["llm"]) as memory, going_on(options["out"]), progress(options["quiet"]) as report:
+        found = tuned(memory, questions, strategy, wanted, progress=report, **measured, **_how(options))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_tuning(found)
+
+
+def _how(options: dict[str, Any]) -> dict[str, Any]:
+    """What `evaluate` gets of the options."""
+    return {"plans": options["plans"], "k": options["k"], "answer": not options["no_answer"], "llm": not options["no_llm"], "out": options["out"]}
+
+
+def _setting(text: str) -> tuple[str, list[Value]]:
+    from gsw_graph.evaluate.variants import parse_value
+
+    name, sign, values = text.partition("=")
+    if not sign or not values.strip():
+        raise click.UsageError(f"--set {text}: give NAME=VALUE,VALUE")
+    return name.strip(), list(dict.fromkeys(parse_value(name.strip(), value.strip()) for value in values.split(",")))

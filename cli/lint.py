@@ -1,0 +1,100 @@
+"""`gswgraph lint`: what is wrong with ready workspaces."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gsw_graph.cli.options import json_option
+from gsw_graph.cli.output import counted, print_failure, print_json
+from gsw_graph.cli.safe_text import one_line, short_source
+
+if TYPE_CHECKING:
+    from gsw_graph.extract.lint import Fault
+    from gsw_graph.model import Document, Failure, Workspace
+
+SHOWN = 20  # faults of one kind, and failures, that are listed for people
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+@json_option
+def lint(paths: tuple[str, ...], as_json: bool) -> None:
+    """List what is wrong with ready workspaces: files, folders, globs, or standard input (-).
+
+    Reads ours and Panini's, OpenIE triples and propositions; no memory and no model is needed. What cannot be read of them is listed too.
+
+    Exit code 4: there are faults. 0: there are none.
+
+    \b
+    Example:
+      gswgraph lint workspaces.jsonl
+      gswgraph lint networks_raw/ --json
+    """
+    from gsw_graph.errors import InputError
+    from gsw_graph.extract.lint import KINDS
+    from gsw_graph.extract.lint import lint as faults_of
+    from gsw_graph.model import Failure, Workspace
+
+    found: list[tuple[str, Workspace, Fault]] = []
+    failures: list[Failure] = []
+    workspaces = 0
+    for file, item in _items(paths):
+        if isinstance(item, Failure):
+            failures.append(item)
+        elif isinstance(item, Workspace):
+            workspaces += 1
+            found += ((file, item, fault) for fault in faults_of(item))
+    if not workspaces and not failures:
+        raise InputError("there are no ready workspaces", where=", ".join(paths), hint="Plain documents have nothing to look at before a model has read them")
+    kinds = Counter(fault.kind for _, _, fault in found)
+    if as_json:
+        rows = [{"file": file, "source": w.source, **{name: getattr(f, name) for name in ("passage", "kind", "subject", "message")}} for file, w, f in found]
+        listed = [{"source": failure.source, "reason": failure.reason} for failure in failures]
+        print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": rows, "failures": listed})
+    else:
+        _print(found, failures)
+        click.echo(f"{counted(len(found), 'fault')} in {counted(workspaces, 'workspace')}")
+        width = max((len(kind) for kind in kinds), default=0)
+        for kind in sorted(kinds, key=list(KINDS).index):
+            click.echo(f"  {kind:<{width}} {kinds[kind]:>7,}  {KINDS[kind]}")
+    click.get_current_context().exit(4 if found or failures else 0)
+
+
+def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:
+    """What the files hold, each with the name of its file."""
+    from gsw_graph.loaders import read
+    from gsw_graph.loaders.files import expand, walk
+    from gsw_graph.model import Failure
+
+    names, missing = expand(list(paths))
+    yield from ((failure.source, failure) for failure in missing)
+    seen: set[Path] = set()
+    for name in dict.fromkeys(names):
+        for path in (None,) if name == "-" else walk(Path(name), seen):
+            if isinstance(path, Failure):
+                yield path.source, path
+            else:
+                file = path.as_posix() if path else "-"
+                yield from ((file, item) for item in read([file], stdin=sys.stdin.buffer if path is None else None))
+
+
+def _print(found: list[tuple[str, Workspace, Fault]], failures: list[Failure]) -> None:
+    for failure in failures[:SHOWN]:
+        print_failure(f"Cannot be read: {short_source(failure.source)}: {one_line(failure.reason)}")
+    if (more := len(failures) - SHOWN) > 0:
+        print_failure(f"... and {more:,} more; --json lists all")
+    shown: Counter[str] = Counter()
+    for file, workspace, fault in found:
+        shown[fault.kind] += 1
+        if shown[fault.kind] <= SHOWN:
+            place = short_source(workspace.source) + (f", passage {fault.passage + 1}" if len(workspace.document.passages) > 1 else "")
+            click.echo(f"{short_source(file)}: {place}: {fault.kind}: {one_line(fault.subject)}: {one_line(fault.message)}")
+    for kind, number in shown.items():
+        if number > SHOWN:
+            click.echo(f"... and {number - SHOWN:,} more of {kind}; --json lists all")

@@ -1,0 +1,4 @@
+// Documents by what read them. Runs for `status`.
+MATCH (d:Document)
+RETURN d.extractor AS extractor, d.model AS model, count(*) AS documents
+ORDER BY documents DESC, extractor, model

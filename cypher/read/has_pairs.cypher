@@ -1,0 +1,4 @@
+// A question-answer pair, if there is any. Runs before a question is planned by a language model.
+MATCH (q:QAPair)
+RETURN q.id AS id
+LIMIT 1

@@ -1,0 +1,94 @@
+"""An answer read from evidence by a language model. What it cites comes from the graph: of the model's reply only the numbers of our own lines count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gsw_graph.answer import reply as protocol
+from gsw_graph.answer.chains import Said
+from gsw_graph.answer.evidence import Item, flat, gather, listed
+from gsw_graph.answer.quote import quote
+from gsw_graph.answer.support import supported
+from gsw_graph.inference.chat_request import Request
+from gsw_graph.inference.tokens import estimate, estimate_messages
+from gsw_graph.prompts import prompt
+from gsw_graph.results import Citation
+
+if TYPE_CHECKING:
+    from gsw_graph.inference.chat import Chat
+    from gsw_graph.retrieve.strategies import Found
+
+NOTHING_FOUND = "nothing was found for the question"
+NOT_SAID = "the evidence does not hold the answer"
+UNSUPPORTED = "the model's answer stands on nothing in memory"
+_LONGEST = 500  # characters of what is missing
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a model read from evidence: an answer with the lines it stands on, or what is missing.
+
+    tokens: `evidence`, the numbered lines, and `prompt`, all that was sent, as estimated; 0 where nothing was asked. The ledger has what the server counted.
+    """
+
+    answer: str | None
+    missing: str | None = None
+    sources: tuple[Item, ...] = ()
+    tokens: dict[str, int] = field(default_factory=lambda: {"evidence": 0, "prompt": 0})
+
+
+def read_answer(question: str, evidence: Sequence[Item], chat: Chat, *, judged: bool = False, on_text: Callable[[str], None] | None = None) -> Read:
+    """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare, and so stand nowhere in words.
+
+    `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no reply that can be used; StoppedError: no
+    call works any more.
+    """
+    if not evidence:
+        return Read(None, NOTHING_FOUND)
+    request = asked(question, evidence)
+    stream = None if on_text is None else protocol.Stream(on_text)
+
+    def check(reply: object) -> protocol.Said:
+        try:
+            return protocol.parse(reply)
+        except ValueError:
+            if stream is not None:
+                stream.again()
+            raise
+
+    said = chat.ask(request, check, on_text=stream).value
+    tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
+    if said.answer is None:
+        return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
+    places = supported(question, said.answer, [number - 1 for number in said.sources], evidence, judged=judged)
+    if not places:
+        return Read(None, UNSUPPORTED, tokens=tokens)
+    if stream is not None:
+        stream.end(said.answer)
+    return Read(said.answer, None, tuple(evidence[place] for place in places), tokens)
+
+
+def asked(question: str, evidence: Sequence[Item]) -> Request:
+    """What the model gets: the prompt, the numbered lines, the question."""
+    text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
+    return Request("answer", ({"role": "system", "content": prompt("answer")}, {"role": "user", "content": text}))
+
+
+def from_model(question: str, found: Found, chains: Said, chat: Chat, on_text: Callable[[str], None] | None = None) -> Said:
+    """What a model answers from what was found, beside what the chains say of it. Whether anything is answered is for the model to decide: it reads what the
+    confidence only weighs. Errors as of `read_answer`."""
+    judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
+    read = read_answer(question, gather(found, chains.confidence), chat, judged=judged, on_text=on_text)
+    source, citations = "none", []
+    if read.answer is not None:
+        source, citations = "llm", list(dict.fromkeys(_cited(item, question, read.answer) for item in read.sources))
+    return Said(read.answer, source, read.answer is None, chains.confidence, citations, chains.chains, read.missing, read.tokens)
+
+
+def _cited(item: Item, question: str, answer: str) -> Citation:
+    """The passage of a line, with the sentence that holds the pair or, of a passage, the answer."""
+    passage = item.passage
+    text = quote(passage.text, item.question or question, item.answer or answer)
+    return Citation(passage.id, passage.document, passage.title, passage.source, text)

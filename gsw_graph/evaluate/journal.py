@@ -1,0 +1,107 @@
+"""What was asked and found, one line a question and strategy in `answers.jsonl`: written at once, so that a run that was cut off goes on where it stood."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from gsw_graph.errors import InputError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+FILE = "answers.jsonl"
+_BEGIN = b'{"run": '
+_ELSE = "Give another folder, or remove this one to begin anew"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one strategy found for one question.
+
+    ranks: of each thing that must be found its first rank from 1, or None. passages: the ids found, best first. seconds: by stage and in total. tokens: as the
+    server of the language model counted them. cached: replies came from the cache, so that tokens and seconds are not the model's. error: why it could not
+    be asked.
+    """
+
+    variant: str
+    key: str
+    answer: str | None = None
+    answer_source: str = "none"
+    abstained: bool = False
+    confidence: float | None = None
+    ranks: list[int | None] = field(default_factory=list)
+    passages: list[str] = field(default_factory=list)
+    plan_source: str | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    tokens: dict[str, int] = field(default_factory=dict)
+    dollars: float | None = None
+    round_trips: int = 0
+    models: dict[str, str | None] = field(default_factory=dict)
+    cached: bool = False
+    note: str | None = None
+    error: str | None = None
+
+
+class Journal:
+    """The rows of a run by variant and question; in memory only without a folder. Open it in a `with` statement."""
+
+    def __init__(self, folder: Path | None, run: Mapping[str, Any]) -> None:
+        """`run` is what two parts of one evaluation must have in common, in JSON types. InputError: the folder holds another evaluation, or something else."""
+        self.rows: dict[tuple[str, str], Row] = {}
+        self._file: BinaryIO | None = None
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / FILE
+            whole = self._read(path, run) if path.exists() else 0
+            self._file = path.open("r+b" if whole else "wb")
+            self._file.truncate(whole)
+            self._file.seek(whole)
+            if not whole:
+                self._write({"run": run})
+
+    def add(self, row: Row) -> None:
+        """Keep a row; when this returns it is with the operating system, where no end of this process can touch it."""
+        if self._file is not None:
+            self._write(asdict(row))
+        self.rows[row.variant, row.key] = row
+
+    def _write(self, value: Mapping[str, Any]) -> None:
+        assert self._file is not None  # noqa: S101 - for the type checker
+        self._file.write(json.dumps(value).encode() + b"\n")
+        self._file.flush()
+
+    def _read(self, path: Path, run: Mapping[str, Any]) -> int:
+        """Takes the rows of a file; the length of its whole lines. The last may have been cut off, any other must be sound."""
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if not whole and not data.startswith(_BEGIN[: len(data)]):
+            raise InputError("this is no file of an evaluation", where=str(path), hint=_ELSE)
+        for number, line in enumerate(data[:whole].split(b"\n")[:-1], 1):
+            try:
+                value = json.loads(line)
+                if number == 1:
+                    _check_same(value["run"], run, path)
+                else:
+                    row = Row(**value)
+                    self.rows.setdefault((row.variant, row.key), row)
+            except (ValueError, TypeError, KeyError) as error:
+                raise InputError("this is no line of an evaluation", where=f"{path}:{number}", hint=_ELSE) from error
+        return whole
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
+    if other := [f"{name} was {before.get(name)!r} and is {now.get(name)!r}" for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]:
+        raise InputError(f"the folder holds another evaluation: {'; '.join(other)}", where=str(path.parent), hint=_ELSE)

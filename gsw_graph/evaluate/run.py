@@ -1,0 +1,161 @@
+"""The run: every question asked with every strategy of one memory, one after another, kept as it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph import __version__
+from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.evaluate.bootstrap import RESAMPLES, SEED
+from gsw_graph.evaluate.evaluation import Evaluation, put_together
+from gsw_graph.evaluate.facts import shown, versions, without_login
+from gsw_graph.evaluate.gold import ranks
+from gsw_graph.evaluate.journal import Journal, Row
+from gsw_graph.evaluate.plans import Plans, follows_plans
+from gsw_graph.evaluate.plans import plans as plans_of
+from gsw_graph.evaluate.questions import Question, QuestionSet, read_questions
+from gsw_graph.evaluate.variants import Variant
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
+    from gsw_graph.results import Answer, Status
+
+Report = Callable[[int, int], None]
+
+
+def evaluate(
+    memory: Memory,
+    questions: QuestionSet | str | Path,
+    strategies: Sequence[str | Variant] = ("auto",),
+    *,
+    plans: Plans | str | None = None,
+    k: int = 20,
+    answer: bool = True,
+    llm: bool = True,
+    out: str | Path | None = None,
+    progress: Report | None = None,
+) -> Evaluation:
+    """Ask a memory that holds the corpus every question with every strategy, and sum up what was found.
+
+    `plans`: `gold`, `none`, `model`, the path of a file, or None: `model` where the settings name a language model, else `none`. `k` passages are asked for.
+    `answer=False`: passages only; `llm=False`: no language model though the settings name one. Questions are not kept in the memory.
+    `out` is a folder that keeps what is found at once: the same call goes on where one was cut off. `progress` gets how many are done, and of how many.
+    Raises InputError for questions, plans, strategies or a folder that cannot be used; StoppedError and EngineError as `Memory.ask` does, after which the
+    same call goes on. A question that cannot be asked counts as one for which nothing was found.
+    """
+    if not isinstance(questions, QuestionSet):
+        questions = read_questions(questions)
+    variants = [one if isinstance(one, Variant) else Variant(one) for one in strategies]
+    if not variants or len({variant.name for variant in variants}) < len(variants):
+        raise InputError("a strategy is named twice" if variants else "no strategy is named")
+    followers = [variant for variant in variants if follows_plans(variant.strategy)]
+    settings = memory.settings
+    if plans is None:
+        plans = "model" if llm and settings.llm else "none"
+    if not isinstance(plans, Plans):
+        plans = plans_of(plans, questions)
+    if plans.kind == "model" and not (llm and settings.llm):
+        raise InputError("there is no language model to make plans", hint="Name one in GSWGRAPH_LLM, or use other plans")
+    model = llm and settings.llm is not None and (answer or (plans.kind == "model" and bool(followers)))
+    status = memory.status()
+    if not status.nodes.get("Passage"):
+        raise InputError("the memory is empty", where=without_login(status.memory), hint="Load the corpus first: gswgraph load PATH")
+    run = _run(questions, plans, status, memory, k=k, answer=answer, model=model)
+    with Journal(Path(out) if out is not None else None, run) as journal:
+        waiting = [(question, variant) for question, variant in _order(questions.questions, variants) if (variant.name, question.key) not in journal.rows]
+        total = len(questions.questions) * len(variants)
+        for variant in {variant.name: variant for _, variant in waiting}.values():
+            _warm(memory, questions.questions[0], variant, plans, k)
+        for done, (question, variant) in enumerate(waiting, total - len(waiting)):
+            if progress:
+                progress(done, total)
+            journal.add(_asked(memory, question, variant, plans, k=k, answer=answer, model=model))
+        if progress:
+            progress(total, total)
+    facts = {
+        **run,
+        "questions": {"name": questions.name, "sha256": questions.sha256, "n": len(questions.questions), "shapes": questions.shapes},
+        "strategies": [{"name": one.name, "strategy": one.strategy, "settings": dict(one.settings)} for one in variants],
+        "memory": {**status.to_dict(), "memory": without_login(status.memory), "nodes": _evidence(status.nodes)},
+        "config": shown(settings),
+        "versions": versions(),
+        "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
+    }
+    return put_together(facts, questions, [variant.name for variant in variants], journal.rows)
+
+
+def _run(questions: QuestionSet, plans: Plans, status: Status, memory: Memory, *, k: int, answer: bool, model: bool) -> dict[str, Any]:
+    """What all parts of one evaluation have in common."""
+    settings = memory.settings
+    return {
+        "questions": questions.sha256 or [question.key for question in questions.questions],
+        "plans": plans.kind,
+        "plans_sha256": plans.sha256,
+        "k": k,
+        "answer": answer,
+        "llm": settings.llm if model else None,
+        "memory": without_login(status.memory),
+        "created": status.created,
+        "version": status.version,
+        "embedder": status.embedder,
+        "reranker": without_login(settings.reranker),
+        "gswgraph": __version__,
+    }
+
+
+def _evidence(nodes: dict[str, int]) -> dict[str, int]:
+    """Nodes by label, without the questions that people asked: these are no evidence, and a report must not change with them."""
+    return {label: number for label, number in nodes.items() if label != "Question"}
+
+
+def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[tuple[Question, Variant]]:
+    """Question by question, another strategy first each time: what a machine does beside this, and what the first to ask warms, is everybody's."""
+    order = []
+    for number, question in enumerate(questions):
+        first = number % len(variants)
+        order += [(question, variant) for variant in (*variants[first:], *variants[:first])]
+    return order
+
+
+def _warm(memory: Memory, question: Question, variant: Variant, plans: Plans, k: int) -> None:
+    """Models and caches are read before anything is timed. What cannot be asked will be said when it is asked."""
+    plan = plans.of(question, variant.strategy, model=False)
+    try:
+        with variant.applied():
+            memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=False, llm=False, keep=False)
+    except InputError:
+        return
+
+
+def _asked(memory: Memory, question: Question, variant: Variant, plans: Plans, *, k: int, answer: bool, model: bool) -> Row:
+    plan = plans.of(question, variant.strategy, model=model)
+    try:
+        with variant.applied():
+            found = memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=answer, llm=model, keep=False)
+    except (InputError, ReplyError) as error:
+        return Row(variant.name, question.key, ranks=[None] * len(question.gold), error=str(error))
+    return Row(
+        variant.name,
+        question.key,
+        answer=found.answer,
+        answer_source=found.answer_source,
+        abstained=found.abstained,
+        confidence=found.confidence,
+        ranks=ranks(question.gold, found.passages),
+        passages=[passage.id for passage in found.passages],
+        plan_source=plans.kind if found.plan_source == "given" else found.plan_source,
+        seconds=found.seconds,
+        tokens=found.tokens,
+        dollars=found.dollars,
+        round_trips=found.round_trips,
+        models=found.models,
+        cached=_cached(found),
+        note=found.note,
+    )
+
+
+def _cached(found: Answer) -> bool:
+    """The model planned or was asked for an answer, and its server counted nothing."""
+    return (found.plan_source == "llm" or found.tokens.get("prompt", 0) > 0) and not found.tokens.get("in")

@@ -1,0 +1,51 @@
+"""The question that a language model gets about one passage. Texts of documents stand between two lines that no document can write."""
+
+from __future__ import annotations
+
+import re
+
+from gsw_graph.extract.llm_reply import SCHEMA
+from gsw_graph.inference.chat import Request
+from gsw_graph.model import Document, Passage, content_id
+from gsw_graph.prompts import prompt
+
+_CONTEXT = 300  # characters of the passage before that are shown with a passage
+_TITLE = 200  # characters
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
+
+
+def request(document: Document, position: int) -> Request:
+    """What is asked about the passage at this position; the same text in the same place of its document gives the same request."""
+    return Request("extract", messages("extract", shown(document, position)), SCHEMA, document.source)
+
+
+def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
+    """A prompt of ours, and what it is about."""
+    return ({"role": "system", "content": prompt(name)}, {"role": "user", "content": text})
+
+
+def shown(document: Document, position: int) -> str:
+    """A passage with its title and the end of the passage before it."""
+    passage = document.passages[position]
+    title = " ".join(passage.title.split())[:_TITLE]
+    parts = [f"Title:\n{fenced('title', title)}"] if title else []
+    if position and (end := _end(document.passages[position - 1])):
+        parts.append(f"The text before it ends as follows (context only: take nothing from it):\n{fenced('context', end)}")
+    return "\n\n".join([*parts, fenced("passage", passage.text)])
+
+
+def fenced(kind: str, text: str) -> str:
+    """A text between two lines with a code made from it, which it therefore cannot contain; no control token of a chat template is left in it."""
+    text = text.strip().replace("<|", "< |")
+    code = content_id(kind, text)[:12]
+    return f"<<<{kind} {code}\n{text}\n{kind} {code}>>>"
+
+
+def _end(passage: Passage) -> str:
+    """The last sentences of a passage, or the last words of a long one."""
+    text = " ".join(passage.text[-4 * _CONTEXT :].split())
+    sentences = _SENTENCE.split(text)
+    end = sentences.pop()
+    while sentences and len(end) + len(sentences[-1]) < _CONTEXT:
+        end = f"{sentences.pop()} {end}"
+    return end if len(end) <= _CONTEXT else end[-_CONTEXT:].partition(" ")[2]

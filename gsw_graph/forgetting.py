@@ -1,0 +1,51 @@
+"""Documents out of the memory, by any name that people have for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gsw_graph.errors import InputError
+from gsw_graph.model import Failure
+from gsw_graph.results import Forgotten
+from gsw_graph.store import writer
+from gsw_graph.store.reader import Reader
+
+if TYPE_CHECKING:
+    from gsw_graph.engine import Connection
+
+
+def forget(connection: Connection, sources: Sequence[str], *, everything: bool) -> Forgotten:
+    """Remove documents with all that only they supported; see `Memory.forget`."""
+    reader = Reader(connection)
+    chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources)
+    with connection.driver.session(database=connection.database) as session:
+        writer.forget(session, list(chosen))
+        if everything:
+            writer.forget_questions(session)
+    return Forgotten(sorted(chosen.values()), unknown)
+
+
+def _resolve(reader: Reader, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Stored documents by id and source that these names mean, and the names that mean none.
+
+    A name is a source, the path of a loaded file or folder whether it still exists or not, or a corpus file whose records are meant.
+    """
+    from gsw_graph import loaders
+
+    stored = reader.sources()
+    chosen: dict[str, str] = {}
+    unknown = []
+    for name in names:
+        path = Path(name).absolute().as_posix()
+        meant = {i: source for i, source in stored.items() if source in (name, path) or source.startswith(f"{path}/")}
+        if not meant and name != "-":
+            with suppress(InputError):
+                sources = {item.source for item in loaders.read([name]) if not isinstance(item, Failure)}
+                meant = {i: source for i, source in stored.items() if source in sources}
+        chosen |= meant
+        if not meant:
+            unknown.append(name)
+    return chosen, unknown

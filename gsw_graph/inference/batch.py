@@ -1,0 +1,213 @@
+"""Requests by OpenAI's Batch API: half the price, within a day. What was sent and what came back is kept, so that a later run goes on waiting."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import takewhile
+from typing import Any
+
+from gsw_graph.errors import ReplyError, StoppedError
+from gsw_graph.inference.batch_log import BatchLog
+from gsw_graph.inference.budget import Budget
+from gsw_graph.inference.cache import Cache
+from gsw_graph.inference.chat_errors import AgainError, meaning
+from gsw_graph.inference.chat_request import Request
+from gsw_graph.inference.chat_wire import Received, Wire, read_completion
+from gsw_graph.inference.ledger import Entry, Ledger
+from gsw_graph.inference.prices import Price, dollars
+from gsw_graph.inference.tokens import Estimator, estimate_messages
+from gsw_graph.model import content_id
+
+REQUESTS, BYTES = 50_000, 150_000_000  # of one batch; the API takes 50,000 and 200 MB
+POLL, LONGEST_POLL = 1.0, 60.0  # seconds between looks, doubled each time
+IN_VAIN = 10  # looks in a row that failed: given up
+MARK = "gswgraph"  # of our batches at the server, with a hash of what is in them
+ENDED = ("completed", "failed", "expired", "cancelled")
+SOUND = ("validating", "in_progress", "finalizing", "completed")
+AGAIN = "The batch goes on at the server: run the same command again to fetch it"
+WITHOUT = "Load without --batch"
+
+Check = Callable[[Any], Any]  # as `Chat.ask` takes it
+Rows = Mapping[str, tuple[Request, Check]]  # by key
+
+
+class Batches:
+    """Batches of one model at one server. ask: as `Chat.ask`. price: None where it is not known. budget: what is sent counts against it."""
+
+    def __init__(
+        self,
+        ask: Callable[[Request, Check], object],
+        wire: Wire,
+        cache: Cache,
+        log: BatchLog,
+        ledger: Ledger,
+        estimator: Estimator,
+        price: Price | None,
+        budget: Budget | None,
+    ) -> None:
+        self._ask, self._wire, self._cache, self._log, self._ledger = ask, wire, cache, log, ledger
+        self._estimator, self._price, self._budget = estimator, price, budget
+        self._asked = False
+
+    def fetch(self, requests: Iterable[tuple[Request, Check]], waiting: Callable[[int, int], None]) -> None:
+        """Send what is neither known nor under way, and wait until all is back; `waiting` gets how many are done and how many were sent.
+
+        The first request is asked by an ordinary call, with its check: what the server refuses in it is left out of the batch. What a batch leaves out is left
+        to ordinary calls. What does not fit the budget is not sent. Raises StoppedError.
+        """
+        with self._plainly():
+            self._wait(self._send_all(requests), waiting)
+
+    def _send_all(self, requests: Iterable[tuple[Request, Check]]) -> set[str]:
+        """The batches that hold these requests."""
+        rows: dict[str, tuple[Request, Check]] = {}
+        held: set[str] = set()
+        size = 0
+        for request, check in requests:
+            key = self._cache.key(self._wire.model, request)
+            if key in rows or self._cache.has(key):
+                continue
+            if under_way := self._log.batch(key):
+                held.add(under_way)
+                continue
+            rows[key] = request, check
+            size += len(self._line(key, request))
+            if len(rows) == REQUESTS or size > BYTES:
+                held |= self._send(rows)
+                rows, size = {}, 0
+        return held | self._send(rows)
+
+    def _line(self, key: str, request: Request) -> bytes:
+        body = self._wire.body(request.messages, request.schema, request.stage)
+        return json.dumps({"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}).encode() + b"\n"
+
+    def _send(self, rows: Rows) -> set[str]:
+        """One batch, or none; one that was sent by a run which did not live to write it down is taken over."""
+        client = self._wire.client()
+        found = self._find(client, rows)
+        if found is None:
+            rows = dict(takewhile(lambda row: self._affordable(row[1][0]), self._without_first(rows).items()))
+            found = self._find(client, rows)
+        if not rows:
+            return set()
+        if found is None:
+            lines = b"".join(self._line(key, request) for key, (request, _) in rows.items())
+            file = client.files.create(file=("gswgraph.jsonl", lines), purpose="batch")
+            mark = {MARK: content_id(*sorted(rows))}
+            found = client.batches.create(input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h", metadata=mark).id
+        sent = [(key, request.stage, request.document, estimate_messages(request.messages)) for key, (request, _) in rows.items()]
+        self._log.sent(found, self._wire.end.host, self._wire.model, sent)
+        return {found}
+
+    def _find(self, client: Any, rows: Rows) -> str | None:
+        """A batch of just these requests that brings replies."""
+        mark = content_id(*sorted(rows))
+        for batch in client.batches.list(limit=100).data if rows else ():
+            if (batch.metadata or {}).get(MARK) == mark and batch.status in SOUND and (batch.status != "completed" or batch.output_file_id):
+                return str(batch.id)
+        return None
+
+    def _without_first(self, rows: Rows) -> Rows:
+        """The rows but for one that is asked now: a server that refuses a parameter would refuse it in every line."""
+        if self._asked or not rows:
+            return rows
+        self._asked = True
+        (_, first), *others = rows.items()
+        with suppress(ReplyError):  # the load asks it again, and lists it
+            self._ask(*first)
+        return dict(others)
+
+    def _affordable(self, request: Request) -> bool:
+        if self._budget is not None:
+            try:
+                self._budget.charge(self._estimator.prompt(request), self._estimator.completion(request.stage))
+            except StoppedError:
+                return False
+        return True
+
+    def _wait(self, held: set[str], waiting: Callable[[int, int], None]) -> None:
+        import openai
+
+        pause, in_vain = POLL, 0
+        while open_ := {id_: size for id_, size in self._log.open(self._wire.end.host, self._wire.model).items() if id_ in held}:
+            rest = pause
+            try:
+                done = [self._look(batch) for batch in open_]
+            except openai.OpenAIError as error:
+                found = meaning(error, self._wire.end)
+                in_vain += 1
+                if not isinstance(found, AgainError) or in_vain == IN_VAIN:
+                    raise
+                rest = max(pause, found.wait)
+            else:
+                in_vain = 0
+                waiting(sum(number for number, _ in done), sum(open_.values()))
+                if all(ended for _, ended in done):
+                    return
+            time.sleep(rest)
+            pause = min(2 * pause, LONGEST_POLL)
+
+    def _look(self, id_: str) -> tuple[int, bool]:
+        """How many requests of a batch are done, and whether it has ended; then what came back is kept and counted."""
+        import openai
+
+        client = self._wire.client()
+        try:
+            batch = client.batches.retrieve(id_)
+            if batch.status not in ENDED:
+                return (batch.request_counts.completed if batch.request_counts else 0), False
+            replies = dict(self._replies(client, batch.output_file_id))
+            complaint = self._complaint(client, batch, replies)
+        except openai.NotFoundError:  # deleted, or sent with another key
+            self._log.ended(id_, {})
+            return 0, True
+        with self._cache.writing():
+            for key, stage, document, own in self._log.ended(id_, replies):
+                told = {"prompt_tokens": replies[key].prompt_tokens, "completion_tokens": replies[key].completion_tokens}
+                money = None if self._price is None else dollars(self._price, **told, batch=True)
+                self._ledger.add(Entry(document, stage, self._wire.model, calls=1, prompt_estimate=own, dollars=money, **told))
+        if complaint:
+            raise StoppedError(complaint, where=self._wire.end.host, hint=WITHOUT)
+        return len(replies), True
+
+    def _complaint(self, client: Any, batch: Any, replies: Mapping[str, Received]) -> str:
+        """What is wrong with a batch as a whole."""
+        if batch.status == "failed":
+            reasons = "; ".join(error.message or "" for error in (batch.errors.data or [] if batch.errors else [])[:3])
+            return f"the batch failed ({self._wire.end.short(reasons)})"
+        if batch.status == "completed" and not replies:
+            for line in _lines(client, batch.error_file_id):
+                said = ((line.get("response") or {}).get("body") or {}).get("error") or line.get("error") or {}
+                return f"the batch brought no reply ({self._wire.end.short(str(said.get('message') or said))})"
+        return ""
+
+    def _replies(self, client: Any, file: str | None) -> Iterator[tuple[str, Received]]:
+        """The replies of an output file by key; a request that failed has none."""
+        for answer in _lines(client, file):
+            response = answer.get("response") or {}
+            if response.get("status_code") == 200:
+                try:
+                    yield answer["custom_id"], read_completion(response.get("body"), self._wire.end)
+                except AgainError:
+                    continue
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        import openai
+
+        try:
+            yield
+        except openai.NotFoundError as error:
+            raise StoppedError("the server has no Batch API", where=self._wire.end.host, hint=WITHOUT) from error
+        except openai.OpenAIError as error:
+            raise StoppedError(meaning(error, self._wire.end).message, where=self._wire.end.host, hint=AGAIN) from error
+
+
+def _lines(client: Any, file: str | None) -> Iterator[Any]:
+    """Of a file that a batch left, if it did."""
+    for line in client.files.content(file).iter_lines() if file else ():
+        if line.strip():
+            yield json.loads(line)

@@ -1,0 +1,98 @@
+"""How much a load may spend, in dollars or in tokens."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.inference.prices import Price, dollars
+
+_NUMBER = r"(\d{1,3}(?:[,_ ]\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)"  # 2,50 may be meant as two and a half: it is none
+_MONEY = re.compile(rf"\$?\s*{_NUMBER}")
+_TOKENS = re.compile(rf"{_NUMBER}\s*(k|m?)tok(?:ens)?")
+
+
+class Budget:
+    """A limit on what calls cost; safe for many threads.
+
+    Every call reserves what it will about cost and is settled when that is known. A call that does not fit is refused, calls under way end: so what is
+    spent stays under the limit but for the error of the estimates. limit: in dollars (unit "$") or in tokens of prompts and completions together (unit
+    "tokens"); dollars need the price of the model, by `use`.
+    """
+
+    def __init__(self, limit: float, unit: str) -> None:
+        self.limit, self.unit = limit, unit
+        self._price: Price | None = None
+        self.spent = 0.0
+        self._reserved = 0.0
+        self._changed = threading.Condition()
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """`2.00` or `$2` are dollars, `1Mtok`, `500ktok` or `20000tok` are tokens; thousands may be set apart, as `20,000tok`. Raises InputError."""
+        plain = text.strip().lower()
+        if found := _TOKENS.fullmatch(plain):
+            limit, unit = _number(found[1]) * {"": 1, "k": 1e3, "m": 1e6}[found[2]], "tokens"
+        elif found := _MONEY.fullmatch(plain):
+            limit, unit = _number(found[1]), "$"
+        else:
+            raise InputError(f"{text!r} is no budget", hint="Give dollars, such as 2.00, or tokens, such as 500ktok or 1Mtok")
+        if not limit:
+            raise InputError("a budget of nothing pays for no call", hint="See what a load would take with --dry-run")
+        return cls(limit, unit)
+
+    def use(self, price: Price | None) -> None:
+        """What the model costs. Raises InputError where that is not known and the limit is in dollars."""
+        if self.unit == "$" and price is None:
+            hint = "Set GSWGRAPH_LLM_PRICE, or give the budget in tokens, such as 1Mtok"
+            raise InputError("a budget in dollars needs the price of the model, which is not known", hint=hint)
+        self._price = price
+
+    def reserve(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Sets aside what a call of so many tokens costs, and says how much that is. Waits where calls under way may yet leave enough.
+
+        Raises StoppedError where it does not fit.
+        """
+        amount = self._cost(prompt_tokens, completion_tokens)
+        with self._changed:
+            while self.spent + self._reserved + amount > self.limit:
+                if not self._reserved or self.spent + amount > self.limit:
+                    raise self._used_up(amount)
+                self._changed.wait()
+            self._reserved += amount
+        return amount
+
+    def charge(self, prompt_tokens: float, completion_tokens: float) -> None:
+        """Counts what a request of a batch will about cost, at the price of batches. Raises StoppedError where it does not fit."""
+        amount = self._cost(prompt_tokens, completion_tokens, batch=True)
+        with self._changed:
+            if self.spent + self._reserved + amount > self.limit:
+                raise self._used_up(amount)
+            self.spent += amount
+
+    def settle(self, amount: float, prompt_tokens: float = 0, completion_tokens: float = 0) -> None:
+        """Gives back what was set aside for a call and counts what it took, nothing where it failed."""
+        with self._changed:
+            self._reserved -= amount
+            self.spent += self._cost(prompt_tokens, completion_tokens)
+            self._reserved = self._reserved if self._reserved > 1e-9 else 0.0  # sums of floats do not come back to zero
+            self._changed.notify_all()
+
+    def _used_up(self, amount: float) -> StoppedError:
+        return StoppedError(
+            f"the budget of {self._show(self.limit)} is used up: {self._show(self.spent)} spent, the next call takes about {self._show(amount)}",
+            hint="What is paid for is kept; load again with a larger budget to go on",
+        )
+
+    def _cost(self, prompt_tokens: float, completion_tokens: float, batch: bool = False) -> float:
+        if self.unit == "$" and self._price:
+            return dollars(self._price, prompt_tokens, completion_tokens, batch=batch)
+        return prompt_tokens + completion_tokens
+
+    def _show(self, amount: float) -> str:
+        return f"${amount:.4g}" if self.unit == "$" and amount < 0.1 else f"${amount:.2f}" if self.unit == "$" else f"{amount:,.0f} tokens"
+
+
+def _number(text: str) -> float:
+    return float(re.sub("[,_ ]", "", text))

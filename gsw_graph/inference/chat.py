@@ -1,0 +1,202 @@
+"""Asking a language model: through any OpenAI-compatible server, within limits and a budget, and never twice for the same."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.inference.batch import Batches
+from gsw_graph.inference.batch_log import BatchLog
+from gsw_graph.inference.budget import Budget
+from gsw_graph.inference.cache import FILE, Cache, Kept
+from gsw_graph.inference.chat_calls import GRACE, Calls
+from gsw_graph.inference.chat_errors import URL
+from gsw_graph.inference.chat_request import Reply, Request, T
+from gsw_graph.inference.chat_wire import OPENAI, Received, Wire
+from gsw_graph.inference.endpoint import Endpoint
+from gsw_graph.inference.json_reply import parse, without_thoughts
+from gsw_graph.inference.ledger import Entry, Ledger
+from gsw_graph.inference.limiter import Limiter
+from gsw_graph.inference.prices import price_of
+
+__all__ = ["Chat", "Reply", "Request"]
+
+MODEL = "gpt-4.1-mini"  # where a server is set and no model: Panini's
+CLOSING = GRACE + 1  # seconds that calls under way have to end and to be kept
+PROBLEM = 1000  # characters of it that are sent back
+REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
+
+
+class Chat:
+    """A language model behind a server; safe for many threads, and a context manager.
+
+    model: as the server knows it. ledger: what was asked.
+    """
+
+    def __init__(self, calls: Calls, cache: Cache, ledger: Ledger) -> None:
+        self.model, self.ledger = calls.wire.model, ledger
+        self._calls, self._cache, self._batched = calls, cache, BatchLog(cache)
+        self._lock = threading.Lock()
+        self._turns: dict[str, tuple[threading.Lock, int]] = {}
+        self._asking, self._ended = 0, threading.Condition()
+
+    @classmethod
+    def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
+        """The model that the settings name; nothing is asked yet. Raises InputError, ModelError (a url or key that cannot be used)."""
+        if not (settings.llm or settings.llm_key or settings.llm_url):
+            hint = "Set GSWGRAPH_LLM, and GSWGRAPH_LLM_URL for its server or GSWGRAPH_LLM_KEY for OpenAI's (or OPENAI_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)"
+            raise InputError("no language model is set", hint=hint)
+        if not (settings.llm_key or settings.llm_url):
+            raise InputError("OpenAI's server needs a key", where=settings.llm, hint="Set GSWGRAPH_LLM_KEY, or GSWGRAPH_LLM_URL for another server")
+        end = Endpoint.check("the language model", settings.llm_url or OPENAI, settings.llm_key, whole=URL, key_name="GSWGRAPH_LLM_KEY")
+        model = settings.llm or MODEL
+        price = settings.llm_price or price_of(model)
+        if budget:
+            budget.use(price)
+        at_once, timeout = settings.concurrency, settings.llm_timeout
+        cache = Cache(settings.cache_dir / FILE)
+        ledger, limiter = Ledger(cache), Limiter(at_once, settings.llm_rpm, settings.llm_tpm)
+        calls = Calls(Wire(end, model, timeout), ledger, limiter, at_once=at_once, timeout=timeout, price=price, budget=budget)
+        return cls(calls, cache, ledger)
+
+    def ask(self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None) -> Reply[T]:
+        """The reply to a request: the kept one, else the server's, which is kept before this returns.
+
+        `check` gets the parsed JSON where the request has a schema, else the text, and returns the value or raises ValueError that says what is wrong; the
+        model is told that once. `on_text` gets a text as it comes, from another thread: the first reply, before its check; a kept one as a whole. A broken
+        connection is then not asked again. Two equal requests at the same time are one call.
+        Raises ReplyError (no usable reply to this request: skip it) and StoppedError (none to any request: stop).
+        """
+        key = self._cache.key(self.model, request)
+        with self._under_way(), self._turn(key):
+            if (kept := self._cache.get(key)) and (reply := self._recall(request, kept, check)):
+                if on_text and request.schema is None:
+                    on_text(kept.content)
+                return reply
+            return self._ask(request, key, check, on_text if request.schema is None else None)
+
+    def known(self, request: Request) -> bool:
+        """Whether a reply is there, so that asking costs nothing."""
+        key = self._cache.key(self.model, request)
+        return self._cache.has(key) or self._batched.reply(key) is not None
+
+    def estimate(self, request: Request) -> int:
+        """About how many prompt tokens a request takes, by what the server counted for earlier ones."""
+        return self._calls.estimator.prompt(request)
+
+    def expect(self, stage: str) -> int:
+        """About how many tokens a reply of this stage takes: the mean of those before, 1000 without any."""
+        return self._calls.estimator.completion(stage)
+
+    def dollars(self, prompt_tokens: float, completion_tokens: float) -> float | None:
+        """What so many tokens cost; None where no price is known."""
+        return self._calls.dollars(prompt_tokens, completion_tokens)
+
+    def batches(self) -> Batches:
+        """The Batch API of the same server, whose replies `ask` then finds."""
+        calls = self._calls
+        return Batches(self.ask, calls.wire, self._cache, self._batched, self.ledger, calls.estimator, calls.price, calls.budget)
+
+    def stop(self) -> None:
+        """Ends what is going on, for good: calls that wait raise StoppedError now, those under way have five seconds. From any thread."""
+        self._calls.stop()
+
+    def close(self) -> None:
+        """After `stop`, when the replies that are under way have come and are kept."""
+        with self._ended:
+            self._ended.wait_for(lambda: not self._asking, CLOSING)
+        self._calls.wire.close()
+        self._cache.close()
+
+    def __enter__(self) -> Chat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _recall(self, request: Request, kept: Kept, check: Callable[[Any], T]) -> Reply[T] | None:
+        """The kept reply; None where it does not pass, as the check has become stricter since."""
+        try:
+            value = check(kept.content)
+        except ValueError:
+            return None
+        self.ledger.add(Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0)))
+        return Reply(value, True, kept.prompt_tokens, kept.completion_tokens, kept.seconds)
+
+    def _ask(self, request: Request, key: str, check: Callable[[Any], T], on_text: Callable[[str], None] | None) -> Reply[T]:
+        messages: tuple[Mapping[str, str], ...] = request.messages
+        prompt_tokens = completion_tokens = 0
+        seconds, problem = 0.0, ""
+        for _ in range(2):
+            received, took = self._by_batch(request, key) or self._calls.call(request, messages, on_text)
+            prompt_tokens, completion_tokens, seconds = prompt_tokens + received.prompt_tokens, completion_tokens + received.completion_tokens, seconds + took
+            try:
+                content = self._read(request, received.text)
+                value = check(content)
+            except ValueError as error:
+                self._calls.failed(request)
+                self._batched.drop(key)
+                problem, on_text = " ".join(str(error).split())[:PROBLEM], None
+                told = {"role": "user", "content": REPAIR.format(problem=problem)}
+                messages = (*request.messages, {"role": "assistant", "content": received.text}, told)
+            else:
+                with self._cache.writing():
+                    self._cache.put(key, self.model, request.stage, Kept(content, prompt_tokens, completion_tokens, seconds))
+                    self._batched.drop(key)
+                return Reply(value, False, prompt_tokens, completion_tokens, seconds)
+        where, hint = self._calls.wire.end.host, "A larger model may do better"
+        raise ReplyError(f"the reply cannot be used, nor did the model mend it: {problem}", where=where, hint=hint)
+
+    def _by_batch(self, request: Request, key: str) -> tuple[Received, float] | None:
+        """What a batch brought, if it is whole; it was counted when it came."""
+        if received := self._batched.reply(key):
+            try:
+                self._calls.whole(request, request.messages, received)
+            except ReplyError:
+                self._batched.drop(key)
+                return None
+            return received, 0.0
+        return None
+
+    def _read(self, request: Request, text: str) -> Any:
+        """The text, or the JSON in it. Where that has not the keys that its schema requires, the server does not keep to schemas, and it is told in words."""
+        if request.schema is None:
+            return without_thoughts(text)
+        try:
+            content = parse(text)
+        except ValueError:
+            self._calls.wire.tell_schema()
+            raise
+        if not isinstance(content, dict) or not set(request.schema.get("required", ())) <= set(content):
+            self._calls.wire.tell_schema()
+        return content
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        with self._ended:
+            self._asking += 1
+        try:
+            yield
+        finally:
+            with self._ended:
+                self._asking -= 1
+                self._ended.notify_all()
+
+    @contextmanager
+    def _turn(self, key: str) -> Iterator[None]:
+        """One at a time for equal requests: the second finds the reply of the first."""
+        with self._lock:
+            mine, waiting = self._turns.get(key, (threading.Lock(), 0))
+            self._turns[key] = (mine, waiting + 1)
+        try:
+            with mine:
+                yield
+        finally:
+            with self._lock:
+                mine, waiting = self._turns.pop(key)
+                if waiting > 1:
+                    self._turns[key] = (mine, waiting - 1)

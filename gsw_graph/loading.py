@@ -1,0 +1,212 @@
+"""A load from end to end: loaders -> extract -> embed -> write."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from gsw_graph.errors import InputError
+from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model
+from gsw_graph.feed import Feed, Tally
+from gsw_graph.pipeline import Progress, embed_and_write
+from gsw_graph.results import LoadReport
+
+if TYPE_CHECKING:
+    from gsw_graph.config import Settings
+    from gsw_graph.engine import Connection
+    from gsw_graph.inference.chat import Chat
+    from gsw_graph.inference.embedder import Embedder
+    from gsw_graph.store.reader import Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to load: what the options of `gswgraph load` say."""
+
+    extractor: str = "auto"
+    replace: bool = False
+    upgrade: bool = False
+    second_pass: bool = False
+    batch: bool = False
+    dry_run: bool = False
+    budget: str | None = None
+
+    def chosen(self, settings: Settings) -> str:
+        """The extractor: `auto` is the language model where the settings name one, else rules. InputError where an option does not fit."""
+        if self.extractor not in ("auto", *EXTRACTORS):
+            raise InputError(f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}")
+        name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
+        asked = [option for option, given in (("budget", self.budget), ("second pass", self.second_pass), ("batch", self.batch)) if given]
+        if asked and name != "llm":
+            raise InputError(f"{name} asks no language model, so it has no {asked[0]}", hint="Add --extractor llm")
+        return name
+
+
+def load(
+    connection: Connection,
+    settings: Settings,
+    embedder: Callable[[], Embedder],
+    names: list[str],
+    options: Options,
+    stdin: BinaryIO | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> LoadReport:
+    """Load what `names` mean; see `Memory.load`."""
+    from gsw_graph import loaders
+    from gsw_graph.store import schema
+    from gsw_graph.store.reader import Reader
+
+    start = perf_counter()
+    chosen = options.chosen(settings)
+    if options.batch and "-" in names:
+        raise InputError("a batch reads its documents twice, and standard input can be read once", hint="Load from a file")
+    items = loaders.read(names, stdin=stdin)
+    reader, tally = Reader(connection), Tally()
+    state = schema.read_state(connection)
+    with _extractor(chosen, settings, options) as (extractor, chat):
+        if not options.dry_run:
+            state = schema.prepare(connection, embedder().name, embedder().dimension)
+        feed = Feed(
+            items,
+            reader.document_states if state else lambda _: {},
+            extractor,
+            tally,
+            replace=options.replace,
+            upgrade=options.upgrade,
+            size=loaders.size(names),
+        )
+        if options.dry_run:
+            return _estimated(feed, tally, chat, options, settings, start)
+        if options.batch and chat is not None:
+            _send(names, reader, extractor, options, chat, progress)
+        before = reader.counts()[0]
+        _write(feed, connection, embedder(), tally, chat, progress)
+        _index(connection, embedder().dimension, tally, progress)
+        after = reader.counts()[0]
+        return LoadReport(
+            tally.documents,
+            {label: after[label] - before.get(label, 0) for label in after},
+            tally.failures,
+            {**tally.seconds, "total": perf_counter() - start},
+            faults=tally.faults,
+            note=_note(tally, chosen, settings),
+            **_spent(chat),
+        )
+
+
+@contextmanager
+def _extractor(name: str, settings: Settings, options: Options) -> Iterator[tuple[Extractor, Chat | None]]:
+    if name == "llm":
+        from gsw_graph.inference.budget import Budget
+        from gsw_graph.inference.chat import Chat
+
+        if options.dry_run and not settings.llm_key and not settings.llm_url:
+            settings = replace(settings, llm_key="none")  # an estimate needs no key, and sends none
+        with Chat.open(settings, budget=Budget.parse(options.budget) if options.budget else None) as chat:
+            yield by_model(chat, settings.concurrency, second_pass=options.second_pass), chat
+    elif name == "rebel" and not options.dry_run:
+        yield Rebel(settings.device), None
+    else:
+        yield Rules(name), None
+
+
+def _send(names: list[str], reader: Reader, extractor: Extractor, options: Options, chat: Chat, progress: Callable[[Progress], None] | None) -> None:
+    """The first pass of what is new to the memory, by the Batch API; the load then finds the replies in the cache. Interrupted, it goes on the next time."""
+    from gsw_graph import loaders
+    from gsw_graph.extract.llm import check, request
+
+    feed = Feed(loaders.read(names), reader.document_states, extractor, Tally(), replace=options.replace, upgrade=options.upgrade)
+    new = (work.document for work in feed.fresh() if work.workspace is None)
+
+    def waiting(done: int, sent: int) -> None:
+        if progress is not None:
+            progress(Progress(0, done, sent, "waiting"))
+
+    places = ((document, passage.position) for document in new for passage in document.passages)
+    chat.batches().fetch(((request(*place), check(*place)) for place in places), waiting)
+
+
+def _write(
+    feed: Feed, connection: Connection, embedder: Embedder, tally: Tally, chat: Chat | None, progress: Callable[[Progress], None] | None
+) -> None:
+    from gsw_graph.store.writer import Writer
+
+    with feed as windows, Writer(connection) as writer:
+        try:
+            embed_and_write(feed, windows, embedder, writer, tally, progress)
+        except BaseException:
+            if chat is not None:
+                chat.stop()  # no call begins from now on; those under way are paid for, and kept when `chat` closes
+            raise
+    tally.seconds["write"] = writer.seconds
+
+
+def _index(connection: Connection, dimension: int, tally: Tally, progress: Callable[[Progress], None] | None) -> None:
+    """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
+    from gsw_graph.store import schema
+
+    state = schema.read_state(connection)
+    if state is None or not tally.new + tally.replaced + tally.unchanged:
+        return
+    if not state.indexed or schema.missing_indexes(connection):
+        build = schema.build_search_indexes
+    elif tally.new + tally.replaced and schema.outgrown(connection, state):
+        build = schema.renew_vector_indexes
+    else:
+        return
+    if progress is not None:
+        progress(Progress(tally.new + tally.replaced, tally.passages, tally.passages, "indexing"))
+    start = perf_counter()
+    build(connection, dimension)
+    tally.seconds["index"] = perf_counter() - start
+
+
+def _estimated(feed: Feed, tally: Tally, chat: Chat | None, options: Options, settings: Settings, start: float) -> LoadReport:
+    """What a load would do, without a call and without a write."""
+    found = None
+    if chat is None:
+        deque(_counted(feed, tally), maxlen=0)
+    else:
+        from gsw_graph.extract.estimate import estimate
+
+        found = estimate(_counted(feed, tally), chat, second_pass=options.second_pass, batch=options.batch)
+    seconds = {**tally.seconds, "total": perf_counter() - start}
+    note = _note(tally, options.chosen(settings), settings)
+    return LoadReport(tally.documents, {"Passage": tally.passages}, tally.failures, seconds, estimate=found, note=note)
+
+
+def _note(tally: Tally, extractor: str, settings: Settings) -> str | None:
+    """What a user may have meant: a better extractor for what is there, or a server without its model."""
+    if tally.lesser:
+        return f"{tally.lesser:,} unchanged documents were read by less than {extractor}; --upgrade has them read again"
+    if settings.llm_url and not settings.llm and extractor != "llm":
+        return "a server of language models is set and no model, so none was asked: set GSWGRAPH_LLM"
+    return None
+
+
+def _counted(feed: Feed, tally: Tally) -> Iterator[Work]:
+    for work in feed.fresh():
+        tally.passages += len(work.document.passages)
+        if work.mode == "new":
+            tally.new += 1
+        else:
+            tally.replaced += 1
+        yield work
+
+
+def _spent(chat: Chat | None) -> dict[str, Any]:
+    """What the language model was asked, as the report has it."""
+    if chat is None:
+        return {}
+    total = chat.ledger.total()
+    return {
+        "tokens": {"in": total.prompt_tokens, "out": total.completion_tokens},
+        "calls": total.calls,
+        "cached": total.cached,
+        "dollars": total.dollars,
+        "ledger": chat.ledger.rows(),
+    }

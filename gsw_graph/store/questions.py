@@ -1,0 +1,76 @@
+"""Questions that were asked, kept with what their answers used."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.model import content_id
+from gsw_graph.store.statements import statement
+
+if TYPE_CHECKING:
+    from gsw_graph.engine import Connection
+    from gsw_graph.results import Answer
+
+
+def keep(connection: Connection, answer: Answer) -> str | None:
+    """Write a Question with its USED relationships in one round trip; its id, or None where this memory may not be written by whoever asks.
+
+    The version stamp stays: no cache looks at questions.
+    """
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    asked_at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+    question = content_id("question", answer.question, answer.strategy, asked_at)
+    properties = {
+        "id": question,
+        "question": answer.question,
+        "answer": answer.answer,
+        "answer_source": answer.answer_source,
+        "abstained": answer.abstained,
+        "confidence": answer.confidence,
+        "strategy": answer.strategy,
+        "plan": json.dumps(answer.plan, ensure_ascii=False) if answer.plan else None,
+        "model": answer.models.get("llm"),
+        "asked_at": asked_at,
+        "seconds": round(answer.seconds["total"], 4),
+        "prompt_tokens": answer.tokens["in"],
+        "completion_tokens": answer.tokens["out"],
+        "dollars": answer.dollars,
+    }
+    try:
+        connection.driver.execute_query(
+            statement("write/question"),
+            id=question,
+            properties={name: _clean(value) for name, value in properties.items() if value is not None},
+            pairs=_pairs(answer),
+            passages=_passages(answer),
+            database_=connection.database,
+        )
+    except (Neo4jError, DriverError):  # the answer stands, and was perhaps paid for
+        return None
+    return question
+
+
+def _clean(value: Any) -> Any:
+    """A text without halves of surrogate pairs, which no database takes."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _pairs(answer: Answer) -> list[dict[str, Any]]:
+    """Each pair of the chains once, with its hop and the place of the best chain that holds it."""
+    found: dict[str, dict[str, Any]] = {}
+    for rank, chain in enumerate(answer.chains, 1):
+        for number, hop in enumerate(chain.hops, 1):
+            found.setdefault(hop.qa.id, {"id": hop.qa.id, "hop": number, "rank": rank, "score": hop.score})
+    return list(found.values())
+
+
+def _passages(answer: Answer) -> list[dict[str, Any]]:
+    """The passages that were given back, and those that are cited."""
+    found = {passage.id: {"id": passage.id, "rank": rank, "score": passage.score} for rank, passage in enumerate(answer.passages, 1)}
+    for citation in answer.citations:
+        found.setdefault(citation.passage, {"id": citation.passage, "rank": len(found) + 1, "score": None})
+    cited = {citation.passage for citation in answer.citations}
+    return [{**row, "cited": row["id"] in cited} for row in found.values()]

@@ -1,0 +1,138 @@
+"""Word, PowerPoint, Excel and EPUB as Markdown. What comes in are the texts of the archive, checked by `archives`."""
+
+from __future__ import annotations
+
+import datetime
+import posixpath
+import re
+import warnings
+from collections.abc import Iterator
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from gsw_graph.loaders import web
+from gsw_graph.loaders.archives import Kind, Parts, UnusableError, packed
+
+_MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
+_NUMBER = re.compile(r"\d+")
+
+
+def markdown(kind: Kind, parts: Parts) -> tuple[str, str]:
+    """The Markdown of a document, and its title where it has one of its own. Raises UnusableError, and what its libraries raise for a broken one."""
+    if kind == "docx":
+        return _word(parts)
+    if kind == "pptx":
+        return "\n\n".join(_slides(parts)), ""
+    if kind == "xlsx":
+        return "\n".join(_sheets(parts)), ""
+    return _book(parts)
+
+
+def _word(parts: Parts) -> tuple[str, str]:
+    import mammoth
+
+    result = mammoth.convert_to_html(
+        packed(parts),
+        style_map="p[style-name='Title'] => h1:fresh",
+        include_embedded_style_map=False,
+        convert_image=lambda _: [],  # an image may be a link to a file of this machine
+        external_file_access=False,
+    )
+    return web.of(result.value)
+
+
+def _slides(parts: Parts) -> Iterator[str]:
+    names = [name for name in parts if re.fullmatch(r"ppt/slides/slide\d+\.xml", name)]
+    order = _linked(parts, "ppt/presentation.xml", "{*}sldIdLst/{*}sldId") or sorted(names, key=lambda name: int(_NUMBER.findall(name)[-1]))
+    for name in order:
+        for shape in ElementTree.fromstring(parts[name]).iter():  # noqa: S314 (archives refuses entities)
+            kind = shape.tag.rpartition("}")[2]
+            if kind == "sp":
+                place = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+                mark = {"title": "## ", "ctrTitle": "# "}.get(place.get("type", "") if place is not None else "", "")
+                paragraphs = [text for part in shape.iterfind("{*}txBody/{*}p") if (text := _text(part))]
+                if mark and paragraphs:
+                    yield mark + " ".join(paragraphs)
+                else:
+                    yield from paragraphs
+            elif kind == "tbl":
+                yield "\n".join(_table([[_text(cell) for cell in row.iterfind("{*}tc")] for row in shape.iterfind("{*}tr")]))
+
+
+def _text(element: ElementTree.Element) -> str:
+    """What DrawingML writes: runs of text, and line breaks."""
+    pieces = ((part.text or "") if part.tag.endswith("}t") else " " for part in element.iter() if part.tag.endswith(("}t", "}br", "}p")))
+    return " ".join("".join(pieces).split())
+
+
+def _sheets(parts: Parts) -> Iterator[str]:
+    import openpyxl
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of features that have no text
+        book = openpyxl.load_workbook(packed(parts), read_only=True, data_only=True, keep_links=False)
+        try:
+            left = _MOST_CELLS
+            for sheet in book.worksheets:
+                sheet.reset_dimensions()  # what a file says of its size need not be so
+                rows: list[list[str]] = []
+                for row in sheet.iter_rows(values_only=True):
+                    if (left := left - max(len(row), 1)) < 0:
+                        raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
+                    if any(texts := [_cell(value) for value in row]):
+                        rows.append(texts)
+                if rows:
+                    yield f"## {sheet.title}\n"
+                    yield from _table(rows)
+                    yield ""
+        finally:
+            book.close()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
+    return " ".join(str(value).split())
+
+
+def _table(rows: list[list[str]]) -> Iterator[str]:
+    used = [n for n in range(max(map(len, rows), default=0)) if any(n < len(row) and row[n] for row in rows)]
+    for number, row in enumerate(rows):
+        yield "| " + " | ".join((row[n] if n < len(row) else "").replace("|", "/") for n in used) + " |"
+        if number == 0:
+            yield "|" + "---|" * len(used)
+
+
+def _book(parts: Parts) -> tuple[str, str]:
+    container = ElementTree.fromstring(parts["META-INF/container.xml"])  # noqa: S314
+    root = next((found.get("full-path", "") for found in container.iterfind("{*}rootfiles/{*}rootfile")), "")
+    if root not in parts:
+        raise UnusableError("a broken EPUB book: it does not say where its chapters are")
+    package = ElementTree.fromstring(parts[root])  # noqa: S314
+    targets = {item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")}
+    chapters: list[str] = []
+    for item in package.iterfind("{*}spine/{*}itemref"):
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(targets.get(item.get("idref"), ""))))
+        if target in parts:
+            chapters.append(web.markdown(parts[target])[0])
+    title = package.find("{*}metadata/{http://purl.org/dc/elements/1.1/}title")
+    return "\n\n".join(chapters), " ".join((title.text or "").split()) if title is not None else ""
+
+
+def _linked(parts: Parts, name: str, path: str) -> list[str]:
+    """The parts that the elements at a path of a part point to, in their order."""
+    folder, _, file = name.rpartition("/")
+    links = parts.get(f"{folder}/_rels/{file}.rels")
+    if links is None or name not in parts:
+        return []
+    targets = {link.get("Id"): link.get("Target", "") for link in ElementTree.fromstring(links)}  # noqa: S314
+    found: list[str] = []
+    for element in ElementTree.fromstring(parts[name]).iterfind(path):  # noqa: S314
+        ids = [value for key, value in element.attrib.items() if key.endswith("}id")]
+        target = targets.get(ids[0], "") if ids else ""
+        full = target.lstrip("/") if target.startswith("/") else posixpath.normpath(f"{folder}/{target}")
+        if full in parts:
+            found.append(full)
+    return found

@@ -1,0 +1,132 @@
+"""Small documents made by hand, as the programs write them and as hostile people do."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+POINT = "http://schemas.openxmlformats.org/presentationml/2006/main"
+DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+
+
+def archive(parts: Mapping[str, str | bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in parts.items():
+            file.writestr(name, data)
+    return stream.getvalue()
+
+
+def pdf(*pages: list[str], title: str = "", locked: bool = False) -> bytes:
+    """A PDF with a line of text for each string of a page."""
+    objects = [b"<< /Type /Catalog /Pages 2 0 R >>", b"", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>", f"<< /Title ({title}) >>".encode()]
+    kids = []
+    for lines in pages:
+        shown = "".join(f"({line}) Tj 0 -14 Td " for line in lines)
+        content = f"BT /F1 12 Tf 60 750 Td {shown}ET".encode("latin-1")
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content))
+        kids.append(len(objects) + 1)
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >> >>" % len(objects)
+        )
+    objects[1] = b"<< /Type /Pages /Kids [%s] /Count %d >>" % (b" ".join(b"%d 0 R" % kid for kid in kids), len(kids))
+    if locked:
+        objects.append(b"<< /Filter /Standard /V 1 /R 2 /P -4 /O <%s> /U <%s> >>" % (b"00" * 32, b"11" * 32))
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    lock = b"/Encrypt %d 0 R /ID [<01> <01>] " % len(objects) if locked else b""
+    trailer = b"trailer\n<< /Size %d /Root 1 0 R /Info 4 0 R %s>>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, lock, len(out))
+    return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + table + trailer
+
+
+def _relations(*targets: tuple[str, str]) -> str:
+    links = "".join(f'<Relationship Id="r{n}" Type="{OFFICE}/{kind}" Target="{target}"/>' for n, (kind, target) in enumerate(targets))
+    return f'<Relationships xmlns="{PACKAGE}/relationships">{links}</Relationships>'
+
+
+def docx_parts(body: str, **more: str | bytes) -> dict[str, str | bytes]:
+    styles = "".join(f'<w:style w:type="paragraph" w:styleId="{s}"><w:name w:val="{n}"/></w:style>' for s, n in (("T", "Title"), ("H1", "heading 1"), ("H2", "heading 2")))
+    return {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>',
+        "_rels/.rels": _relations(("officeDocument", "word/document.xml")),
+        "word/_rels/document.xml.rels": _relations(("styles", "styles.xml"), ("image", "file:///etc/passwd")),
+        "word/styles.xml": f'<w:styles xmlns:w="{WORD}">{styles}</w:styles>',
+        "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:r="{OFFICE}" xmlns:a="{DRAWING}"><w:body>{body}</w:body></w:document>',
+        **{name.replace("__", "/"): data for name, data in more.items()},
+    }
+
+
+def paragraph(text: str, style: str = "") -> str:
+    look = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f'<w:p>{look}<w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+
+
+def docx(body: str, **more: str | bytes) -> bytes:
+    return archive(docx_parts(body, **more))
+
+
+def slide(*shapes: str) -> str:
+    return f'<p:sld xmlns:p="{POINT}" xmlns:a="{DRAWING}"><p:cSld><p:spTree>{"".join(shapes)}</p:spTree></p:cSld></p:sld>'
+
+
+def shape(*paragraphs: str, kind: str = "") -> str:
+    place = f'<p:ph type="{kind}"/>' if kind else "<p:ph/>"
+    text = "".join(f"<a:p><a:r><a:t>{words}</a:t></a:r></a:p>" for words in paragraphs)
+    return f"<p:sp><p:nvSpPr><p:nvPr>{place}</p:nvPr></p:nvSpPr><p:txBody>{text}</p:txBody></p:sp>"
+
+
+def cells(*rows: tuple[str, ...]) -> str:
+    body = "".join(
+        "<a:tr>" + "".join(f"<a:tc><a:txBody><a:p><a:r><a:t>{cell}</a:t></a:r></a:p></a:txBody></a:tc>" for cell in row) + "</a:tr>" for row in rows
+    )
+    return f"<p:graphicFrame><a:graphic><a:graphicData><a:tbl>{body}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"
+
+
+def pptx(slides: Mapping[str, str]) -> bytes:
+    """Slides by file name, shown in this order."""
+    ids = "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(len(slides)))
+    return archive(
+        {
+            "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"/>',
+            "_rels/.rels": _relations(("officeDocument", "ppt/presentation.xml")),
+            "ppt/presentation.xml": f'<p:presentation xmlns:p="{POINT}" xmlns:r="{OFFICE}"><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>',
+            "ppt/_rels/presentation.xml.rels": _relations(*(("slide", f"slides/{name}") for name in slides)),
+            **{f"ppt/slides/{name}": data for name, data in slides.items()},
+        }
+    )
+
+
+def xlsx(*sheets: tuple[str, list[list[object]]]) -> bytes:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets:
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def epub(title: str, chapters: Mapping[str, str | bytes], order: list[str]) -> bytes:
+    items = "".join(f'<item id="{name}" href="text/{name.replace(" ", "%20")}" media-type="application/xhtml+xml"/>' for name in chapters)
+    spine = "".join(f'<itemref idref="{name}"/>' for name in order)
+    return archive(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="OPS/book.opf"/></rootfiles></container>',
+            "OPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">'
+            f"<metadata><dc:title>{title}</dc:title></metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
+            **{f"OPS/text/{name}": data for name, data in chapters.items()},
+        }
+    )

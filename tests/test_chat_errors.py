@@ -1,0 +1,220 @@
+"""What becomes of each refusal and each useless reply: asked again, given up, or the end."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_raw_server import KEY, SCHEMA, Answer, RawServer, error, ok
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError, ModelError, ReplyError, StoppedError
+from gsw_graph.inference import chat_calls
+from gsw_graph.inference.chat import Chat, Request
+from gsw_graph.inference.chat_wire import Wire
+
+ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
+LONG = Request("extract", ({"role": "user", "content": "some words of a passage " * 200},), SCHEMA, "a.txt")
+COUNTED = {"prompt_tokens": 20, "completion_tokens": 5}
+
+
+def number(value: Any) -> int:
+    if not isinstance(value, dict) or type(value.get("a")) is not int:
+        raise ValueError("`a` is no whole number")
+    return int(value["a"])
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_calls, "BACKOFF", 0.001)
+    monkeypatch.setattr(chat_calls, "LOOK", 0.02)
+
+
+def asked(answer: Any, folder: Path, request: Request = ASKED, **settings: Any) -> tuple[Exception | int, RawServer, Chat]:
+    """What comes of one request; the server and the chat are closed."""
+    with RawServer(answer) as server, Chat.open(server.settings(folder, **settings)) as chat:
+        try:
+            return chat.ask(request, number).value, server, chat
+        except ModelError as caught:
+            return caught, server, chat
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "said"),
+    [
+        (error(401, f"Incorrect API key provided: {KEY}", "invalid_api_key"), StoppedError, "refused the key.*GSWGRAPH_LLM_KEY"),
+        (error(403, "You are not allowed to use this model"), StoppedError, "GSWGRAPH_LLM_KEY"),
+        (error(404, "The model `m` does not exist", "model_not_found"), StoppedError, "does not exist.*GSWGRAPH_LLM "),
+        ((404, {"Content-Type": "text/html"}, "<html>not here</html>"), StoppedError, "404.*GSWGRAPH_LLM_URL"),
+        ((405, {}, "{}"), StoppedError, "GSWGRAPH_LLM_URL"),
+        ((307, {"Location": "https://example.org/v1"}, ""), StoppedError, "307.*GSWGRAPH_LLM_URL"),
+        ((200, {"Content-Type": "text/html"}, "<html>a router</html>"), StoppedError, "no chat server.*GSWGRAPH_LLM_URL"),
+        (error(400, "m is not a valid model ID"), StoppedError, "valid model"),
+        (error(402, "Insufficient Balance"), StoppedError, "no credit.*billing"),
+        (error(429, "You exceeded your current quota", "insufficient_quota"), StoppedError, "no credit"),
+        (error(429, "Rate limit reached: Limit 200 requests per day (RPD)"), StoppedError, "limit of the day"),
+        (error(429, "Too many", headers={"Retry-After": "7200"}), StoppedError, "pause of 120 minutes"),
+        (error(400, "This model's maximum context length is 8192 tokens", "context_length_exceeded"), ReplyError, "longer than the model.*OLLAMA_CONTEXT_LENGTH"),
+        (error(429, "Request too large for m: Limit 1000, Requested 2000"), ReplyError, "smaller passages"),
+        (error(413, "Payload Too Large"), ReplyError, "smaller passages"),
+        (error(400, "The response was filtered", "content_filter"), ReplyError, "refused the content"),
+        (error(400, "Something is odd"), ReplyError, "400: Something is odd"),
+        (ok({"a": 1}, finish="length", usage=COUNTED), ReplyError, "cut off after 5 tokens.*max_tokens"),
+        (ok("", finish="content_filter"), ReplyError, "content filter"),
+        (ok("", refusal=f"I can't help with {KEY}"), ReplyError, "refused: I can't"),
+    ],
+)
+def test_final_at_once_and_the_key_is_never_shown(answer: Answer, kind: type, said: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("DEBUG", "gsw_graph"):
+        came, server, _ = asked(lambda *_: answer, tmp_path)
+    assert type(came) is kind
+    assert len(server.bodies) == 1
+    with pytest.raises(kind, match=said):
+        raise came  # type: ignore[misc]
+    assert KEY not in "".join(traceback.format_exception(came)) + caplog.text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        error(429, "Too many requests"),
+        error(500, "oops"),
+        error(503, "overloaded"),
+        (502, {"Content-Type": "text/html"}, "<html>bad gateway</html>"),
+        (200, {}, '{"choices": [{"mess'),
+        (200, {}, '{"error": {"message": "upstream is away"}}'),
+        (200, {}, '{"choices": []}'),
+        (200, {}, "null"),
+        (200, {"Content-Length": "1000"}, "{"),
+        ok(""),
+    ],
+)
+def test_asked_again(fault: Answer, tmp_path: Path) -> None:
+    came, server, _ = asked(lambda call, _: fault if call == 1 else ok({"a": 7}), tmp_path, llm_timeout=1)
+    assert came == 7
+    assert len(server.bodies) == 2
+
+
+def test_json_that_the_server_itself_found_broken_is_repaired(tmp_path: Path) -> None:
+    broken = error(400, "Failed to generate JSON", "json_validate_failed", failed_generation='{"a": ')
+    came, server, _ = asked(lambda call, _: broken if call == 1 else ok({"a": 7}), tmp_path)
+    assert came == 7
+    assert [body["response_format"]["type"] for body in server.bodies] == ["json_schema"] * 2  # it does know schemas
+    assert server.bodies[1]["messages"][-2]["content"] == '{"a": '
+
+
+def test_what_only_sounds_like_a_format_changes_nothing(tmp_path: Path) -> None:
+    answers = [error(400, "maximum context length exceeded by the JSON schema"), error(400, "bad request"), ok({"a": 7})]
+    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
+        for said in ("longer than the model", "bad request"):
+            with pytest.raises(ReplyError, match=said):
+                chat.ask(ASKED, number)
+        assert chat.ask(ASKED, number).value == 7
+        assert all(body["response_format"]["type"] == "json_schema" for body in server.bodies)
+
+
+def test_six_tries_then_this_one_is_given_up(tmp_path: Path) -> None:
+    with RawServer(lambda call, _: error(500, "oops") if call <= 6 else ok({"a": 1})) as server, Chat.open(server.settings(tmp_path)) as chat:
+        with pytest.raises(ReplyError, match="no reply after 6 tries: the server answered 500: oops"):
+            chat.ask(ASKED, number)
+        assert (chat.ledger.total().calls, chat.ledger.total().failed) == (6, 6)
+        assert chat.ask(ASKED, number).value == 1
+
+
+def test_an_empty_reply_is_asked_for_once_more(tmp_path: Path) -> None:
+    came, server, _ = asked(lambda *_: ok("  \n"), tmp_path)
+    assert isinstance(came, ReplyError)
+    assert "empty" in str(came)
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize("headers", [{"Retry-After": "0.5"}, {"retry-after-ms": "500"}, {"Retry-After": "date"}])
+def test_all_wait_as_long_as_the_server_asks(headers: dict[str, str], tmp_path: Path) -> None:
+    if headers.get("Retry-After") == "date":
+        headers = {"Retry-After": formatdate(time.time() + 2, usegmt=True)}  # whole seconds
+    times: list[float] = []
+
+    def answer(call: int, _: Any) -> Answer:
+        times.append(time.monotonic())
+        return error(429, "slow down", headers=headers) if call == 1 else ok({"a": call})
+
+    with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
+        assert chat.ask(ASKED, number).value == 2
+    assert times[1] - times[0] >= 0.45
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    settings = Settings(llm="m", llm_url="http://127.0.0.1:1/v1", cache_dir=tmp_path)
+    with Chat.open(settings) as chat:
+        with pytest.raises(StoppedError, match=r"gives no replies: it cannot be reached.*See that it runs") as first:
+            chat.ask(ASKED, number)
+        with pytest.raises(StoppedError, match="gives no replies") as second:  # and nobody tries any more
+            chat.ask(LONG, number)
+        assert second.value is not first.value
+        assert chat.ledger.rows() == []  # nothing reached it
+
+
+def test_a_server_that_goes_away(tmp_path: Path) -> None:
+    with RawServer(lambda call, _: ok({"a": 1}) if call == 1 else error(500, "oops")) as server, Chat.open(server.settings(tmp_path, concurrency=2)) as chat:
+        chat.ask(ASKED, number)
+        came = []
+        for text in range(20):
+            try:
+                chat.ask(Request("plan", ({"role": "user", "content": str(text)},), SCHEMA), number)
+            except ModelError as caught:
+                came.append(type(caught))
+        assert came == [ReplyError] * 5 + [StoppedError] * 15
+        assert len(server.bodies) == 1 + 6 * 6
+
+
+def test_a_server_that_is_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_calls, "TRIES", 2)
+    came, server, _ = asked(lambda *_: (time.sleep(2), ok({"a": 1}))[1], tmp_path, llm_timeout=0.3)
+    assert isinstance(came, ReplyError)
+    assert "did not answer in time" in str(came)
+    assert len(server.bodies) == 2
+
+
+def test_a_call_that_trickles_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_calls, "TRIES", 1)
+    monkeypatch.setattr(chat_calls, "LATE", 0.1)
+    monkeypatch.setattr(Wire, "send", lambda *_: time.sleep(3))  # bytes come, so that no time-out of the connection strikes
+    start = time.monotonic()
+    came, *_ = asked(lambda *_: ok({"a": 1}), tmp_path, llm_timeout=0.1)
+    assert isinstance(came, ReplyError)
+    assert "did not answer in time" in str(came)
+    assert time.monotonic() - start < 2.5
+
+
+def test_a_context_that_is_too_small_is_noticed(tmp_path: Path) -> None:
+    came, *_ = asked(lambda *_: ok({"a": 1}, usage={"prompt_tokens": 300, "completion_tokens": 5}), tmp_path, LONG)
+    assert isinstance(came, ReplyError)
+    assert "read only 300 of about" in str(came)
+    assert "OLLAMA_CONTEXT_LENGTH" in str(came)
+    fine, *_ = asked(lambda *_: ok({"a": 1}, usage={"prompt_tokens": 900, "completion_tokens": 5}), tmp_path / "2", LONG)
+    assert fine == 1
+    uncounted, *_ = asked(lambda *_: ok({"a": 1}, usage={"prompt_tokens": 0, "completion_tokens": 0}), tmp_path / "3", LONG)
+    assert uncounted == 1  # a server that does not count says nothing
+
+
+def test_settings_that_cannot_work(tmp_path: Path) -> None:
+    for settings, kind, said in (
+        (Settings(), InputError, "GSWGRAPH_LLM.*GSWGRAPH_LLM_URL.*OPENAI_API_KEY"),
+        (Settings(llm="gpt-4.1-mini"), InputError, "needs a key"),
+        (Settings(llm="m", llm_url="http://example.org/v1", llm_key=KEY), ModelError, "the key would travel unencrypted"),
+        (Settings(llm="m", llm_url="ftp://example.org/v1"), ModelError, "GSWGRAPH_LLM_URL"),
+        (Settings(llm="m", llm_url="https://me:hidden@example.org/v1"), ModelError, "GSWGRAPH_LLM_KEY"),
+    ):
+        with pytest.raises(kind, match=said) as caught:
+            Chat.open(settings)
+        assert KEY not in str(caught.value)
+        assert "hidden" not in str(caught.value)
+    with Chat.open(Settings(llm_key=KEY, cache_dir=tmp_path)) as chat:
+        assert chat.model == "gpt-4.1-mini"
+        assert chat.dollars(1_000_000, 0) == 0.4
+    with Chat.open(Settings(llm_url="http://10.0.0.7:8000/v1", cache_dir=tmp_path)) as chat:
+        assert chat.dollars(1, 1) is not None

@@ -1,0 +1,166 @@
+"""`gswgraph eval`: what is asked for, what is shown, how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import pytest
+from click.testing import CliRunner
+from evaluate_fakes import FakeMemory, record
+
+from gsw_graph.cli import eval_text
+from gsw_graph.cli.lazy import LazyGroup
+from gsw_graph.cli.options import memory_option
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
+
+QUESTIONS = [record("a", 1, 2, hops=2, plan=["A?", "B #1?"]), record("b", 3, hops=3), record("c", 4, answerable=False)]
+
+
+@click.group(cls=LazyGroup, verbs={"eval": "Measure strategies."})
+@memory_option
+def main():
+    """The verbs as `gswgraph` has them."""
+
+
+class Memory(FakeMemory):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.closed = True
+
+
+@pytest.fixture
+def memory(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "GSWGRAPH_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    found = Memory(lambda question, strategy: InputError("too odd") if question == "odd?" else [1, 7, 3], {("a?", "ricr"): {"answer": "Ada", "answer_source": "chain"}})
+
+    def opened(url, *, llm=None):
+        found.url, found._settings = url, Settings(llm=llm)
+        return found
+
+    monkeypatch.setattr("gsw_graph.cli.eval.open_memory", opened)
+    (tmp_path / "q.json").write_text(json.dumps(QUESTIONS))
+    return found
+
+
+def run(*args):
+    return CliRunner().invoke(main, ["eval", *args])
+
+
+@pytest.mark.parametrize("args", [["q.json"], ["run", "q.json"], ["--strategy", "linked,dense", "q.json"], ["q.json", "--strategy", "linked, dense", "-k", "3"]])
+def test_questions_are_asked_with_or_without_run(memory, args):
+    result = run(*args)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert memory.closed
+    assert {call["strategy"] for call in memory.calls} == ({"linked", "dense"} if "--strategy" in args else {"auto"})
+    assert {call["k"] for call in memory.calls} == {3 if "-k" in args else 20}
+
+
+def test_options_are_passed_on(memory):
+    assert run("--memory", "m", "q.json", "--strategy", "ricr", "--plans", "gold", "--llm", "gpt", "--no-answer", "-q").exit_code == 0
+    assert (memory.url, memory._settings.llm) == ("m", "gpt")
+    assert [(call["plan"], call["answer"], call["llm"]) for call in memory.calls[1:]] == [(["A?", "B #1?"], False, False), (None, False, False), (None, False, False)]
+    assert run("q.json", "--llm", "gpt", "--no-llm").exit_code == 0
+    assert not any(call["llm"] for call in memory.calls)
+
+
+def test_the_table_says_what_was_measured(memory):
+    shown = run("q.json", "--strategy", "ricr,linked", "--plans", "gold").stdout
+    lines = shown.splitlines()
+    assert lines[0] == "3 questions (own), k=20, plans: gold decomposition (no strategy followed one)"  # the fake does not say that it did
+    assert lines[1].split()[:3] == ["strategy", "n", "recall@1"]
+    assert [line.split()[0] for line in lines if line.startswith(("ricr", "linked "))][:2] == ["ricr", "linked"]
+    assert "2 hops: ricr (n=1) recall@5 50.0, EM 100.0, F1 100.0" in lines
+    assert "linked - ricr, recall@5: +0.0 points [+0.0, +0.0], 0 won, 2 equal, 0 lost" in lines
+
+
+def test_json_is_the_whole_evaluation_and_the_folder_holds_the_same(memory, tmp_path):
+    result = run("q.json", "--strategy", "ricr", "--out", "out/deep", "--json")
+    found = json.loads(result.stdout)
+    assert list(found) == ["settings", "strategies", "differences", "questions", "failures"]
+    assert found["strategies"]["ricr"]["recall"]["5"] == 0.75
+    folder = tmp_path / "out" / "deep"
+    assert json.loads((folder / "results.json").read_text()) == found
+    assert "<svg" in (folder / "report.html").read_text()
+    asked = len(memory.calls)
+    assert "Written: out/deep/report.html" in run("q.json", "--strategy", "ricr", "--out", "out/deep").stdout
+    assert len(memory.calls) == asked  # all was there
+
+
+def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
+    (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
+    result = run("q.json", "--strategy", "linked")
+    assert result.exit_code == 4
+    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", "Failed: odd: too odd"]
+    assert "Note: linked: 1 question could not be asked and counts as not found" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "message"),
+    [
+        (["q.json", "--strategy", "magic"], 2, "'magic' is not one of"),
+        (["q.json", "--strategy", "linked,linked"], 2, "named twice"),
+        (["q.json", "-k", "0"], 2, "0 is not in the range"),
+        ([], 2, "Usage"),
+        (["none.json"], 1, "Error: none.json: the questions cannot be read"),
+        (["q.json", "--plans", "none.json"], 1, "Error: none.json: the plans cannot be read"),
+        (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
+        (["compare", "q.json", "nowhere"], 2, "nowhere"),
+        (["tune", "q.json"], 2, "--set"),
+        (["tune", "q.json", "--set", "walk.STEPS"], 2, "give NAME=VALUE"),
+        (["tune", "q.json", "--set", "walk.STEPS=x"], 1, "cannot be 'x'"),
+        (["tune", "q.json", "--set", "walk.STEPS=1", "--set", "walk.STEPS=2"], 2, "given twice"),
+    ],
+)
+def test_refusals(memory, args, code, message):
+    result = run(*args)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert memory.calls == []
+
+
+def test_compare(memory):
+    run("q.json", "--strategy", "ricr", "--out", "one")
+    memory.found = lambda question, strategy: [1, 2]
+    run("q.json", "--strategy", "ricr", "-k", "5", "--out", "two")
+    result = run("compare", "one", "two/results.json")
+    lines = result.stdout.splitlines()
+    assert lines[:2] == ["3 questions in both", "Not the same: k: 20 / 5"]
+    assert "ricr, recall@5: -25.0 points [-100.0, +50.0], 1 won, 0 equal, 1 lost" in lines
+    assert {"Won, ricr recall@5: a", "Lost, ricr recall@5: b"} <= set(lines)
+    found = json.loads(run("compare", "one", "two", "--json").stdout)
+    assert (found["questions"], found["won"]["ricr recall@5"]) == (3, ["a"])
+
+
+def test_tune_shows_the_held_out_figure_first(memory):
+    result = run("tune", "q.json", "--set", "walk.STEPS=3,4", "--folds", "2", "--repeats", "3")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "recall@5, 2 questions, 2 folds dealt 3 times"
+    assert [line.split(":")[0] for line in lines[1:5]] == ["Held out", "As it is", "Fitted", "Best"]
+    assert lines[1].split()[2] == "75.0"
+    assert sum("walk.STEPS=" in line for line in lines[5:]) == 3
+    found = json.loads(run("tune", "q.json", "--set", "walk.STEPS=3,4", "--folds", "2", "--json").stdout)
+    assert (found["held_out"], len(found["tried"])) == (0.75, 3)
+
+
+def test_an_interrupted_run_says_how_it_goes_on(memory):
+    def interrupt(question, strategy):
+        raise KeyboardInterrupt
+
+    memory.found = interrupt
+    result = run("q.json", "--strategy", "linked", "--out", "out")
+    assert result.exit_code == 130
+    assert "What was asked is kept in out: the same call goes on from there." in result.stderr
+
+
+def test_progress_is_a_line_now_and_then(capsys):
+    now = iter([0.0, 1.0, 5.0, 12.0, 13.0, 30.0, 99.0])
+    lines = eval_text.Lines(lambda: next(now))
+    for done in (10, 20, 40, 50, 60, 100):
+        lines.report(done, 100)
+    assert capsys.readouterr().err.splitlines() == ["asked 40 of 100, about 22 s left", "asked 60 of 100, about 23 s left"]

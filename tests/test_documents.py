@@ -1,0 +1,237 @@
+"""PDF, HTML, Word, PowerPoint, Excel and EPUB: what is read of them, and that no broken or hostile one harms the rest."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import os
+import socket
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import document_files as make
+import pytest
+
+from gsw_graph.loaders import archives, documents, office, read
+from gsw_graph.model import Document, Failure
+
+if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify", "openpyxl"))):
+    pytest.skip("needs the extra documents", allow_module_level=True)
+
+LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
+PAGE = f"<!DOCTYPE html><html><head><title>Lights - Site</title></head><body><p>{LAMP}</p></body></html>"
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("a document made us open a connection")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+def load(path: Path, content: str | bytes) -> Document | Failure:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    (found,) = read([str(path)])
+    return found
+
+
+def text(found: Document | Failure) -> str:
+    assert isinstance(found, Document), found
+    return "\n\n".join(passage.text for passage in found.passages)
+
+
+def reason(found: Document | Failure) -> str:
+    assert isinstance(found, Failure), found
+    return found.reason
+
+
+# --- what is read ---
+
+
+def test_a_pdf_is_the_text_of_its_pages(tmp_path):
+    content = make.pdf(["The Old Light", LAMP], [], ["Its light-", "house keeper was Bo."], title="The old light")
+    found = load(tmp_path / "a.dat", content)  # known by content, not by name
+    assert isinstance(found, Document)
+    assert (found.title, found.loader, found.source) == ("The old light", "pdf", (tmp_path / "a.dat").as_posix())
+    assert text(found) == f"The Old Light\n{LAMP}\nIts lighthouse keeper was Bo."
+
+
+def test_a_title_that_the_first_page_does_not_show_is_not_taken(tmp_path):
+    assert load(tmp_path / "old_light.pdf", make.pdf([LAMP], title="Microsoft Word - draft3.doc")).title == "old light"
+
+
+def test_html_is_headings_text_and_tables(tmp_path):
+    page = (
+        "<!-- saved --><html><head><title>Site</title><style>p {x: y}</style></head><body><nav><a href='/'>Home</a></nav><h1>The <i>Old</i> Light</h1>"
+        f"<p>{LAMP} <a href='http://x.y/z'>More</a> of snake_case_name &amp; 2 * 3 * 4.</p><script>alert('no')</script><h2>Keepers</h2>"
+        "<table><tr><th>Name</th><th>Year</th></tr><tr><td>Bo <b>Lind</b></td><td>1871</td></tr></table><ul><li>one<li>two</ul><img src='http://x.y/z.png' alt='map'></body>"
+    )
+    found = load(tmp_path / "a", page)
+    assert isinstance(found, Document)
+    assert (found.title, found.loader) == ("The Old Light", "html")
+    assert text(found) == (
+        f"{LAMP} More of snake_case_name & 2 * 3 * 4.\n\nKeepers\n\n| Name | Year |\n| --- | --- |\n| Bo Lind | 1871 |\n\n- one\n- two"
+    )
+
+
+def test_html_may_leave_end_tags_out(tmp_path):
+    found = load(tmp_path / "a.html", f"<p>{LAMP}<p>Bo came.<table><tr><th>Name<th>Year<tr><td>Bo<td>1871</table><dl><dt>Lamp<dd>Old</dl>")
+    assert text(found) == f"{LAMP}\n\nBo came.\n\n| Name | Year |\n| --- | --- |\n| Bo | 1871 |\n\nLamp\n:   Old"
+
+
+@pytest.mark.parametrize(
+    "start", ["<!DOCTYPE html>", "<html lang='en'>", "<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC 'x'>", "<body>", "\ufeff\n <!-- a\nb --><HTML>"]
+)
+def test_html_is_known_by_its_beginning(tmp_path, start):
+    assert load(tmp_path / "a.txt", f"{start}<title>Lights</title><p>{LAMP}</p>").title == "Lights"
+    assert load(tmp_path / "b.html", f"<div>{LAMP}</div>").loader == "html"
+    assert load(tmp_path / "c.txt", f"<div>{LAMP}</div>").loader == "text"
+
+
+def test_html_is_read_in_the_encoding_it_names(tmp_path):
+    words = "Смотритель маяка"
+    for n, codec in enumerate(["koi8-r", "windows-1251", "utf-16", "utf-8"]):
+        assert text(load(tmp_path / f"{n}.html", f'<html><meta charset="{codec}"><p>{words}'.encode(codec))) == words
+    assert text(load(tmp_path / "wrong.html", f'<html><meta charset="koi8-r"><p>{words}'.encode())) == words
+    assert text(load(tmp_path / "jp.html", "<html><meta charset=iso-2022-jp><p>灯台守".encode("iso2022_jp"))) == "灯台守"
+    for name in ("zip", "nonsense"):
+        assert "encoding cannot be told" in reason(load(tmp_path / "a.html", f'<html><meta charset="{name}"><p>'.encode() + b"caf\xe9"))
+
+
+def test_a_word_document(tmp_path):
+    table = "<w:tbl>" + "".join(f"<w:tr><w:tc>{make.paragraph(a)}</w:tc><w:tc>{make.paragraph(b)}</w:tc></w:tr>" for a, b in [("Name", "Year"), ("Bo", "1871")]) + "</w:tbl>"
+    image = '<w:p><w:r><w:drawing><a:blip r:link="r1"/></w:drawing></w:r></w:p>'
+    body = make.paragraph("The Old Light", "T") + make.paragraph(LAMP) + image + make.paragraph("Keepers", "H2") + table
+    found = load(tmp_path / "a.docx", make.docx(body, word__vbaProject_bin=b"macro"))
+    assert isinstance(found, Document)
+    assert (found.title, found.loader) == ("The Old Light", "docx")
+    assert [part for part in text(found).split("\n") if part and "---" not in part] == [LAMP, "Keepers", "|  |  |", "| Name | Year |", "| Bo | 1871 |"]
+
+
+def test_slides_in_their_order(tmp_path):
+    slides = {
+        "slide2.xml": make.slide(make.shape("The Old", "Light", kind="ctrTitle"), make.shape(LAMP)),
+        "slide1.xml": make.slide(make.shape("Keepers", kind="title"), make.shape("Bo Lind came.", "She stayed."), make.cells(("Name", "Year"), ("Bo", "1871"))),
+    }
+    found = load(tmp_path / "a.pptx", make.pptx(slides))
+    assert isinstance(found, Document)
+    assert (found.title, found.loader) == ("The Old Light", "pptx")
+    assert text(found) == f"{LAMP}\n\nKeepers\n\nBo Lind came.\n\nShe stayed.\n\n| Name | Year |\n|---|---|\n| Bo | 1871 |"
+
+
+def test_sheets_are_tables(tmp_path):
+    day = datetime.datetime(1863, 5, 2)
+    rows = [["Keeper", None, "From", "Pay"], [], ["Ana | Ruiz", None, day, 12.5], ["Bo\nLind", None, None, 7]]
+    found = load(tmp_path / "light_keepers.xlsx", make.xlsx(("Keepers", rows), ("Empty", []), ("Lamps", [["Lamp"], ["Old"]])))
+    assert isinstance(found, Document)
+    assert (found.title, found.loader) == ("light keepers", "xlsx")
+    assert text(found) == (
+        "Keepers\n\n| Keeper | From | Pay |\n|---|---|---|\n| Ana / Ruiz | 1863-05-02 | 12.5 |\n| Bo Lind |  | 7 |\n\nLamps\n\n| Lamp |\n|---|\n| Old |"
+    )
+
+
+def test_a_book_in_the_order_of_its_spine(tmp_path):
+    chapters = {"b.xhtml": "<html><body><h1>Two</h1><p>Bo Lind came.</p></body></html>", "a 1.xhtml": f"<html><h1>One</h1><p>{LAMP}</p></html>", "unused.xhtml": "<p>no</p>"}
+    found = load(tmp_path / "a.zip", make.epub("The Old Light", chapters, ["a 1.xhtml", "b.xhtml", "gone"]))
+    assert isinstance(found, Document)
+    assert (found.title, found.loader, text(found)) == ("The Old Light", "epub", f"One\n\n{LAMP}\n\nTwo\n\nBo Lind came.")
+
+
+# --- what is not ---
+
+
+BROKEN = [
+    (make.pdf([LAMP], locked=True), "locked with a password"),
+    (make.pdf([LAMP])[:200], "a broken PDF file"),
+    (b"%PDF-1.7\n%\xe2", "a broken PDF file"),
+    (make.pdf([], []), "a PDF file of 2 pages without text, as scans are"),
+    (b"PK\x03\x04 and nothing", "a broken zip archive or office document"),
+    (make.docx(make.paragraph(LAMP))[:-40], "a broken zip archive or office document"),
+    (make.archive({"a.txt": LAMP}), "a zip archive, which is not a supported format: unpack it and load the folder"),
+    (b"PK\x05\x06" + bytes(18), "a zip archive"),
+    (make.archive({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": "<a/>"}), "an OpenDocument file"),
+    (make.archive({"[Content_Types].xml": "<a/>", "xl/workbook.bin": "x", "xl/styles.xml": "<a/>"}), "a binary Excel workbook"),
+    (make.docx("<w:p>"), "that is broken, or of a kind that is not understood (ExpatError"),
+    (make.docx(""), "without text"),
+    (make.archive({"[Content_Types].xml": "<a/>", "xl/x.xml": "<a/>"}), "that is broken, or of a kind that is not understood"),
+    (make.archive({"[Content_Types].xml": "<a/>", "ppt/slides/slide1.xml": "no xml"}), "that is broken, or of a kind that is not understood"),
+    (make.archive({"mimetype": "application/epub+zip"}), "that is broken, or of a kind that is not understood"),
+    (make.epub("T", {"a.xhtml": b"caf\xe9"}, ["a.xhtml"]), "encoding cannot be told"),
+    (b"<!DOCTYPE html><script>alert(1)</script>", "an HTML page without text"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "an Office document of the old kind (.doc, .xls, .ppt) or with a password"),
+    (b"{\\rtf1 words}", "an RTF document"),
+]
+
+
+@pytest.mark.parametrize(("content", "why"), BROKEN, ids=range(len(BROKEN)))
+def test_what_cannot_be_read_is_a_failure_and_the_rest_goes_on(tmp_path, content, why):
+    (tmp_path / "a.bin").write_bytes(content)
+    (tmp_path / "b.txt").write_text(LAMP)
+    failure, document = read([str(tmp_path)])
+    assert isinstance(failure, Failure)
+    assert failure.source == (tmp_path / "a.bin").as_posix()
+    assert why in failure.reason
+    assert "\n" not in failure.reason
+    assert text(document) == LAMP
+
+
+@pytest.mark.parametrize("content", [make.pdf([LAMP]), PAGE.encode(), make.docx(make.paragraph(LAMP))])
+def test_without_the_extra_each_file_says_what_it_is_and_what_to_install(tmp_path, monkeypatch, content):
+    monkeypatch.setattr(documents, "find_spec", lambda _: None)
+    why = reason(load(tmp_path / "a", content))
+    assert why.split(",")[0] in ("a PDF file", "an HTML page", "an Office document")
+    assert why.endswith("which needs more to be read: pip install 'gswgraph[documents]'")
+
+
+# --- what is hostile ---
+
+
+@pytest.mark.parametrize("part", ["word/document.xml", "word/styles.xml", "[Content_Types].xml"])
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
+def test_xml_entities_are_refused(tmp_path, part, codec):
+    entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>'
+    parts = make.docx_parts(make.paragraph("&b;&c;"))
+    parts[part] = (entities + str(parts[part])).encode(codec)
+    assert reason(load(tmp_path / "a.docx", make.archive(parts))) == f"its part {part!r} defines XML entities, which no such document needs"
+
+
+def test_what_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
+    bomb = make.docx(make.paragraph(LAMP), word__a_xml="x", **{"word__b.xml": b"a" * (archives.MOST + 1)})
+    assert len(bomb) < archives.MOST / 500
+    assert reason(load(tmp_path / "a.docx", bomb)) == "its texts unpack to more than 64 MiB"
+    fine = make.docx(make.paragraph(LAMP), **{"word__media__a.emf": b"a" * (archives.MOST + 1)})
+    assert text(load(tmp_path / "b.docx", fine)) == LAMP  # pictures are not unpacked
+    monkeypatch.setattr(documents, "MOST", 100)
+    assert "a document of more than 0 MiB" in reason(load(tmp_path / "c.docx", fine))
+
+
+def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
+    data = bytearray(make.docx(make.paragraph(LAMP * 1000)))
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as file:
+        info = file.getinfo("word/document.xml")
+    place = data.rfind(b"PK\x01\x02", 0, data.rfind(b"word/document.xml"))
+    data[place + 24 : place + 28] = (100).to_bytes(4, "little")
+    assert info.file_size > 40_000
+    assert "a broken zip archive" in reason(load(tmp_path / "a.docx", bytes(data)))
+
+
+def test_cells_far_apart_do_not_fill_the_memory(tmp_path, monkeypatch):
+    rows: list[list[object]] = [[None] * 16_383 + ["end"] for _ in range(5)]
+    content = make.xlsx(("Wide", rows))
+    assert text(load(tmp_path / "a.xlsx", content)).count("end") == 5
+    monkeypatch.setattr(office, "_MOST_CELLS", 50_000)
+    assert "more than 50,000 cells, or far fewer and far apart" in reason(load(tmp_path / "b.xlsx", content))
+
+
+def test_tags_within_each_other_without_end(tmp_path):
+    assert text(load(tmp_path / "a.html", "<html>" + "<div>" * 20_000 + LAMP)) == LAMP
+    nested = "<w:sdt><w:sdtContent>" * 3000 + make.paragraph(LAMP) + "</w:sdtContent></w:sdt>" * 3000
+    found = load(tmp_path / "b.docx", make.docx(nested))
+    assert isinstance(found, Document) or "nested too deeply" in found.reason
+
+
+def test_controls_are_taken_out(tmp_path):
+    assert text(load(tmp_path / "a.html", "<html><p>Ana&#1; Ruiz&#0;\ufffe lit it.</p>")).replace("\ufffd", "") == "Ana Ruiz lit it."

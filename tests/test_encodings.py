@@ -1,0 +1,171 @@
+"""Texts that are not UTF-8: read as they were written, or refused with the file named; never read wrongly."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.loaders import encoding, read
+from gsw_graph.model import Document, Failure
+
+if not os.environ.get("CI") and not find_spec("chardet"):
+    pytest.skip("needs the extra documents", allow_module_level=True)
+
+FRENCH = (
+    "L’ancien phare fut achevé en 1863 par l’ingénieur Étienne Fouché, après que la tempête eut emporté l’échelle de bois. Où le gardien\n"
+    "dînait, près du foyer, on découvrit plus tard le cahier où il notait « la hauteur des marées » et les noms des bateaux égarés.\n"
+)
+GERMAN = (
+    "Der Leuchtturm wurde 1863 über den Klippen errichtet, nachdem ein Sturm die hölzerne Brücke zerstört hatte. Die Wärterin führte\n"
+    "ein Tagebuch, in dem sie täglich die Höhe der Flut und die Namen der Schiffe aufschrieb, die später glücklich heimkehrten.\n"
+)
+RUSSIAN = (
+    "Старый маяк был построен в 1863 году после бури, которая разрушила деревянный мост у скалистого берега. Смотритель каждый вечер\n"
+    "записывал в тетрадь высоту прилива и названия кораблей, проходивших мимо острова; тетрадь нашли только спустя много лет.\n"
+)
+CHINESE = "旧灯塔建于一八六三年,当时一场暴风雨摧毁了海边的木桥。守塔人每天晚上都在笔记本里记下潮水的高度和经过岛屿的船只的名字。\n许多年以后,人们才在炉子旁边找到了这本笔记,里面还夹着一张没有寄出的信。\n"
+JAPANESE = "古い灯台は一八六三年に建てられた。嵐で木の橋が流されたあとのことである。灯台守は毎晩、潮の高さと島のそばを通った船の名前を帳面に書きとめた。\nその帳面が見つかったのは、ずっと後になってからだった。\n"
+KOREAN = "옛 등대는 폭풍이 나무 다리를 무너뜨린 뒤 1863년에 세워졌다. 등대지기는 매일 저녁 밀물의 높이와 섬을 지나가는 배의 이름을 공책에 적었다.\n그 공책은 여러 해가 지난 뒤에야 난로 옆에서 발견되었다.\n"
+GREEK = "Ο παλιός φάρος χτίστηκε το 1863, αφού η θύελλα κατέστρεψε την ξύλινη γέφυρα. Ο φύλακας έγραφε κάθε βράδυ στο τετράδιό του το ύψος της παλίρροιας.\n"
+
+TOLD = [
+    (FRENCH, "cp1252"),
+    (GERMAN, "latin-1"),
+    (GERMAN, "cp1252"),
+    (RUSSIAN, "cp1251"),
+    (RUSSIAN, "koi8-r"),
+    (RUSSIAN, "cp866"),
+    (CHINESE, "gbk"),
+    (CHINESE, "gb18030"),
+    (JAPANESE, "shift_jis"),
+    (JAPANESE, "cp932"),
+    (JAPANESE, "euc_jp"),
+    (JAPANESE, "iso2022_jp"),
+    (KOREAN, "cp949"),
+    (GREEK, "cp1253"),
+]
+MARKED = ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be"]
+
+
+def load(path: Path, content: bytes) -> list[Document | Failure]:
+    path.write_bytes(content)
+    return list(read([str(path)]))
+
+
+def text(items: list[Document | Failure]) -> str:
+    (document,) = items
+    assert isinstance(document, Document), document
+    return "\n".join(passage.text for passage in document.passages)
+
+
+def marked(content: str, codec: str) -> bytes:
+    return (("\ufeff" if codec.endswith("e") else "") + content).encode(codec)
+
+
+@pytest.mark.parametrize(("content", "codec"), TOLD, ids=lambda value: value if len(value) < 12 else "")
+def test_a_text_in_another_encoding_is_read_as_it_was_written(tmp_path, content, codec):
+    assert text(load(tmp_path / "a.txt", content.encode(codec))) == content.strip()
+    assert text(load(tmp_path / "b.md", b"# 1863\n\n" + content.encode(codec))) == content.strip()
+
+
+@pytest.mark.parametrize(("content", "codec"), TOLD, ids=lambda value: value if len(value) < 12 else "")
+def test_json_in_another_encoding(tmp_path, content, codec):
+    record = json.dumps({"title": "1863", "text": content}, ensure_ascii=False)
+    assert text(load(tmp_path / "a.json", f"[{record}]".encode(codec))) == content
+    first, second = load(tmp_path / "b.jsonl", f"{record}\n{record.replace('1863', '1864', 1)}\n".encode(codec))
+    assert isinstance(second, Document)
+    assert (text([first]), text([second]), second.title) == (content, content, "1864")
+
+
+@pytest.mark.parametrize("codec", MARKED)
+def test_a_mark_at_the_start_says_which_unicode_it_is(tmp_path, codec):
+    content = "Ana Ruiz 灯台\n\nlit the lamp. 😀"
+    (document,) = load(tmp_path / "a.txt", marked(content, codec))
+    assert isinstance(document, Document)
+    assert (document.title, document.passages[0].text) == ("Ana Ruiz 灯台", "lit the lamp. 😀")
+    assert text(load(tmp_path / "b.json", marked(json.dumps([{"text": content}], ensure_ascii=False), codec))) == content
+    lines = "".join(json.dumps({"text": f"{content} {n}"}) + "\n" for n in range(5000))  # longer than what is read ahead
+    assert text(load(tmp_path / "c.jsonl", marked(lines, codec))[4999:]) == f"{content} 4999"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (marked("Some words", "utf-16-le") + b"\x00", "broken utf-16 text"),
+        (marked("Some words", "utf-16-le") + b"\x00\xd8a\x00", "broken utf-16 text"),
+        (marked("Some words", "utf-32-be") + b"\x00\x7f\xff\xff", "broken utf-32 text"),
+        (b"\xff\xfe", "empty"),
+    ],
+)
+def test_broken_unicode_is_a_failure_of_the_file(tmp_path, content, reason):
+    (failure,) = load(tmp_path / "a.txt", content)
+    assert isinstance(failure, Failure)
+    assert failure.source == str(tmp_path / "a.txt")
+    assert reason in failure.reason
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "The café was closed.\n".encode("cp1252"),  # é, й, ι or И?
+        "Señor.".encode("cp1252"),
+        "naïve café, déjà vu ".encode() * 5 + b"\xe9 " + FRENCH.encode(),  # UTF-8 with one byte gone wrong
+        CHINESE.encode() + b"\xff" + CHINESE.encode(),
+        bytes(range(1, 256)) * 4,
+        b"\x80\x81\x82\x83\x84\x85\x90\x91" * 100,
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.json"])
+def test_what_cannot_be_told_is_refused_and_the_file_named(tmp_path, name, content):
+    (failure,) = load(tmp_path / name, content)
+    assert isinstance(failure, Failure)
+    assert failure.source.startswith(str(tmp_path / name))
+    assert "encoding cannot be told: save it as UTF-8" in failure.reason
+
+
+def test_of_lines_only_the_damaged_one_is_refused(tmp_path):
+    lines = [json.dumps({"text": f"{word} 灯台"}, ensure_ascii=False).encode() for word in ("one", "two", "three")]
+    first, failure, last = load(tmp_path / "a.jsonl", b"\n".join([lines[0], lines[1].replace(b"two", b"tw\xf6"), lines[2]]))
+    assert (text([first]), text([last])) == ("one 灯台", "three 灯台")
+    assert failure == Failure(f"{tmp_path}/a.jsonl:2", "not UTF-8: byte 0xf6 at column 13, and its encoding cannot be told: save it as UTF-8")
+
+
+def test_bytes_that_an_encoding_has_not_end_the_file_after_what_was_read(tmp_path):
+    record = json.dumps({"text": RUSSIAN}, ensure_ascii=False).encode("cp1251")
+    items = load(tmp_path / "a.jsonl", b"".join(record[:-2] + f" {n}\"}}\n".encode() for n in range(600)) + b'{"text": "\x98"}\n')
+    assert isinstance(items[0], Document)
+    assert isinstance(items[-1], Failure)
+    assert "broken Windows-1251 text" in items[-1].reason
+
+
+@pytest.mark.parametrize("content", [random.Random(5).randbytes(2000).replace(b"\0", b"\1"), b"\x1b\x00" * 50, b"MZ\x90\0\3" * 100, b"\xca\xfe\xba\xbe" + bytes(40)])
+def test_binary_files_are_no_text(tmp_path, content):
+    (failure,) = load(tmp_path / "a.bin", content)
+    assert isinstance(failure, Failure)
+
+
+@pytest.mark.parametrize("codec", ["cp1252", "cp1251", "gbk", "shift_jis"])
+@given(st.binary(min_size=1, max_size=300))
+def test_whatever_is_told_can_be_read_and_is_text(codec, data):
+    found = encoding.told(data + FRENCH[:20].encode(codec, "ignore"))
+    if found:
+        words = (data + FRENCH[:20].encode(codec, "ignore")).decode(found)
+        assert not any((ord(character) < 32 and character not in "\t\n\f\r\x1b") or 127 <= ord(character) < 160 for character in words)
+
+
+def test_without_the_extra_only_utf8_is_read(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "chardet", None)
+    monkeypatch.setattr(encoding, "find_spec", lambda _: None)
+    (failure,) = load(tmp_path / "a.txt", FRENCH.encode("cp1252"))
+    assert isinstance(failure, Failure)
+    assert failure.source == f"{tmp_path}/a.txt:1"
+    assert failure.reason.endswith("save it as UTF-8, or let it be guessed: pip install 'gswgraph[documents]'")
+    assert text(load(tmp_path / "b.txt", marked(FRENCH, "utf-16-le"))) == FRENCH.strip()

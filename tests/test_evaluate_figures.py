@@ -1,0 +1,242 @@
+"""The figures of an evaluation against hand-computed ones, two evaluations against each other, and the report."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import random
+
+import pytest
+from evaluate_fakes import FakeMemory, many, questions, record
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate import compare, evaluate, load, write
+from gsw_graph.evaluate.bootstrap import interval
+from gsw_graph.evaluate.report import page
+from gsw_graph.evaluate.tables import figures, notes
+
+FOUR = questions(
+    record("a", 1, 2, hops=2),
+    record("b", 3, hops=2, answers=["Ada of Skarholm"]),
+    record("c", 4, 5, hops=3, answerable=False),
+    record("dd", 9, hops=3),
+)
+SAID = {
+    ("a?", "ricr"): {"answer": "the Ada", "answer_source": "llm", "tokens": {"in": 100, "out": 10}, "dollars": 0.5, "plan_source": "given", "confidence": 0.9},
+    ("b?", "ricr"): {"answer": "Ada", "answer_source": "chain", "tokens": {"in": 50, "out": 0}, "plan_source": "llm"},
+    ("c?", "ricr"): {"abstained": True, "tokens": {"in": 20, "out": 5}, "dollars": 0.25},
+    ("dd?", "ricr"): {"abstained": True, "tokens": {"in": 0, "out": 0}},
+}
+
+
+def found(question, strategy):
+    return {"a?": [1, 7, 2], "b?": [7, 3], "c?": [4, 5], "dd?": [7]}[question] if strategy == "ricr" else [7, 1, 3]
+
+
+@pytest.fixture(scope="module")
+def four():
+    return evaluate(FakeMemory(found, SAID), FOUR, ["ricr", "dense"], k=10)
+
+
+def test_figures_by_hand(four):
+    one = four.strategies["ricr"]
+    assert (one["n"], one["with_gold"], one["failed"], one["cached"]) == (4, 3, 0, 0)
+    assert one["recall"] == {"1": pytest.approx(1 / 6), "2": 0.5, "5": pytest.approx(2 / 3), "10": pytest.approx(2 / 3)}  # c is not answerable, 20 was not asked
+    assert one["all_gold"] == {"1": 0, "2": pytest.approx(1 / 3), "5": pytest.approx(2 / 3), "10": pytest.approx(2 / 3)}
+    assert (one["em"], one["f1"]) == (pytest.approx(1 / 3), pytest.approx((1 + 0.5 + 0) / 3))  # "Ada": 1 of 1, 1 of 3
+    assert one["abstention"] == {"answerable": 3, "answered": pytest.approx(2 / 3), "unanswerable": 1, "abstained": 1}
+    assert one["ms"] == {
+        "mean": pytest.approx(22.5),
+        "p50": 20,
+        "p95": pytest.approx(28.5),
+        "stages": {"embed": {"mean": 1, "p50": 1, "p95": 1}},
+    }
+    assert one["tokens"] == {"in": 42.5, "out": 3.75, "total": 185}
+    assert (one["dollars"], one["plans"]) == (0.75, {"llm": 1, "none": 3})
+    # two hops: 160 tokens, a is right. Three hops: 25 tokens, c is rightly abstained from
+    assert one["economy"] == {"value": pytest.approx((2 * 160 + 3 * 25) / (2 * 1 + 3 * 1)), "by_hops": {"2": 160, "3": 25}}
+    assert one["intervals"]["f1"] == list(interval([1, 0.5, 0]))
+
+
+def test_given_plans_are_called_by_their_source():
+    said = {("a?", "ricr"): {"plan_source": "given"}}
+    asked = questions(record("a", 1, plan=["A?"]), record("b", 1))
+    one = evaluate(FakeMemory(found, said), asked, ["ricr"], plans="gold").strategies["ricr"]
+    assert one["plans"] == {"gold": 1, "none": 1}
+
+
+def test_figures_by_hops_are_those_of_their_questions(four):
+    by_hops = four.strategies["ricr"]["by_hops"]
+    assert list(by_hops) == ["2", "3"]
+    assert (by_hops["2"]["n"], by_hops["2"]["recall"]["2"], by_hops["2"]["f1"]) == (2, 0.75, 0.75)
+    assert (by_hops["3"]["with_gold"], by_hops["3"]["recall"]["5"], by_hops["3"]["abstention"]["answered"]) == (1, 0, 0)
+    unknown = evaluate(FakeMemory(found), questions(record("a", 1), record("b", 1, hops=2)), ["dense"])
+    assert list(unknown.strategies["dense"]["by_hops"]) == ["2", "?"]
+
+
+def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
+    one = four.strategies["dense"]
+    assert (one["em"], one["f1"], one["abstention"], one["economy"]) == (None, None, None, None)
+    assert "em" not in one["intervals"]
+    assert {row["metric"] for row in four.differences} == {f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)} | {"ms"}
+    passages_only = evaluate(FakeMemory(found, SAID), FOUR, ["ricr"], answer=False).strategies["ricr"]
+    assert passages_only["em"] is passages_only["abstention"] is None
+
+
+def test_nothing_found_is_no_abstention():
+    """A baseline that finds nothing for one question answers no more than for the others; one that always abstains does answer."""
+    said = {("b?", "bm25"): {"abstained": True}}
+    one = evaluate(FakeMemory(lambda q, s: [] if q == "b?" else [1], said), questions(record("a", 1), record("b", 1)), ["bm25"]).strategies["bm25"]
+    assert one["em"] is None
+    always = {(f"{id}?", "ricr"): {"abstained": True} for id in "ab"}
+    one = evaluate(FakeMemory(lambda q, s: [1], always), questions(record("a", 1), record("b", 1)), ["ricr"]).strategies["ricr"]
+    assert (one["em"], one["abstention"]["answered"], one["economy"]["value"]) == (0, 0, None)
+
+
+def test_differences_are_of_the_second_and_paired(four):
+    (recall,) = [one for one in four.differences if one["metric"] == "recall@2"]
+    assert (recall["first"], recall["second"], recall["n"]) == ("ricr", "dense", 3)
+    assert (recall["mean"], recall["above"], recall["below"], recall["equal"]) == (pytest.approx((0 - 1 + 0) / 3), 0, 1, 2)
+    names = ["linked", "dense", "ricr", "bm25", "auto"]
+    five = evaluate(FakeMemory(lambda question, strategy: [1, 3]), FOUR, names)
+    assert {(one["first"], one["second"]) for one in five.differences} == {("linked", name) for name in names[1:]}
+
+
+def test_replies_from_a_cache_are_told():
+    said = {
+        ("a?", "ricr"): {"answer": "Ada", "answer_source": "llm", "tokens": {"in": 0, "out": 0, "prompt": 90}},
+        ("b?", "ricr"): {"abstained": True, "tokens": {"in": 0, "out": 0, "prompt": 90}},
+        ("c?", "ricr"): {"plan_source": "llm", "tokens": {"in": 0, "out": 0}},
+        ("dd?", "ricr"): {"answer": "Ada", "answer_source": "llm", "tokens": {"in": 80, "out": 1, "prompt": 90}},
+    }
+    done = evaluate(FakeMemory(found, said, settings=Settings(llm="gpt")), FOUR, ["ricr"])
+    assert done.strategies["ricr"]["cached"] == 3
+    assert any("cache" in note for note in notes(done))
+
+
+def test_a_memory_of_another_corpus_is_told():
+    lost = evaluate(FakeMemory(lambda question, strategy: [6]), FOUR, ["dense"])
+    assert [note for note in notes(lost) if "hold the corpus" in note]
+    assert notes(evaluate(FakeMemory(found), FOUR, ["dense"])) == []
+    assert notes(evaluate(FakeMemory(found), questions(record("a")), ["dense"])) == ["The questions name no gold passages: there is no recall"]
+
+
+def test_results_come_back_from_their_file(four, tmp_path):
+    write(four, tmp_path)
+    assert load(tmp_path) == load(tmp_path / "results.json") == four
+    assert list(json.loads((tmp_path / "results.json").read_text())) == ["settings", "strategies", "differences", "questions", "failures"]
+    for text in ("", "[]", "{}", '{"settings": {}}'):
+        (tmp_path / "results.json").write_text(text)
+        with pytest.raises(InputError, match="no results"):
+            load(tmp_path)
+    with pytest.raises(InputError, match="cannot be read"):
+        load(tmp_path / "none")
+
+
+def test_two_evaluations_compared(four):
+    better = evaluate(FakeMemory(lambda question, strategy: [1, 2] if question == "a?" else [7], SAID), FOUR, ["ricr"], k=5)
+    done = compare(four, better)
+    by_metric = {one["metric"]: one for one in done.differences}
+    assert (done.questions, done.only_first, done.only_second) == (4, 0, 0)
+    assert done.settings == {"k": [10, 5]}
+    assert "recall@10" not in by_metric  # of which one knows nothing
+    assert by_metric["recall@2"]["mean"] == pytest.approx((0.5 - 1 + 0) / 3)
+    assert (by_metric["recall@2"]["above"], by_metric["recall@2"]["below"]) == (1, 1)
+    assert (by_metric["f1"]["mean"], by_metric["f1"]["n"]) == (0, 3)
+    assert (done.won["ricr recall@2"], done.lost["ricr recall@2"]) == (["a"], ["b"])
+    back = compare(better, four)
+    assert (back.won["ricr recall@2"], back.lost["ricr recall@2"]) == (["b"], ["a"])
+
+
+def test_evaluations_of_one_strategy_each_are_compared_whatever_their_names(four):
+    first, second = (evaluate(FakeMemory(found), FOUR, [name]) for name in ("dense", "linked"))
+    done = compare(first, second)
+    assert {(one["first"], one["second"], one["mean"]) for one in done.differences} == {("dense", "linked", 0.0)}
+    assert done.won == done.lost == {}
+    with pytest.raises(InputError, match="no strategy in common"):
+        compare(four, second)
+    with pytest.raises(InputError, match="no question in common"):
+        compare(first, evaluate(FakeMemory(lambda q, s: [1]), questions(record("z", 1)), ["dense"]))
+
+
+def test_only_shared_questions_are_compared():
+    some = questions(record("a", 1, 2, hops=2), record("z", 1))
+    done = compare(evaluate(FakeMemory(found), FOUR, ["dense"]), evaluate(FakeMemory(lambda q, s: [1]), some, ["dense"]))
+    assert (done.questions, done.only_first, done.only_second) == (1, 3, 1)
+
+
+def test_the_table_leaves_out_what_nobody_has(four):
+    columns, rows = figures(four)
+    assert columns == [
+        *("strategy", "n", "recall@1", "recall@2", "recall@5", "recall@10", "all gold@5", "EM", "F1", "answered", "abstained", "tokens", "tokens/right"),
+        *("mean ms", "p50 ms", "p95 ms"),
+    ]
+    assert [cell[0] for cell in rows[0]][:9] == ["ricr", "4", "16.7", "50.0", "66.7", "66.7", "66.7", "33.3", "50.0"]
+    assert [cell[0] for cell in rows[1]][7:13] == ["-"] * 6
+    no_model, _ = figures(evaluate(FakeMemory(found), FOUR, ["dense"]))
+    assert not {"EM", "F1", "answered", "abstained", "tokens"} & set(no_model)
+
+
+class Tags(html.parser.HTMLParser):
+    """What a page consists of: whether tags are closed, and what would be fetched or run."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.seen, self.attributes = [], set(), {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes |= dict(attrs)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.add(tag)
+        self.attributes |= dict(attrs)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_report_is_whole_and_fetches_nothing(four):
+    tags = Tags(page(four))
+    assert tags.open == []
+    assert {"svg", "table", "details", "figure"} <= tags.seen
+    assert not {"script", "link", "img", "iframe"} & tags.seen
+    assert not {"src", "href"} & set(tags.attributes)
+    assert "url(" not in page(four)
+
+
+def test_text_of_questions_does_no_harm_in_the_report():
+    hostile = '<script>alert(1)</script>"\'><img src=x> &amp; \ud800 \x00'
+    asked = questions({"id": hostile, "question": hostile, "answers": [hostile], "passages": ["x"]})
+    said = {(hostile, "ricr"): {"answer": hostile, "answer_source": "chain", "note": hostile}}
+    tags = Tags(page(evaluate(FakeMemory(lambda q, s: [1], said), asked, ["ricr"])))
+    assert not {"script", "img"} & tags.seen
+    assert tags.open == []
+
+
+def test_a_hostile_question_can_be_written(tmp_path):
+    asked = questions({"id": "\ud800", "question": "half a pair \ud800?", "answers": ["\udfff"]})
+    done = evaluate(FakeMemory(lambda q, s: [1]), asked, ["dense"], out=tmp_path)
+    write(done, tmp_path)
+    assert load(tmp_path).questions == done.questions
+
+
+def test_a_report_depends_on_nothing_but_what_was_found():
+    """Neither on the order in which rows came, nor on a clock."""
+    asked, passages, said = many()
+    done = evaluate(FakeMemory(passages, said), asked, ["ricr", "linked"])
+    from gsw_graph.evaluate.evaluation import put_together
+    from gsw_graph.evaluate.journal import Row
+
+    rows = {}
+    for question in random.Random(1).sample(done.questions, len(done.questions)):
+        for name, row in question["strategies"].items():
+            rows[name, question["key"]] = Row(name, question["key"], **{key: row[key] for key in Row.__dataclass_fields__ if key in row})
+    again = put_together(done.settings, asked, ["ricr", "linked"], rows)
+    assert again == done
+    assert page(again) == page(done)

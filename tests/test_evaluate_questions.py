@@ -1,0 +1,223 @@
+"""Questions in the shapes that data sets are published in, in small samples written for this test, and what is no question."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate.gold import Gold
+from gsw_graph.evaluate.plans import Plans, follows_plans, plans
+from gsw_graph.evaluate.questions import question_set, read_questions
+
+MUSIQUE = {
+    "id": "2hop__1_2",
+    "question": "Where was the builder of the Marrow Bridge born?",
+    "answer": "Skarholm",
+    "answer_aliases": ["Skarholm Town", "Skarholm"],
+    "answerable": True,
+    "paragraphs": [
+        {"idx": 0, "title": "Marrow Bridge", "paragraph_text": "Built by Ada.", "is_supporting": True},
+        {"idx": 1, "title": "Moss", "paragraph_text": "It is green.", "is_supporting": False},
+        {"idx": 2, "title": "Ada", "paragraph_text": "Born in Skarholm.", "is_supporting": True},
+    ],
+    "question_decomposition": [
+        {"id": 1, "question": "Marrow Bridge >> built by", "answer": "Ada", "paragraph_support_idx": 0},
+        {"id": 2, "question": "Where was #1 born?", "answer": "Skarholm", "paragraph_support_idx": 2},
+    ],
+}
+HOTPOT = {
+    "_id": "5a7",
+    "question": "Are Ada and Bob both builders?",
+    "answer": "yes",
+    "type": "comparison",
+    "level": "hard",
+    "supporting_facts": [["Ada", 0], ["Ada", 1], ["Bob", 0]],
+    "context": [["Ada", ["Ada built.", " She rested."]], ["Moss", ["It is green."]], ["Bob", ["Bob built."]]],
+}
+TWO_WIKI = {**HOTPOT, "_id": "2w", "type": "comparison", "evidences": [["Ada", "trade", "builder"]], "supporting_facts": [["Bob", 0], ["Nobody", 0]]}
+POPQA = {
+    "id": 4222,
+    "question": "What is Ada's occupation?",
+    "obj": "builder",
+    "possible_answers": '["builder", "mason"]',
+    "o_wiki_title": "Builder",
+    "o_aliases": '["constructor"]',
+    "s_pop": 12,
+    "paragraphs": [{"title": "Ada", "text": "Ada is a builder.", "is_supporting": True}, {"title": "Moss", "text": "Green.", "is_supporting": False}],
+}
+NQ = {
+    "question": "who built the marrow bridge",
+    "reference": ["Ada", "Ada of Skarholm"],
+    "contexts": [{"title": "Marrow Bridge", "text": "Built by Ada.", "is_supporting": True}, {"title": "Moss", "text": "Green.", "is_supporting": False}],
+}
+LVEVAL = {"input": "Who built it?", "context": "### Passage 1\nlong", "answers": ["Ada"], "answer_keywords": "Ada", "confusing_facts": ["Bob built it."], "length": 5}
+OWN = {"id": "o1", "question": "Who?", "answers": ["Ada", 7], "passages": ["T\ntext", {"title": "U", "text": "more"}], "sources": ["notes/a.md"], "plan": ["Who?"], "hops": 3}
+EXAMPLE = {"id": "x", "question": "Who?", "answer": "Ada", "supporting": ["a.md"], "question_decomposition": [{"question": "Who?", "answer": "Ada"}]}
+
+
+def one(value):
+    (found,) = question_set([("here", value)]).questions
+    return found
+
+
+@pytest.mark.parametrize(
+    ("value", "shape", "id", "answers", "gold", "hops"),
+    [
+        (MUSIQUE, "musique", "2hop__1_2", ["Skarholm", "Skarholm Town"], [("Marrow Bridge", "Built by Ada."), ("Ada", "Born in Skarholm.")], 2),
+        (HOTPOT, "hotpotqa", "5a7", ["yes"], [("Ada", "Ada built.  She rested."), ("Bob", "Bob built.")], 2),
+        (TWO_WIKI, "2wikimultihopqa", "2w", ["yes"], [("Bob", "Bob built.")], 1),  # a title that is not in the context is left out, as the reference does
+        (POPQA, "popqa", "4222", ["builder", "mason", "Builder", "constructor"], [("Ada", "Ada is a builder.")], 1),
+        (NQ, "nq", "1", ["Ada", "Ada of Skarholm"], [("Marrow Bridge", "Built by Ada.")], 1),
+        (LVEVAL, "lveval", "1", ["Ada"], [], None),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_published_shapes(value, shape, id, answers, gold, hops):
+    found = one(value)
+    assert (found.shape, found.id, list(found.answers), found.hops, found.answerable) == (shape, id, answers, hops, True)
+    assert list(found.gold) == [Gold(title, text) for title, text in gold]
+
+
+def test_hotpot_sentences_are_joined_in_both_ways():
+    """HippoRAG joins the sentences of HotpotQA with nothing and those of 2WikiMultiHopQA with a space."""
+    from fake_memory import passage
+
+    from gsw_graph.evaluate.gold import ranks
+
+    shown = [passage(1, title="Ada", text="Ada built. She rested."), passage(2, title="Bob", text="Bob built.")]
+    assert ranks(one(HOTPOT).gold, shown) == [1, 2]
+
+
+def test_our_own_shape():
+    found = one(OWN)
+    assert (found.shape, found.answers, found.hops, found.plan) == ("own", ("Ada", "7"), 3, ["Who?"])
+    assert found.gold == (Gold("", "T\ntext"), Gold("U", "more"), Gold(source="notes/a.md"))
+    example = one(EXAMPLE)
+    assert (example.gold, example.hops) == ((Gold(source="a.md"),), 1)
+    bare = one({"question": "Who?", "plan": ["A?", "B #1?"]})
+    assert (bare.answers, bare.gold, bare.hops, bare.answerable) == ((), (), 2, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "answerable"),
+    [
+        ({"answerable": False}, False),
+        ({"answer": "No Answer", "answer_aliases": [], "answerable": None}, False),
+        ({"answer": "N/A", "answer_aliases": ["no answer"], "answerable": None}, False),
+        ({"answer": "N/A", "answer_aliases": ["Ada"], "answerable": None}, True),
+        ({"answer": "no answer", "answerable": True}, True),
+    ],
+)
+def test_what_the_corpus_does_not_answer(changes, answerable):
+    found = one({**MUSIQUE, **changes})
+    assert found.answerable is answerable
+    assert bool(found.answers) is answerable
+
+
+def test_ids_that_repeat_get_keys_that_do_not():
+    found = question_set([("p", {**MUSIQUE, "id": id}) for id in ("a", "a", "a#2", "a", "b")]).questions
+    assert [question.key for question in found] == ["a", "a#2", "a#2#2", "a#3", "b"]
+    assert [question.id for question in found] == ["a", "a", "a#2", "a", "b"]
+
+
+@pytest.mark.parametrize("write", [json.dumps, lambda v: "\n".join(map(json.dumps, v)), lambda v: json.dumps({"data": v}, indent=1), lambda v: "\ufeff" + json.dumps(v)])
+def test_files(tmp_path, write):
+    path = tmp_path / "q"
+    path.write_text(write([MUSIQUE, {"title": "T", "text": "no question"}, HOTPOT]), encoding="utf-8")
+    found = read_questions(path)
+    assert [question.id for question in found.questions] == ["2hop__1_2", "5a7"]
+    assert found.shapes == {"hotpotqa": 1, "musique": 1}
+    (failure,) = found.failures
+    assert failure.source in (f"{path}:2", f"{path}: record 2")
+    assert failure.reason == "no `question`"
+
+
+def test_one_object_and_a_broken_line(tmp_path):
+    path = tmp_path / "q"
+    path.write_text(json.dumps(MUSIQUE, indent=2), encoding="utf-8")
+    assert len(read_questions(path).questions) == 1
+    path.write_text(f"{json.dumps(MUSIQUE)}\n{{broken\n\n{json.dumps(NQ)}\n", encoding="utf-8")
+    found = read_questions(path)
+    assert [question.key for question in found.questions] == ["2hop__1_2", "3"]
+    assert found.failures[0].source == f"{path}:2"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "[]", "7", '"x"', "[1, 2]", '{"title": "T", "text": "t"}', "not json", '[{"question": " "}]', "[" * 100_000, '{"question": "Who?"'], ids=lambda text: text[:9]
+)
+def test_no_questions_is_one_error(tmp_path, text):
+    path = tmp_path / "q"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        read_questions(path)
+    assert str(path) in str(error.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "q").write_bytes(b'[{"question": "\xff"}]')
+    for path in (tmp_path, tmp_path / "none", tmp_path / "q"):
+        with pytest.raises(InputError, match=str(path)):
+            read_questions(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer": {"a": 1}},
+        {"answer": [True]},
+        {"answerable": "yes"},
+        {"paragraphs": {"title": "T"}},
+        {"paragraphs": ["T"]},
+        {"paragraphs": [{"title": "T"}]},
+        {"supporting_facts": ["Ada"], "context": []},
+        {"supporting_facts": [["Ada", 0]], "context": [["Ada", "no list"]]},
+        {"supporting_facts": [["Ada", 0]], "context": [7]},
+        {"sources": [1]},
+        {"answer": None, "possible_answers": "[broken"},
+    ],
+)
+def test_a_record_with_a_wrong_type_is_left_out_and_the_rest_is_read(changes):
+    found = question_set([("bad", {**MUSIQUE, **changes}), ("good", HOTPOT)])
+    assert [question.id for question in found.questions] == ["5a7"]
+    assert [failure.source for failure in found.failures] == ["bad"]
+
+
+def test_plans_of_the_data_set_and_of_files(tmp_path):
+    asked = question_set([("p", MUSIQUE), ("p", NQ), ("p", {**MUSIQUE, "id": "other"})])
+    first, second, third = asked.questions
+    gold = plans("gold", asked)
+    assert gold.of(first, "ricr", model=False) == MUSIQUE["question_decomposition"]
+    assert gold.of(second, "ricr", model=False) is None
+    assert gold.of(second, "ricr", model=True) is False  # the model answers, and shall not plan
+    assert gold.of(first, "linked", model=True) is None  # which cannot be asked with a plan, not even with none
+    assert plans("model", asked).of(first, "ricr", model=True) is None
+    assert plans("none", asked).of(first, "ricr", model=True) is False
+    path = tmp_path / "plans"
+    forms = ({"2hop__1_2": ["A?"], "who built the marrow bridge": ["B?"]}, [{"id": "2hop__1_2", "plan": ["A?"]}, {"question": NQ["question"], "plan": ["B?"]}])
+    for form in forms:
+        path.write_text(json.dumps(form))
+        found = plans(str(path), asked)
+        assert (found.kind, found.of(first, "auto", model=False), found.of(second, "ricr", model=False), found.of(third, "ricr", model=False)) == ("file", ["A?"], ["B?"], None)
+    path.write_text('{"id": "2hop__1_2", "plan": ["A?"]}\n{"id": "other", "question_decomposition": ["C?"]}')
+    assert plans(str(path), asked).by_key == {"2hop__1_2": ["A?"], "other": ["C?"]}
+
+
+def test_plans_that_cannot_be_had(tmp_path):
+    asked = question_set([("p", NQ)])
+    with pytest.raises(InputError, match="no gold plans"):
+        plans("gold", asked)
+    with pytest.raises(InputError, match="cannot be read"):
+        plans(str(tmp_path / "none"), asked)
+    for text in ('{"x": ["A?"]}', "[", '[{"plan": ["A?"]}]', '{"id": "x"}'):
+        (tmp_path / "plans").write_text(text)
+        with pytest.raises(InputError, match="plans"):
+            plans(str(tmp_path / "plans"), asked)
+
+
+def test_which_strategies_follow_plans():
+    assert [name for name in ("auto", "linked", "ricr", "dense", "bm25") if follows_plans(name)] == ["auto", "ricr"]
+    with pytest.raises(InputError, match="no strategy"):
+        follows_plans("magic")
+    assert Plans().of(one(NQ), "ricr", model=False) is None

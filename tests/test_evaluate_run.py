@@ -1,0 +1,230 @@
+"""Runs of an evaluation: what is asked, what is kept, and what becomes of a run that is killed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import evaluate_fakes
+import pytest
+from evaluate_fakes import FakeMemory, many, questions, record
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import EngineError, InputError, StoppedError
+from gsw_graph.evaluate import Variant, evaluate, write
+from gsw_graph.evaluate.plans import Plans
+from gsw_graph.evaluate.variants import current, parse_value
+from gsw_graph.retrieve import walk
+
+MODEL = Settings(llm="gpt")
+
+
+def nothing(question, strategy):
+    return [1]
+
+
+def test_every_question_is_asked_with_every_strategy_and_another_first_each_time():
+    memory = FakeMemory(nothing)
+    found = evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
+    assert memory.asked == [("a?", "linked"), ("a?", "dense"), ("b?", "dense"), ("b?", "linked")]
+    assert {(call["k"], call["keep"], call["llm"]) for call in memory.calls} == {(7, False, False)}
+    warmed = [(call["question"], call["strategy"]) for call in memory.calls[:2]]
+    assert warmed == [("a?", "linked"), ("a?", "dense")]
+    assert list(found.strategies) == ["linked", "dense"]
+    assert [row["strategies"]["dense"]["ranks"] for row in found.questions] == [[1], [None]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "asked"),
+    [
+        (Settings(), {}, {"plan": None, "llm": False, "answer": True}),
+        (MODEL, {}, {"plan": None, "llm": True, "answer": True}),  # the model plans, as `ask` does
+        (MODEL, {"plans": "none"}, {"plan": False, "llm": True, "answer": True}),  # the model answers, and must not plan
+        (MODEL, {"plans": "none", "answer": False}, {"plan": None, "llm": False, "answer": False}),  # nothing for the model to do
+        (MODEL, {"plans": "model", "answer": False}, {"plan": None, "llm": True, "answer": False}),
+        (MODEL, {"llm": False}, {"plan": None, "llm": False, "answer": True}),
+        (MODEL, {"plans": "gold"}, {"plan": ["A?"], "llm": True, "answer": True}),
+        (Settings(), {"plans": Plans("file", {"a": ["B?"]}, "1")}, {"plan": ["B?"], "llm": False, "answer": True}),
+    ],
+)
+def test_plans_and_models(settings, options, asked):
+    memory = FakeMemory(nothing, settings=settings)
+    found = evaluate(memory, questions(record("a", 1, plan=["A?"])), ["ricr"], **options)
+    assert {name: memory.calls[-1][name] for name in asked} == asked
+    assert found.settings["llm"] == ("gpt" if asked["llm"] else None)
+    assert memory.calls[0]["llm"] is memory.calls[0]["answer"] is False  # warming costs nothing
+
+
+@pytest.mark.parametrize(
+    ("strategies", "options", "message"),
+    [
+        (["magic"], {}, "no strategy 'magic'"),
+        ([], {}, "no strategy is named"),
+        (["linked", "linked"], {}, "named twice"),
+        (["ricr"], {"plans": "gold"}, "no gold plans"),
+        (["ricr"], {"plans": "model"}, "no language model"),
+        (["ricr"], {"plans": "/nowhere/plans"}, "cannot be read"),
+    ],
+)
+def test_what_cannot_be_run_is_said_before_anything_is_asked(strategies, options, message):
+    memory = FakeMemory(nothing)
+    with pytest.raises(InputError, match=message):
+        evaluate(memory, questions(record("a", 1)), strategies, **options)
+    assert memory.calls == []
+
+
+def test_an_empty_memory_is_refused():
+    memory = FakeMemory(nothing)
+    memory.status = lambda: replace(FakeMemory(nothing).status(), nodes={})
+    with pytest.raises(InputError, match=r"empty.*gswgraph load") as error:
+        evaluate(memory, questions(record("a", 1)), ["linked"])
+    assert "secret" not in str(error.value)
+
+
+def test_a_question_that_cannot_be_asked_counts_as_not_found():
+    memory = FakeMemory(lambda question, strategy: InputError("too odd") if question == "b?" else [1])
+    found = evaluate(memory, questions(record("a", 1), record("b", 1, 2)), ["linked"])
+    one = found.strategies["linked"]
+    assert (one["n"], one["failed"], one["recall"]["5"], one["ms"]["mean"]) == (2, 1, 0.5, pytest.approx(20.0))
+    assert found.failures == [{"question": "b", "strategy": "linked", "reason": "too odd"}]
+
+
+@pytest.mark.parametrize("error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()])
+def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
+    asked = questions(*(record(f"q{n}", 1) for n in range(5)))
+    memory = FakeMemory(lambda question, strategy: (_ for _ in ()).throw(error) if question == "q3?" else [1])
+    with pytest.raises(type(error)):
+        evaluate(memory, asked, ["linked"], out=tmp_path)
+    memory = FakeMemory(nothing)
+    seen = []
+    found = evaluate(memory, asked, ["linked"], out=tmp_path, progress=lambda done, total: seen.append((done, total)))
+    assert memory.asked == [("q3?", "linked"), ("q4?", "linked")]
+    assert seen == [(3, 5), (4, 5), (5, 5)]
+    assert found == evaluate(FakeMemory(nothing), asked, ["linked"])
+    again = FakeMemory(nothing)
+    evaluate(again, asked, ["linked", "dense"], out=tmp_path)  # a strategy more is asked alone
+    assert {strategy for _, strategy in again.asked} == {"dense"}
+
+
+@pytest.mark.parametrize("lines", [1, 7, 25])
+def test_a_run_that_is_killed_goes_on_and_gives_the_same_report(tmp_path, lines):
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    asked, found, said = many()
+    write(evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5, out=undisturbed), undisturbed)
+    journal = killed / "answers.jsonl"
+    process = subprocess.Popen([sys.executable, evaluate_fakes.__file__, str(killed), "0.05"], cwd=Path(evaluate_fakes.__file__).parent)
+    try:
+        while process.poll() is None and (not journal.exists() or journal.read_bytes().count(b"\n") < 1 + lines):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    finally:
+        process.wait()
+    kept = journal.read_bytes().count(b"\n") - 1
+    assert lines <= kept < 40
+    assert not (killed / "whole").exists()
+    assert not (killed / "results.json").exists()
+    memory = FakeMemory(found, said)
+    write(evaluate(memory, asked, ["ricr", "linked"], k=5, out=killed), killed)
+    assert len(memory.asked) == 40 - kept
+    for name in ("results.json", "report.html"):
+        assert (killed / name).read_bytes() == (undisturbed / name).read_bytes()
+    assert sorted(journal.read_bytes().split(b"\n")) == sorted((undisturbed / "answers.jsonl").read_bytes().split(b"\n"))
+
+
+def test_a_last_line_that_was_cut_off_is_asked_again(tmp_path):
+    asked = questions(record("a", 1), record("b", 1))
+    whole = evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
+    journal = tmp_path / "answers.jsonl"
+    data = journal.read_bytes()
+    start = data.rstrip(b"\n").rfind(b"\n") + 1
+    for cut in (start + 1, len(data) - 1, start, 5):
+        journal.write_bytes(data[:cut])
+        memory = FakeMemory(nothing)
+        assert evaluate(memory, asked, ["linked"], out=tmp_path) == whole
+        assert len(memory.asked) == (2 if cut == 5 else 1)
+        assert journal.read_bytes() == data
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path):
+    asked = questions(record("a", 1))
+    evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
+    before = (tmp_path / "answers.jsonl").read_bytes()
+    with pytest.raises(InputError, match=r"another evaluation: k was 20 and is 3"):
+        evaluate(FakeMemory(nothing), asked, ["linked"], k=3, out=tmp_path)
+    with pytest.raises(InputError, match=r"questions was"):
+        evaluate(FakeMemory(nothing), replace(asked, sha256="other"), ["linked"], out=tmp_path)
+    assert (tmp_path / "answers.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["my notes", "my notes\n", '{"run": 1}\n', "[]\n", "DAMAGED"])
+def test_a_file_that_is_no_journal_is_not_touched(tmp_path, text):
+    asked = questions(record("a", 1), record("b", 1))
+    evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
+    journal = tmp_path / "answers.jsonl"
+    if text == "DAMAGED":
+        text = journal.read_text().replace('"key": "a"', '"key" "a"')
+    journal.write_text(text)
+    with pytest.raises(InputError, match=r"answers\.jsonl|another evaluation"):
+        evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
+    assert journal.read_text() == text
+
+
+def test_no_secret_is_kept(tmp_path):
+    asked, found, said = many()
+    write(evaluate(FakeMemory(found, said), asked, ["ricr"], out=tmp_path), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"answers.jsonl", "results.json", "report.html"}
+    for path in tmp_path.iterdir():
+        assert "secret" not in path.read_text()
+        assert "host:7687" in path.read_text()
+    settings = json.loads((tmp_path / "results.json").read_text())["settings"]
+    assert settings["config"]["embedder"] == "all-MiniLM-L6-v2"
+    assert "Question" not in settings["memory"]["nodes"]
+
+
+def test_a_variant_sets_constants_while_it_asks():
+    seen = []
+    memory = FakeMemory(lambda question, strategy: seen.append((walk.RESTART, walk.STEPS)) or [1])
+    variants = ["linked", Variant("linked", {"walk.RESTART": 0.3, "walk.STEPS": 4})]
+    usual = (walk.RESTART, walk.STEPS)
+    found = evaluate(memory, questions(record("a", 1)), variants)
+    assert seen == [usual, (0.3, 4)] * 2  # warming, then asking
+    assert usual == (walk.RESTART, walk.STEPS)
+    assert list(found.strategies) == ["linked", "linked [walk.RESTART=0.3, walk.STEPS=4]"]
+    with pytest.raises(ZeroDivisionError), variants[1].applied():
+        raise ZeroDivisionError
+    assert usual == (walk.RESTART, walk.STEPS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("walk.NOTHING", 1, "no setting"),
+        ("nowhere.RESTART", 1, "no module nowhere"),
+        ("RESTART", 1, "no setting"),
+        ("walk.restart", 1, "no setting"),
+        ("os.path.SEP", 1, "no setting"),
+        ("evidence._WALKED", 1, "no setting"),
+        ("walk.STEPS", 1.5, "cannot be 1.5"),
+        ("walk.STEPS", True, "cannot be True"),
+        ("walk.RESTART", "x", "cannot be 'x'"),
+        ("pair_score.WEIGHTS", 1.0, "is a ndarray"),
+        ("name_graph.TITLE_WEIGHT", 1.0, "kept on disk"),  # or graphs of other weights would be cached under its name
+        ("graph_cache.TITLE_WEIGHT", 1.0, "kept on disk"),
+    ],
+)
+def test_settings_that_there_are_not(name, value, message):
+    with pytest.raises(InputError, match=message):
+        Variant("linked", {name: value})
+
+
+def test_values_have_the_type_of_the_setting():
+    assert (parse_value("walk.STEPS", "4"), parse_value("walk.RESTART", "4"), parse_value("chain_score.DEFAULT", "product")) == (4, 4.0, "product")
+    assert current("walk.STEPS") == walk.STEPS
+    for name, text in (("walk.STEPS", "4.5"), ("walk.RESTART", "x")):
+        with pytest.raises(InputError, match="cannot be"):
+            parse_value(name, text)

@@ -1,0 +1,97 @@
+"""Tuning: the held-out figure is of questions that the choice did not see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from evaluate_fakes import FakeMemory, questions, record
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate import tune
+from gsw_graph.evaluate.bootstrap import SEED
+from gsw_graph.evaluate.tune import cross_validate
+from gsw_graph.retrieve import walk
+
+
+def names(number):
+    return [{"walk.STEPS": n} for n in range(number)]
+
+
+def by_loops(table, folds, repeats):
+    """The same, question by question."""
+    source = np.random.default_rng(SEED)
+    number = len(table[0])
+    total = [0.0] * number
+    for _ in range(repeats):
+        fold = source.permutation(np.arange(number) % folds)
+        for question in range(number):
+            others = [other for other in range(number) if fold[other] != fold[question]]
+            means = [round(sum(row[other] for other in others) / len(others), 12) for row in table]
+            total[question] += table[means.index(max(means))][question]
+    return sum(total) / number / repeats
+
+
+@given(st.integers(2, 5), st.integers(0, 1000), st.integers(1, 4), st.integers(5, 12))
+def test_cross_validation_equals_the_plain_way(folds, seed, combinations, number):
+    table = np.random.default_rng(seed).integers(0, 3, (combinations, number)) / 2
+    found = cross_validate(table, names(combinations), metric="f1", folds=folds, repeats=3)
+    assert found.held_out == pytest.approx(by_loops(table.tolist(), folds, 3))
+    assert found.fitted == pytest.approx(table.mean(axis=1).max())
+    assert found.usual == pytest.approx(table[0].mean())
+    assert found.gain["mean"] == pytest.approx(found.held_out - found.usual)
+    assert sum(one["chosen"] for one in found.tried) == pytest.approx(1)
+
+
+def test_choosing_among_noise_gains_nothing_held_out():
+    """The fitted figure flatters: among 60 settings that do not differ the best seems far better than all are."""
+    table = np.random.default_rng(5).random((60, 80))
+    found = cross_validate(table, names(60), metric="f1", folds=5, repeats=20)
+    assert found.fitted > 0.55
+    assert found.held_out < 0.52
+
+
+def test_a_setting_that_is_better_is_chosen():
+    table = np.array([[0.5] * 20, [0.25] * 20, [0.75] * 19 + [0.0]])
+    found = cross_validate(table, names(3), metric="f1", folds=4, repeats=5)
+    assert (found.best, found.fitted) == ({"walk.STEPS": 2}, 0.7125)
+    assert found.held_out == 0.7125
+    assert [one["chosen"] for one in found.tried] == [0, 0, 1]
+    assert found.gain["below"] == 1
+
+
+def test_of_equals_the_usual_stays():
+    found = cross_validate(np.full((3, 8), 0.1), names(3), metric="f1", folds=4, repeats=2)
+    assert (found.best, [one["chosen"] for one in found.tried]) == ({"walk.STEPS": 0}, [1, 0, 0])
+
+
+@pytest.mark.parametrize(("number", "folds"), [(0, 2), (1, 2), (4, 5), (4, 1)])
+def test_too_few_questions_are_refused(number, folds):
+    with pytest.raises(InputError, match=f"{number} questions"):
+        cross_validate(np.zeros((2, number)), names(2), metric="f1", folds=folds, repeats=1)
+
+
+def test_every_combination_and_the_usual_is_asked(tmp_path):
+    usual = {"walk.RESTART": walk.RESTART, "walk.STEPS": walk.STEPS}
+    asked = questions(*(record(f"q{n}", 1, 2) for n in range(6)), record("c", 1, answerable=False))
+    memory = FakeMemory(lambda question, strategy: [1, 2] if walk.STEPS == 4 else [1])
+    grid = {"walk.RESTART": [0.2, 0.3], "walk.STEPS": [walk.STEPS, 4]}
+    found = tune(memory, asked, "linked", grid, folds=3, repeats=2, out=tmp_path)
+    assert found.questions == 6  # recall is of what can be answered
+    assert [one["settings"] for one in found.tried] == [usual, *({"walk.RESTART": r, "walk.STEPS": s} for r in (0.2, 0.3) for s in (walk.STEPS, 4))]
+    assert [one["mean"] for one in found.tried] == [0.5, 0.5, 1, 0.5, 1]
+    assert (found.best, found.held_out, found.fitted, found.usual) == ({"walk.RESTART": 0.2, "walk.STEPS": 4}, 1, 1, 0.5)
+    again = FakeMemory(lambda question, strategy: [])
+    assert tune(again, asked, "linked", grid, folds=3, repeats=2, out=tmp_path) == found
+    assert again.calls == []  # all of it was kept
+
+
+@pytest.mark.parametrize(
+    ("grid", "metric", "message"), [({"walk.NOTHING": [1]}, "f1", "no setting"), ({"walk.STEPS": [3]}, "ms", "no metric 'ms'"), ({"walk.STEPS": [3]}, "luck", "no metric")]
+)
+def test_what_cannot_be_tuned(grid, metric, message):
+    memory = FakeMemory(lambda question, strategy: [1])
+    with pytest.raises(InputError, match=message):
+        tune(memory, questions(record("a", 1)), "linked", grid, metric=metric)
+    assert memory.calls == []

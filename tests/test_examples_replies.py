@@ -1,0 +1,94 @@
+"""The recorded replies of the example corpus: each answers one request that gswgraph sends, and is read without a repair."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from scripted_chat import ScriptedChat
+
+from gsw_graph.answer.reply import parse
+from gsw_graph.extract.llm import check, faults_of, request
+from gsw_graph.loaders import read
+from gsw_graph.model import Document
+from gsw_graph.plan.decompose import decompose
+from gsw_graph.testing.replies import read_script
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+LINES = [json.loads(line) for line in (EXAMPLES / "replies.jsonl").read_text(encoding="utf-8").splitlines()]
+QUESTIONS = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+PLANNED = [line["when"]["contains"][0].removeprefix("Question: ") for line in LINES if line["when"]["stage"] == "plan"]
+ANSWERS = [line for line in LINES if line["when"]["stage"] == "answer"]
+BREAKS = {"dangling answer", "unanswered", "conflict", "orphan", "pronoun", "several unknowns", "merged possessive", "empty"}
+
+
+def even(text):
+    return " ".join(text.split())
+
+
+def replies(stage, message):
+    """The lines that answer a request of this stage, as the model server looks for them."""
+    said = even(message)
+    return [line for line in LINES if line["when"]["stage"] == stage and all(even(part) in said for part in line["when"]["contains"])]
+
+
+@pytest.fixture(scope="module")
+def passages():
+    documents = [item for item in read([str(EXAMPLES / "corpus")]) if isinstance(item, Document)]
+    return [(document, passage.position) for document in documents for passage in document.passages]
+
+
+def test_the_model_server_takes_the_file():
+    read_script(EXAMPLES / "replies.jsonl")
+    assert {line["when"]["stage"] for line in LINES} == {"extract", "plan", "answer"}
+
+
+def test_every_passage_has_one_reply_and_every_reply_its_passage(passages):
+    found = [replies("extract", request(document, position).messages[-1]["content"]) for document, position in passages]
+    assert [len(lines) for lines in found] == [1] * len(passages)
+    assert sum(line["when"]["stage"] == "extract" for line in LINES) == len(passages) == len({id(lines[0]) for lines in found})
+
+
+def test_an_extraction_is_read_and_its_questions_can_be_followed(passages):
+    for document, position in passages:
+        [line] = replies("extract", request(document, position).messages[-1]["content"])
+        found = check(document, position)(line["reply"])
+        assert found.entities
+        assert found.phrases
+        assert found.facts
+        assert not [fault for fault in faults_of(document, position, found) if fault.kind in BREAKS]
+
+
+def test_every_example_question_has_a_plan():
+    assert {question["question"] for question in QUESTIONS} <= set(PLANNED)
+    assert len(PLANNED) == len(set(PLANNED))
+
+
+@pytest.mark.parametrize("question", PLANNED)
+def test_a_plan_is_taken_as_it_is(question):
+    [line] = replies("plan", f"Question: {question}")
+    chat = ScriptedChat(line["reply"])
+    plan = decompose(question, chat)
+    assert not chat.told
+    assert replies("plan", chat.requests[0].messages[-1]["content"]) == [line]
+    assert [step.question for step in plan.steps] == [step["question"] for step in line["reply"]["plan"]]
+
+
+@pytest.mark.parametrize("line", ANSWERS, ids=lambda line: line["when"]["contains"][0])
+def test_an_answer_is_read_and_right(line):
+    question = line["when"]["contains"][0].removeprefix("Question: ")
+    said = parse(line["reply"])
+    assert question in PLANNED
+    assert replies("answer", f"Question: {question}") == [line]
+    gold = next((known for known in QUESTIONS if known["question"] == question), None)
+    if gold is None:
+        assert said.answer is None
+        assert said.missing
+    else:
+        assert said.answer in (gold["answer"], *gold["answer_aliases"])
+        assert len(said.sources) == len(gold["supporting"])
+
+
+def test_one_answer_says_what_is_missing():
+    assert sum(parse(line["reply"]).answer is None for line in ANSWERS) == 1

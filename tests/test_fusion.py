@@ -1,0 +1,107 @@
+"""Fusion: answers that lead on, and pairs scored with the walk of their question."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gsw_graph.retrieve import name_graph
+from gsw_graph.retrieve.candidates import Scored
+from gsw_graph.retrieve.fusion import BRIDGES, Answered, bridges
+from gsw_graph.retrieve.fusion_hops import WALK_WEIGHT, rescored
+from gsw_graph.store.hops import Pair
+
+QUESTION = "Who leads the club that owns the Stone Pier?"
+NAMES = name_graph.build(
+    [
+        ("pier", ["stone pier", "harbour club", "ana ruiz", "lone name"], [True, False, False, False]),
+        ("club", ["harbour club", "carla duarte"], [True, False]),
+        ("ana", ["ana ruiz"], [True]),
+        ("town", ["carla duarte", "valle alto"], [False, True]),
+    ]
+)
+VECTOR = np.array([1.0, 0.0], dtype=np.float32)
+
+
+def vectors(*cosines: float) -> np.ndarray:
+    return np.array([[c, (1 - c * c) ** 0.5] for c in cosines], dtype=np.float32)
+
+
+def found(pairs: list[tuple[list[str], str]], cosines: list[float], walked: list[tuple[str, float]]):  # type: ignore[no-untyped-def]
+    made = [Answered(answers, passage, n) for n, (answers, passage) in enumerate(pairs)]
+    return bridges(NAMES, QUESTION, VECTOR, walked, made, vectors(*cosines))
+
+
+def test_the_best_answers_of_the_best_passages_become_questions() -> None:
+    some = found([(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")], [0.5, 0.7, 0.1], [("pier", 0.4), ("club", 0.1)])
+    assert [bridge.answer for bridge in some] == ["Harbour Club", "Ana Ruiz"]
+    assert some[0].question == f"{QUESTION} Harbour Club"
+    assert some[0].weight == 1
+    assert some[1].weight == pytest.approx(np.exp(-10 * 0.2), rel=1e-3)
+    assert len(some) == BRIDGES
+
+
+def test_the_weight_of_the_walk_counts() -> None:
+    pairs = [(["Ana Ruiz"], "pier"), (["Carla Duarte"], "club")]
+    for walked, first in (([("pier", 0.5), ("club", 0.1)], "Ana Ruiz"), ([("pier", 0.1), ("club", 0.5)], "Carla Duarte")):
+        some = found(pairs, [0.5, 0.5], walked)
+        assert some[0].answer == first
+        assert some[1].weight == pytest.approx(0.2, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("the Stone Pier", "it stands in the question"),
+        ("Lone Name", "no other passage names it"),
+        ("1902", "a number names nothing"),
+        ("3 May 1871", "a date names nothing"),
+        ("Somebody Else", "the memory does not know it"),
+        ("", "it is nothing"),
+        ("!!!", "it is nothing"),
+    ],
+)
+def test_what_leads_nowhere_is_no_bridge(answer: str, why: str) -> None:
+    some = found([([answer], "pier"), (["Ana Ruiz"], "pier")], [0.9, 0.1], [("pier", 1.0)])
+    assert [bridge.answer for bridge in some] == ["Ana Ruiz"], why
+
+
+def test_an_answer_may_hold_the_name_that_leads_on() -> None:
+    some = found([(["Ana Ruiz, an engineer"], "pier")], [0.4], [("pier", 1.0)])
+    assert [bridge.answer for bridge in some] == ["Ana Ruiz, an engineer"]
+
+
+def test_the_same_answer_counts_once_with_its_best_weight() -> None:
+    some = found([(["ana ruiz"], "pier"), (["Ana Ruiz", "Harbour Club"], "pier")], [0.2, 0.6], [("pier", 1.0)])
+    assert [bridge.answer for bridge in some] == ["Ana Ruiz", "Harbour Club"]
+    assert [bridge.weight for bridge in some] == [1, 1]
+
+
+def test_no_pairs_no_bridges() -> None:
+    assert found([], [], [("pier", 1.0)]) == []
+
+
+def pair(number: int, passage: str) -> Pair:
+    return Pair(f"id{number}", "Who?", ("x",), (), passage, passage, number)
+
+
+def test_the_walk_lifts_pairs_of_its_passages() -> None:
+    before = [Scored(pair(0, "far"), ("vector",), 0.6), Scored(pair(1, "best"), ("walk",), 0.4), Scored(pair(2, "some"), ("name",), 0.5)]
+    after = rescored(before, {"best": 1.0, "some": 0.25})
+    assert [one.pair.number for one in after] == [1, 2, 0]
+    logit = np.log(0.4 / 0.6) + WALK_WEIGHT / 2
+    assert after[0].score == pytest.approx(1 / (1 + np.exp(-logit)))
+    assert next(one for one in after if one.pair.number == 2).score == pytest.approx(0.5)  # a quarter of the best is neither good nor bad
+    assert [one.ways for one in after] == [("walk",), ("name",), ("vector",)]
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0])
+def test_scores_at_the_ends_stay_scores(score: float) -> None:
+    (one,) = rescored([Scored(pair(0, "p"), (), score)], {})
+    assert 0 <= one.score <= 1
+
+
+def test_equal_scores_stand_in_the_order_of_their_ids() -> None:
+    some = [Scored(pair(n, "p"), (), 0.5) for n in (2, 0, 1)]
+    assert [one.pair.number for one in rescored(some, {"p": 1.0})] == [0, 1, 2]
+    assert rescored([], {}) == []

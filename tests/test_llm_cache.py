@@ -1,0 +1,184 @@
+"""Kept replies: by content, for good, for many processes, for their owner alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.inference.cache import Cache, Kept
+from gsw_graph.inference.chat_request import Request
+
+ASKED = Request("extract", ({"role": "system", "content": "s"}, {"role": "user", "content": "Łódź \udc80"}), {"type": "object", "required": ["a"]}, "a.txt")
+WRITER = """
+import sys
+from pathlib import Path
+from gsw_graph.inference.cache import Cache, Kept
+cache = Cache(Path(sys.argv[1]))
+for number in range(int(sys.argv[3])):
+    cache.put(f"{sys.argv[2]}-{number}", "m", "plan", Kept({"number": number}, 1, 2, 0.5))
+    print(number, flush=True)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "llm.sqlite"
+
+
+def writer(file: Path, name: str, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", WRITER, str(file), name, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+def test_kept_for_good(file: Path) -> None:
+    cache = Cache(file)
+    key = cache.key("m", ASKED)
+    assert (cache.get(key), cache.has(key)) == (None, False)
+    for content in ({"a": ["x", None, 1.5, "Łódź"]}, "a text\n", {"a": 2}):
+        cache.put(key, "m", "extract", Kept(content, 10, 20, 1.5))
+        assert cache.get(key) == Kept(content, 10, 20, 1.5)
+    cache.close()
+    again = Cache(file)
+    assert (again.get(key), again.has(key)) == (Kept({"a": 2}, 10, 20, 1.5), True)
+    again.close()
+
+
+def test_key_is_of_all_that_decides_and_of_nothing_else(file: Path) -> None:
+    cache = Cache(file)
+    key = cache.key("m", ASKED)
+    same = Request("mend", tuple(dict(message) for message in ASKED.messages), {"type": "object", "required": ["a"]}, "b.txt")
+    assert cache.key("m", same) == key  # neither the stage nor the document
+    others = {
+        cache.key("m2", ASKED),
+        cache.key("m", Request("extract", ASKED.messages, None)),
+        cache.key("m", Request("extract", ASKED.messages, {"type": "object", "required": ["b"]})),
+        cache.key("m", Request("extract", ASKED.messages[::-1], ASKED.schema)),
+        cache.key("m", Request("extract", (*ASKED.messages, {"role": "user", "content": ""}), ASKED.schema)),
+    }
+    assert len(others | {key}) == 6
+    cache.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+def test_only_the_owner_can_read(file: Path) -> None:
+    before = os.umask(0)
+    try:
+        cache = Cache(file)
+        cache.put("k", "m", "plan", Kept("secret", 1, 1, 1))
+        found = {path.name: oct(path.stat().st_mode & 0o777) for path in file.parent.iterdir()}
+        assert found == dict.fromkeys(("llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm"), "0o600")
+        assert file.parent.stat().st_mode & 0o777 == 0o700
+        cache.close()
+        file.chmod(0o644)
+        Cache(file).close()
+        assert file.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_documents_do_not_stand_in_the_file(file: Path) -> None:
+    cache = Cache(file)
+    asked = Request("extract", ({"role": "user", "content": "the very secret passage"},), None, "a.txt")
+    cache.put(cache.key("m", asked), "m", "extract", Kept("the reply", 1, 1, 1))
+    cache.close()
+    assert b"the reply" in file.read_bytes()
+    assert b"very secret" not in file.read_bytes()
+
+
+def test_many_threads(file: Path) -> None:
+    cache = Cache(file)
+
+    def work(number: int) -> None:
+        cache.put(str(number % 50), "m", "plan", Kept(number % 50, 1, 1, 1))
+        kept = cache.get(str(number % 50))
+        assert kept is not None
+        assert kept.content == number % 50
+
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(work, range(400)))
+    assert all(cache.has(str(number)) for number in range(50))
+    cache.close()
+
+
+def test_several_processes_open_and_write_at_once(file: Path) -> None:
+    processes = [writer(file, str(number), 40) for number in range(3)]
+    for process in processes:
+        out, _ = process.communicate(timeout=120)
+        assert (process.returncode, len(out.split())) == (0, 40)
+    cache = Cache(file)
+    assert all(cache.get(f"{name}-{number}") == Kept({"number": number}, 1, 2, 0.5) for name in range(3) for number in range(40))
+    cache.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
+def test_what_was_put_survives_a_kill(file: Path) -> None:
+    process = writer(file, "k", 1_000_000)
+    assert process.stdout is not None
+    with process.stdout as out:
+        said = [next(out) for _ in range(25)]
+        process.send_signal(signal.SIGKILL)
+        said += list(out)
+    assert process.wait(60) == -signal.SIGKILL
+    cache = Cache(file)
+    assert len(said) >= 25
+    assert all(cache.has(f"k-{number}") for number in range(len(said)))
+    cache.close()
+
+
+@pytest.mark.parametrize("content", [b"this is no database at all, only text" * 100, b"SQLite format 3\0" + b"x" * 5000])
+def test_a_damaged_file_is_said_to_be_one(file: Path, content: bytes) -> None:
+    file.parent.mkdir()
+    file.write_bytes(content)
+    with pytest.raises(InputError, match="Remove it") as caught:
+        Cache(file)
+    assert caught.value.where == str(file)
+
+
+def test_another_format_is_refused(file: Path) -> None:
+    Cache(file).close()
+    db = sqlite3.connect(file)
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(InputError, match=r"format 99.*Remove it"):
+        Cache(file)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="GSWGRAPH_CACHE"):
+        Cache(tmp_path / "taken" / "llm.sqlite")
+
+
+def test_trouble_later_stops(file: Path) -> None:
+    cache = Cache(file)
+    with pytest.raises(StoppedError, match="cannot be used"):
+        cache.put("k", "m", "plan", Kept(None, None, 1, 1))  # type: ignore[arg-type]
+    cache.put("k", "m", "plan", Kept(1, 1, 1, 1))  # was rolled back, and the next works
+    other = sqlite3.connect(file)
+    other.execute("DROP TABLE reply")
+    other.close()
+    with pytest.raises(StoppedError, match="cache of replies cannot be used") as caught:
+        cache.get("k")
+    assert caught.value.where == str(file)
+    cache.close()
+
+
+def test_a_writer_waits_for_another_process(file: Path) -> None:
+    cache = Cache(file)
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    timer = threading.Timer(0.3, other.commit)
+    timer.start()
+    cache.put("k", "m", "plan", Kept(1, 1, 1, 1))
+    timer.join()
+    assert cache.has("k")
+    other.close()
+    cache.close()

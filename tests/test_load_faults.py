@@ -1,0 +1,160 @@
+"""A language model that fails in every way: the load ends, what it could not read is listed, and the next load completes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import engines
+import model_corpus
+import pytest
+from click.testing import CliRunner, Result
+from contract import rows
+from dump import differences, dump
+
+from gsw_graph.cli import main
+from gsw_graph.config import Settings
+from gsw_graph.inference import chat_calls
+from gsw_graph.memory import Memory
+from gsw_graph.testing import Fault, ModelServer
+
+DOCUMENTS = 60
+KINDS = ("rate_limit", "server_error", "overloaded", "hang", "close", "length", "invalid", "wrong_schema", "refusal", "content_filter", "empty")
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(model_corpus.reply) as running:
+        yield running
+
+
+@pytest.fixture
+def settings(fake_embedder: None, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """An empty memory, and a model whose client is not patient. One engine: what a model says is the same on all."""
+    monkeypatch.setattr(chat_calls, "BACKOFF", 0.01)
+    found = replace(engines.own_replies(Settings(memory=str(tmp_path / "memory")), tmp_path / "cache"), llm="test-model", llm_url=server.url)
+    for name, value in {"NEO4J_URI": found.memory, "GSWGRAPH_LLM": "test-model", "GSWGRAPH_LLM_URL": server.url, "GSWGRAPH_LLM_KEY": "a-key", "GSWGRAPH_CACHE": str(found.cache_dir)}.items():
+        monkeypatch.setenv(name, value)
+    return found
+
+
+def load(*arguments: str) -> tuple[Result, dict]:
+    """The command line in this process, and the JSON that it prints."""
+    result = CliRunner().invoke(main, ["load", "--json", "--quiet", *arguments])
+    return result, json.loads(result.stdout)
+
+
+def sources(settings: Settings) -> set[str]:
+    with Memory.open(settings=settings) as memory:
+        return {str(row[0]) for row in rows(memory, "MATCH (d:Document) RETURN d.source AS source")}
+
+
+def test_every_fault_ends_in_a_complete_or_a_listed_document(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
+    corpus, passages = tmp_path / "corpus", model_corpus.write(tmp_path / "corpus", DOCUMENTS)
+    # A tenth of the calls on each way that a second try may cure, and documents that no try can.
+    server.faults = (
+        *(Fault(kind, share=0.03, seconds=0.05) for kind in KINDS),
+        *(Fault(kind, contains=(model_corpus.sentence(n),)) for n, kind in enumerate(("refusal", "length", "content_filter"), 11)),
+    )
+    first, said = load(str(corpus))
+    struck = server.fault_counts()
+    assert all(struck.get(kind) for kind in KINDS), struck
+    assert first.exit_code == 4
+    assert first.exception is None or isinstance(first.exception, SystemExit)
+    failed = {failure["source"] for failure in said["failures"] if not failure["part"]}
+    partly = {failure["source"].partition(", passage ")[0] for failure in said["failures"] if failure["part"]}
+    there = sources(settings)
+    assert said["documents"]["failed"] == len(failed) >= 3
+    assert failed.isdisjoint(there)
+    assert partly <= there
+    assert len(there | failed) == said["documents"]["new"] + len(failed) == DOCUMENTS
+    reasons = " ".join(failure["reason"] for failure in said["failures"])
+    for reason in ("the model refused", "cut off after", "content filter"):
+        assert reason in reasons
+
+    server.faults = ()
+    before = server.count()
+    second, said = load(str(corpus))
+    assert (second.exit_code, said["failures"]) == (0, [])
+    assert said["documents"] == {"new": len(failed), "unchanged": len(there) - len(partly), "replaced": len(partly), "failed": 0}
+    assert server.count() - before < passages / 2, "what was read once is not read again"
+    with Memory.open(settings=settings) as memory:
+        found = dump(memory)
+        assert memory.load(str(corpus)).documents.unchanged == DOCUMENTS
+        memory.forget(everything=True)
+        memory.load(str(corpus))
+        assert differences(dump(memory), found) == []
+        assert [finding for finding in memory.doctor() if not finding.ok] == []
+
+
+def test_a_passage_that_cannot_be_read_leaves_the_rest_of_its_document(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
+    model_corpus.write(tmp_path / "corpus", 1)
+    server.faults = (Fault("refusal", contains=(model_corpus.sentence(2000),)),)
+    result, said = load(str(tmp_path / "corpus" / "long0.md"))
+    (failure,) = said["failures"]
+    assert (result.exit_code, failure["part"]) == (4, True)
+    assert failure["source"].endswith("long0.md, passage 2")
+    with Memory.open(settings=settings) as memory:
+        assert rows(memory, "MATCH (d:Document) RETURN d.unread AS unread, d.extractor AS extractor, d.model AS model") == [((1,), "llm", "test-model")]
+        assert rows(memory, "MATCH (p:Passage) RETURN p.position AS n, COUNT { (p)<-[:IN]-(:QAPair) } AS pairs ORDER BY n") == [(0, 3), (1, 0), (2, 3), (3, 3), (4, 3)]
+        assert "Person2000 Smith" in memory.ask("Who is Person2000 Smith?", strategy="linked", llm=False).passages[0].text
+
+
+def test_a_refused_key_stops_the_load_and_lists_everything(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
+    model_corpus.write(tmp_path / "corpus", DOCUMENTS)
+    server.faults = (Fault("key"),)
+    result, said = load(str(tmp_path / "corpus"))
+    assert (result.exit_code, said["documents"]["failed"], sources(settings)) == (1, DOCUMENTS, set())
+    assert server.count() <= 8, "calls that were under way, and none after"
+    assert all("the server refused the key" in failure["reason"] for failure in said["failures"])
+
+
+@pytest.mark.parametrize("budget", ["20ktok", "0.02"])
+def test_a_budget_stops_and_what_was_paid_for_is_kept(settings: Settings, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, budget: str) -> None:
+    monkeypatch.setenv("GSWGRAPH_LLM_PRICE", "1,1")
+    passages = model_corpus.write(tmp_path / "corpus", DOCUMENTS)
+    result, said = load(str(tmp_path / "corpus"), "--budget", budget)
+    assert result.exit_code == 4
+    spent = sum(said["tokens"].values())
+    assert 10_000 < spent <= 20_000
+    assert said["dollars"] == pytest.approx(spent / 1e6)
+    assert all("the budget of" in failure["reason"] for failure in said["failures"])
+    calls = server.count()
+    assert said["calls"] == calls < passages
+    again, said = load(str(tmp_path / "corpus"))
+    assert (again.exit_code, said["failures"]) == (0, [])
+    assert server.count() == passages, "nothing is asked twice"
+    assert said["calls"] + calls == passages
+
+
+def test_a_dry_run_tells_what_a_load_takes_and_asks_nothing(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
+    passages = model_corpus.write(tmp_path / "corpus", DOCUMENTS)
+    result, said = load(str(tmp_path / "corpus"), "--dry-run")
+    expected = said["estimate"]
+    assert (result.exit_code, server.count(), expected["calls"], expected["cached"], said["nodes"]) == (0, 0, passages, 0, {"Passage": passages})
+    _, said = load(str(tmp_path / "corpus"))
+    assert expected["prompt_tokens"] == pytest.approx(said["tokens"]["in"], rel=0.15)
+    _, said = load(str(tmp_path / "corpus"), "--dry-run", "--replace")
+    assert (said["estimate"]["calls"], said["estimate"]["cached"]) == (0, passages)
+    model_corpus.write(tmp_path / "more", 2 * DOCUMENTS)
+    _, said = load(str(tmp_path / "more"), "--dry-run")
+    expected = said["estimate"]
+    _, said = load(str(tmp_path / "more"))
+    assert expected["prompt_tokens"] == pytest.approx(said["tokens"]["in"], rel=0.05), "what the server counted before is learned from"
+    assert expected["completion_tokens"] == pytest.approx(said["tokens"]["out"], rel=0.15)
+
+
+def test_a_dry_run_of_two_passes(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
+    passages = model_corpus.write(tmp_path / "corpus", DOCUMENTS)
+    load(str(tmp_path / "corpus"))
+    calls = server.count()
+    model_corpus.write(tmp_path / "more", 2 * DOCUMENTS)
+    load(str(tmp_path / "more"), "--second-pass")
+    _, said = load(str(tmp_path / "corpus"), "--dry-run", "--replace", "--second-pass")
+    expected = said["estimate"]
+    assert (calls, expected["calls"], expected["cached"]) == (passages, passages, passages), "a mending call for each, though the first reply is known"
+    _, said = load(str(tmp_path / "corpus"), "--replace", "--second-pass")
+    assert 0 < said["calls"] < passages, "texts that the other corpus has too were mended already"
+    assert expected["prompt_tokens"] / expected["calls"] == pytest.approx(said["tokens"]["in"] / said["calls"], rel=0.15)

@@ -1,0 +1,148 @@
+"""EM, F1 and recall against cases computed by hand, the odd ones of the references among them; intervals and differences."""
+
+from __future__ import annotations
+
+import random
+import statistics
+
+import numpy as np
+import pytest
+from fake_memory import passage
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.evaluate.bootstrap import RESAMPLES, interval, mean, paired, spread
+from gsw_graph.evaluate.gold import Gold, ranks
+from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, normalised, recall
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("The  Beatles!", "beatles"),
+        ("a cat and an owl", "cat and owl"),
+        ("well-known", "wellknown"),  # punctuation goes without leaving a space
+        ("U.S.A.", "usa"),
+        ("the-the", "thethe"),  # punctuation goes before articles
+        ("São Paulo", "são paulo"),  # accents stay
+        ("“quoted”", "“quoted”"),  # punctuation that is not ASCII stays
+        ("An", ""),
+        ("\n\tA\u00a0B ", "b"),
+        ("theatre", "theatre"),
+    ],
+)
+def test_normal_form(text, normal):
+    assert normalised(text) == normal
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "em", "score"),
+    [
+        ("Paris", ["paris"], 1, 1),
+        ("the city of Paris", ["Paris"], 0, 2 * (1 / 3) * 1 / (1 / 3 + 1)),  # city of paris: 1 of 3 words, 1 of 1
+        ("New York City", ["New York", "NYC"], 0, 0.8),  # the best of both: 2/3 and 2/2
+        ("NYC", ["New York", "NYC"], 1, 1),
+        ("São Paulo", ["Sao Paulo"], 0, 0.5),  # one word of two on both sides
+        ("well-known", ["well known"], 0, 0),
+        ("yes", ["no"], 0, 0),
+        ("yes it is", ["yes"], 0, 0.5),  # no rule of its own for yes and no: 1/3 and 1/1
+        ("the", ["a"], 1, 0),  # nothing is left of either: equal, and no word in common
+        ("", [""], 1, 0),
+        ("Ada", ["The"], 0, 0),
+        ("to be or not to be", ["to be"], 0, 0.5),  # each word counts as often as both have it: 2 of 6, 2 of 2
+        ("to to", ["to be to to"], 0, 2 / 3),  # 2 of 2, 2 of 4
+        ("1,000", ["1000"], 1, 1),
+    ],
+)
+def test_answers_by_hand(answer, gold, em, score):
+    assert exact_match(answer, gold) == em
+    assert f1(answer, gold) == pytest.approx(score)
+
+
+@pytest.mark.parametrize("metric", [exact_match, f1])
+def test_no_gold_answer_is_an_error(metric):
+    with pytest.raises(ValueError, match="no gold answer"):
+        metric("x", [])
+
+
+@given(st.text(), st.lists(st.text(), min_size=1, max_size=3))
+def test_scores_are_shares_and_another_gold_answer_never_harms(answer, gold):
+    for metric in (exact_match, f1):
+        assert 0 <= metric(answer, gold[:1]) <= metric(answer, gold) <= 1
+    assert exact_match(answer, [answer, *gold]) == 1
+
+
+def test_recall_by_hand():
+    found = [3, None, 1, 12]
+    assert [recall(found, k) for k in (1, 2, 5, 10, 20)] == [0.25, 0.25, 0.5, 0.5, 0.75]
+    assert [all_gold(found, k) for k in (5, 20)] == [0, 0]
+    assert [all_gold([2, 5], k) for k in (1, 2, 5)] == [0, 0, 1]
+    assert recall([], 5) == all_gold([], 5) == 0  # the references: nothing to be found counts 0
+
+
+def test_a_passage_is_found_by_its_exact_text():
+    shown = [passage(1, title="B", text="one"), passage(2, title="A", text="A\none  two"), passage(3, title="A", text="one two"), passage(4, title="", text="three")]
+    assert ranks([Gold("A", "one two")], shown) == [2]  # with its title in the text or without, white space aside; the first counts
+    assert ranks([Gold("A", "one"), Gold("B", "One"), Gold("C", "one two")], shown) == [None, None, None]
+    assert ranks([Gold("", "three"), Gold("", "one"), Gold("", "B\none")], shown) == [4, 1, 1]
+    assert ranks([], shown) == []
+
+
+def test_a_document_is_found_by_its_source():
+    shown = [passage(1, source="/far/notes/ab.md"), passage(2, source="b.md"), passage(3, source="T#12")]
+    assert ranks([Gold(source="b.md"), Gold(source="notes/ab.md"), Gold(source="/far/notes/ab.md"), Gold(source="T#12"), Gold(source="12")], shown) == [2, 1, 1, 3, None]
+
+
+def test_of_a_passage_that_loading_cuts_any_piece_will_do():
+    from gsw_graph.loaders.corpus import pieces
+
+    text = "\n\n".join(f"Paragraph {n} says that {' '.join(f'word{n}x{m}' for m in range(60))}." for n in range(30))
+    cut = pieces(text)
+    assert len(cut) > 1
+    shown = [passage(1, title="B", text=cut[1]), *(passage(n, title="A", text=piece) for n, piece in enumerate(cut, 2))]
+    assert ranks([Gold("A", text), Gold("A", cut[0])], shown) == [2, 2]
+    assert ranks([Gold("A", text)], shown[:1]) == [None]  # of another title
+    short = "A sentence. Another sentence."
+    assert ranks([Gold("A", short)], [passage(1, title="A", text="A sentence.")]) == [None]  # a part of a short one is another passage
+
+
+def test_intervals_hold_the_mean_and_shrink():
+    source = random.Random(3)
+    few, lots = [[source.random() for _ in range(n)] for n in (20, 2000)]
+    for values in (few, lots):
+        low, high = interval(values)
+        assert low < statistics.fmean(values) < high
+    assert (interval(lots)[1] - interval(lots)[0]) * 5 < interval(few)[1] - interval(few)[0]
+    # the error of a mean of 2,000 values, by the textbook
+    error = statistics.stdev(lots) / 2000**0.5
+    assert interval(lots) == pytest.approx((statistics.fmean(lots) - 1.96 * error, statistics.fmean(lots) + 1.96 * error), abs=0.1 * error)
+    assert interval([0.25] * 5) == (0.25, 0.25)
+    assert interval([]) is None
+    assert interval(few) == interval(few)
+
+
+def test_an_interval_does_not_depend_on_how_much_is_drawn_at_once(monkeypatch):
+    values = [n / 7 for n in range(40)]
+    whole = interval(values)
+    monkeypatch.setattr("gsw_graph.evaluate.bootstrap._CHUNK", 40 * 33)  # 33 samples at once, which do not divide RESAMPLES
+    assert RESAMPLES % 33
+    assert interval(values) == whole
+
+
+def test_differences_are_paired():
+    first, second = [0.0, 1.0, 0.5, 0.5], [0.5, 0.0, 0.5, 1.0]
+    found = paired(first, second)
+    assert (found.n, found.mean, found.above, found.below, found.equal) == (4, 0.0, 2, 1, 1)
+    assert found.interval == interval([0.5, -1.0, 0.0, 0.5])
+    same = paired(np.arange(50.0).tolist(), (np.arange(50.0) + 1).tolist())
+    assert same.interval == (1.0, 1.0)  # however much the questions differ among themselves
+    assert paired([], []) is None
+    with pytest.raises(ValueError, match=r"."):
+        paired([1.0], [1.0, 2.0])
+
+
+def test_percentiles_by_hand():
+    assert spread([4.0, 1.0, 3.0, 2.0]) == {"mean": 2.5, "p50": 2.5, "p95": pytest.approx(3.85)}  # 95 % of the way from the first to the fourth
+    assert spread([7.0]) == {"mean": 7.0, "p50": 7.0, "p95": 7.0}
+    assert spread([]) is None
+    assert mean([]) is None

@@ -1,0 +1,100 @@
+"""PropRAG and fusion on every engine: the same everywhere, on memories of any content, and up to date after every load."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import samples
+from dump import version
+
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+from gsw_graph.retrieve.proprag_recipe import CODE, LINKED, QUICK
+from gsw_graph.retrieve.proprag_search import ask
+from gsw_graph.store import schema
+from gsw_graph.store.reader import Reader
+
+STRATEGIES = ["proprag", "proprag-linked", "fusion"]
+FIRST: dict[Any, list[Any]] = {}  # what the engine that is tested first finds
+QUESTION = "Who is the mayor of the town where the builder of the Stone Pier was born?"
+
+
+def scores(memory: Memory, strategy: str, **more: Any) -> list[tuple[str, float]]:
+    return [(p.title, round(p.score, 3)) for p in memory.ask(QUESTION, strategy=strategy, k=4, llm=False, keep=False, **more).passages]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_same_on_every_engine_and_again(sample: Memory, strategy: str) -> None:
+    stamp = version(sample)
+    found = scores(sample, strategy)
+    assert found
+    assert found == FIRST.setdefault(strategy, found)
+    assert found == scores(sample, strategy)
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    assert version(sample) == stamp
+
+
+def test_chains_of_fusion_know_the_walk(sample: Memory) -> None:
+    answer = sample.ask(samples.QUESTION, strategy="fusion", plan=samples.PLAN, k=4, trace=True, llm=False, keep=False)
+    assert answer.strategy == "fusion"
+    assert answer.chains
+    assert answer.trace is not None
+    assert any("walk" in candidate.via for asked in answer.trace.asked for candidate in asked.candidates)
+    chains = [(round(c.score, 3), [h.answer for h in c.hops]) for c in answer.chains]
+    assert chains == FIRST.setdefault("chains", chains)
+
+
+def test_recipes_may_embed_paths_and_find_propositions(sample: Memory) -> None:
+    state = schema.read_state(sample._connection)
+    assert state is not None
+    for recipe in (QUICK, LINKED, CODE):
+        found = ask(sample._search(state, chains=False), QUESTION, 3, recipe)
+        rows = Reader(sample._connection).run("read/proposition_texts", ids=[fact for path, _ in found.paths for fact in path])
+        assert rows
+        assert all(row["text"] for row in rows)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_what_is_loaded_is_found_and_what_is_forgotten_is_not(sample: Memory, tmp_path: Path, strategy: str) -> None:
+    scores(sample, strategy)  # the graph of this version is kept
+    record = {
+        "id": "zebra", "title": "Zebra Lake", "text": "The Zebra Lake is deep. Otto Zebra swims in it.",
+        "entities": [{"name": "Otto Zebra", "roles": []}, {"name": "Zebra Lake", "roles": []}],
+        "verb_phrases": [{"phrase": "swims in", "questions": [{"text": "Who swims in the Zebra Lake?", "answers": ["Otto Zebra"]}]}],
+        "propositions": [{"text": "Otto Zebra swims in the Zebra Lake.", "entities": ["Otto Zebra", "Zebra Lake"]}],
+    }  # fmt: skip
+    file = tmp_path / "more.jsonl"
+    file.write_text(json.dumps(record), "utf-8")
+    assert sample.load(str(file)).failures == []
+    question = "Who swims in the Zebra Lake?"
+    assert sample.ask(question, strategy=strategy, k=1, llm=False, keep=False).passages[0].title == "Zebra Lake"
+    sample.forget("zebra")
+    assert "Zebra Lake" not in [p.title for p in sample.ask(question, strategy=strategy, k=9, llm=False, keep=False).passages]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_hostile_questions_are_questions(sample: Memory, strategy: str) -> None:
+    for question in ("?", "(((", "AND OR NOT", "🙂", "\u202e \u202c", "MATCH (n) DETACH DELETE n", "a" * 5000):
+        sample.ask(question, strategy=strategy, k=3, trace=True, llm=False, keep=False)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus: Memory, strategy: str) -> None:
+    assert corpus.ask("What is the harbour?", strategy=strategy, k=3, trace=True, llm=False, keep=False).passages
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_empty_memory(memory: Memory, strategy: str) -> None:
+    assert memory.ask(QUESTION, strategy=strategy, llm=False, keep=False).passages == []
+
+
+def test_a_memory_that_is_too_large_for_the_client_says_so(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = schema.read_state(sample._connection)
+    assert state is not None
+    search = sample._search(state, chains=False)
+    search.client_passages = 1
+    with pytest.raises(InputError, match="PropRAG holds the graph"):
+        ask(search, QUESTION, 3, QUICK)

@@ -1,0 +1,25 @@
+"""A question whose text no database takes is answered and kept all the same."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from fake_memory import chained
+
+from gsw_graph.store.questions import keep
+
+
+def test_half_a_surrogate_pair_in_a_question() -> None:
+    sent: list[dict[str, Any]] = []
+
+    def execute_query(_: str, *, properties: dict[str, Any], **others: Any) -> None:
+        for value in filter(lambda value: isinstance(value, str), properties.values()):
+            value.encode()  # as the driver does
+        sent.append(properties)
+
+    connection: Any = SimpleNamespace(driver=SimpleNamespace(execute_query=execute_query), database=None)
+    answer = chained("Who \ud83d built it?", answer="the \udc00 mayor", plan=[{"id": 1, "question": "Who \ud83d?"}])
+    assert keep(connection, answer)
+    assert (sent[0]["question"], sent[0]["answer"]) == ("Who ? built it?", "the ? mayor")
+    assert sent[0]["plan"] == '[{"id": 1, "question": "Who ??"}]'

@@ -1,0 +1,148 @@
+"""Replies of a language model to a question: read whole and as they come."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from gsw_graph.answer.reply import Said, Stream, parse
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("Answer: Rome\nSources: 1, 3", Said("Rome", (1, 3))),
+        ("answer:Rome\n\nsource: 2\n", Said("Rome", (2,))),
+        ("**Answer:** **Rome**\n**Sources:** [1], [3]", Said("Rome", (1, 3))),
+        ("- Final answer: `Rome`\n- Sources: 1 and 3", Said("Rome", (1, 3))),
+        ("### Answer:\nRome\n### Sources:\n- 1\n- 3", Said("Rome", (1, 3))),
+        ("Answer：東京\nSources：2", Said("東京", (2,))),
+        ("Answer: Rome [1], the capital [2, 3]\nSources: 1", Said("Rome, the capital", (1, 2, 3))),
+        ("Rome", Said("Rome")),
+        ("Rome [2]", Said("Rome", (2,))),
+        ("Rome\nSources: 2", Said("Rome", (2,))),
+        ("Sources: 2\nAnswer: Rome", Said("Rome", (2,))),
+        ("Line 1 says so.\nAnswer: Rome\nSources: 1", Said("Rome", (1,))),
+        ("<think>Answer: Oslo\nSources: 9</think>\nAnswer: Rome\nSources: 1", Said("Rome", (1,))),
+        ("Answer: Oslo, or no\nSources: 9</think>Answer: Rome\nSources: 1", Said("Rome", (1,))),
+        ("<reasoning>Answer: Oslo</reasoning>Answer: Rome\nSources: 1", Said("Rome", (1,))),
+        ("Answer: Oslo</thought>Answer: Rome\nSources: 1", Said("Rome", (1,))),
+        ("Answer: Rome\nin Italy\nSources: 1\nSources: 2", Said("Rome in Italy", (1, 2))),
+        ("Answer: Rome\nSources: [2] Ana was born in 1999 with 3 sisters", Said("Rome", (2,))),
+        ("Answer: Rome\nSources: 2\nIn 1999 she left.", Said("Rome", (2,))),
+        ("Answer: Rome\nSources: none", Said("Rome")),
+        ("Answer: Rome\nSources: 123456789", Said("Rome")),
+        ("Answer: Rome\nNot in the evidence: when", Said("Rome")),
+        ("Not in the evidence: her birth", Said(None, missing="her birth")),
+        ("Not in the evidence: her birth\nAnswer: Rome\nSources: 1", Said(None, missing="her birth")),
+        ("**Not in the evidence:** her\nbirth", Said(None, missing="her birth")),
+        ("Answer: Not in the evidence: her birth\nSources: 1", Said(None, missing="her birth")),
+        ("Answer:\nNot in the evidence: her birth", Said(None, missing="her birth")),
+        ("Not in the evidence.", Said(None)),
+        ("Answer: unknown\nSources: 1", Said(None)),
+        ("Answer: N/A", Said(None)),
+        ("Answer: Not mentioned in the evidence.", Said(None, missing="Not mentioned in the evidence.")),
+        ("I don't know.", Said(None)),
+        ("Answer: The evidence does not say who built it.", Said(None, missing="The evidence does not say who built it.")),
+        ("Answer: Unknown Pleasures\nSources: 1", Said("Unknown Pleasures", (1,))),  # names that begin like a refusal
+        ("Answer: Nothing Else Matters\nSources: 1", Said("Nothing Else Matters", (1,))),
+        ("Answer: no\nSources: 1", Said("no", (1,))),
+        ("Answer: none\nSources: 1", Said("none", (1,))),
+    ],
+)
+def test_what_a_reply_says(reply: str, said: Said) -> None:
+    assert parse(reply) == said
+
+
+@pytest.mark.parametrize("reply", ["", " \n", "Answer:\nSources: 1", "Sources: 1", "<think>Answer: Rome", "Answer: [1]\nSources: 1", "Answer: ** **"])
+def test_a_reply_without_an_answer_says_what_to_write(reply: str) -> None:
+    with pytest.raises(ValueError, match='Write "Answer: '):
+        parse(reply)
+
+
+# As they come
+
+
+def streamed(*pieces: str) -> list[str]:
+    shown: list[str] = []
+    stream = Stream(shown.append)
+    for piece in pieces:
+        stream(piece)
+    return shown
+
+
+def test_words_are_shown_as_they_are_whole() -> None:
+    assert streamed("<think>Hm", "m</think>Ans", "wer: Santa Ma", "ria del [1", ", 2] Fio", "re\n", "Sour", "ces: 1") == ["Santa", " Maria del", " Fiore"]
+
+
+def test_no_kind_of_thoughts_is_shown() -> None:
+    for kind in ("think", "thinking", "thought", "reasoning"):
+        assert "".join(streamed(*f"<{kind}>Answer: Oslo it is\n</{kind}>Answer: Rome\nSources: 1")) == "Rome"
+        assert streamed(*f"<{kind}>Answer: Oslo it is\n") == []
+
+
+def test_a_refusal_is_not_shown() -> None:
+    for reply in ("Not in the evidence: her birth\nAnswer: Rome\n", "Answer: Not in the evidence: her birth\n"):
+        assert streamed(*reply) == []
+
+
+def test_what_is_no_label_after_all_is_shown() -> None:
+    assert "".join(streamed(*"Answer: source of the Nile\nnot in Rome at all \n")) == "source of the Nile not in Rome at all"
+
+
+def test_the_rest_is_shown_at_the_end() -> None:
+    shown: list[str] = []
+    stream = Stream(shown.append)
+    for piece in ("Answer: Santa Maria", " dei"):
+        stream(piece)
+    stream.end("Santa Maria dei Miracoli")
+    assert shown == ["Santa", " Maria", " dei Miracoli"]
+
+
+def test_a_reply_without_labels_is_shown_at_the_end() -> None:
+    shown: list[str] = []
+    stream = Stream(shown.append)
+    stream("I think it is Rome")
+    assert shown == []
+    stream.end("I think it is Rome")
+    assert shown == ["I think it is Rome"]
+
+
+def test_another_reply_in_its_place() -> None:
+    shown: list[str] = []
+    stream = Stream(shown.append)
+    stream("Answer:\nSources: 1")
+    stream.again()
+    stream("Answer: Rome\nSources: 1")
+    assert shown == ["Rome"]
+
+
+PARTS = st.sampled_from(
+    "Answer:|Sources:|Source|Not in the evidence:|not in|the evidence|\n| |Rome|Ro|me|[1]|[1, 2]|[|]|1|*|**|`|<think>|</think>|<reasoning>|</reasoning>|<|:|-|final|Oslo.|：|\t|é|東京".split("|")
+)
+
+
+@given(st.lists(PARTS, max_size=25).map("".join) | st.lists(PARTS, max_size=20).map(lambda parts: f"Answer: Ana{''.join(parts)}"), st.lists(st.integers(1, 7), min_size=1, max_size=9))
+@example("Answer: ** Rome **\nSources: 1", [1])
+@example("Answer: [[1] Rome]", [2])
+def test_what_is_shown_is_the_answer(reply: str, sizes: list[int]) -> None:
+    """Whatever a reply holds and however it is cut, if it does not begin within thoughts: that shows too late."""
+    assume(not re.search("</(think|reasoning)>", re.sub("<(think|reasoning)>.*?</\\1>", "", reply, flags=re.DOTALL)))
+    shown: list[str] = []
+    stream = Stream(shown.append)
+    at, turn = 0, 0
+    while at < len(reply):
+        stream(reply[at : at + sizes[turn % len(sizes)]])
+        at += sizes[turn % len(sizes)]
+        turn += 1
+    try:
+        said = parse(reply)
+    except ValueError:
+        assert "".join(shown) == ""
+        return
+    if said.answer is not None:
+        stream.end(said.answer)
+        assert "".join(shown) == said.answer
