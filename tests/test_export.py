@@ -38,6 +38,10 @@ def content(memory):
     return {kind: sorted(map(repr, memory.cypher(query).rows)) for kind, query in KINDS.items()}
 
 
+def evidence(answer):
+    return [[(hop.step, hop.concrete_question, hop.answer, hop.qa, hop.passage) for hop in chain.hops] for chain in answer.chains]
+
+
 def write(path, records):
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return str(path)
@@ -68,7 +72,9 @@ def test_a_memory_comes_back_from_its_export(fresh_settings, fake_embedder, tmp_
         assert not memory.load(str(tmp_path / "out" / "networks_raw")).failures
         assert content(memory) == before
         again = memory.ask(QUESTION, strategy="ricr", plan=load_plan(str(EXAMPLES / "plan.json")))
-        assert (again.answer, again.citations, again.chains) == (answer.answer, answer.citations, answer.chains)
+        assert (again.answer, again.citations) == (answer.answer, answer.citations)
+        assert evidence(again) == evidence(answer)  # the ways a pair came are the engine's: its word index may still count what was forgotten
+        assert [chain.score for chain in again.chains] == pytest.approx([chain.score for chain in answer.chains], abs=1e-5)
         memory.export(tmp_path / "again")
     assert read(tmp_path / "again") == read(tmp_path / "out")
 
