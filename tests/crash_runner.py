@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import runpy
+import signal
 import sys
 import time
 from pathlib import Path
@@ -44,6 +45,7 @@ def main() -> None:
     writer.TRANSACTION_BYTES, writer.MESSAGE_BYTES = 12_000, 6_000
     writer._FORGET_PASSAGES = 3
     Embedder.load = staticmethod(lambda settings: Embedder(settings.embedder, Slow()))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
     mode, *arguments = sys.argv[1:]
     sys.argv = [mode, *arguments]
     if mode == "cli":
