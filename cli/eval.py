@@ -11,7 +11,8 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.retrieve import STRATEGIES
 
 if TYPE_CHECKING:
-    from gsw_graph.evaluate.variants import Value
+    from gsw_graph.evaluate.constants import Value
+    from gsw_graph.evaluate.variants import Variant
 
 
 class _Group(click.Group):
@@ -23,13 +24,17 @@ class _Group(click.Group):
         return super().parse_args(ctx, args)
 
 
-def _strategies(_: click.Context, __: click.Parameter, value: str) -> list[str]:
-    names = [name.strip() for name in value.split(",")]
-    if unknown := [name for name in names if name not in STRATEGIES]:
-        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(STRATEGIES)}")
-    if len(set(names)) < len(names):
+def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Variant]:
+    from gsw_graph.errors import InputError
+    from gsw_graph.evaluate.variants import variants
+
+    try:
+        found = [variant for value in values for variant in variants(value)]
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+    if len({variant.name for variant in found}) < len(found):
         raise click.BadParameter("a strategy is named twice")
-    return names
+    return found
 
 
 def _asking(command: Any) -> Any:
@@ -67,25 +72,36 @@ def eval() -> None:
 @eval.command()
 @memory_option
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
-@click.option("--strategy", default="auto", show_default=True, callback=_strategies, metavar="A,B", help="Strategies, with commas between.")
+@click.option(
+    "--strategy",
+    multiple=True,
+    default=("auto",),
+    show_default=True,
+    callback=_strategies,
+    metavar="A,B[NAME=V]",
+    help="Strategies with commas between, settings in brackets; can be repeated.",
+)
 @_asking
 @json_option
 @click.pass_obj
-def run(url: str | None, /, questions: str, strategy: list[str], as_json: bool, **options: Any) -> None:
+def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
     """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
 
     Reads MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ and LV-Eval as they are published, and lines of our own:
     {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
+    A setting is a constant of gsw_graph.retrieve (walk.RESTART); of proprag and proprag-linked also recipe (code, paper, quick, linked) or a field of it.
+
     DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
 
-    Exit code 4: some records could not be read or asked.
+    Exit code 4: some records could not be read or asked, or the language model gave no plan or no answer for them.
 
     \b
     Example:
       gswgraph eval questions.json
       gswgraph eval run questions.json --strategy linked,ricr,dense --plans gold -k 20 --out results/
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
+      gswgraph eval questions.json --strategy "fusion,fusion[fusion.BEST=4],proprag[recipe=paper,width=4]"
     """
     from gsw_graph.cli.eval_text import going_on, print_evaluation, progress
     from gsw_graph.cli.output import print_json
@@ -129,7 +145,7 @@ def compare(first: str, second: str, as_json: bool) -> None:
 @memory_option
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
 @click.option("--strategy", default="linked", show_default=True, type=click.Choice(STRATEGIES), help="The strategy.")
-@click.option("--set", "grid", multiple=True, required=True, metavar="NAME=V,V", help="A constant of gsw_graph.retrieve and values to try; can be repeated.")
+@click.option("--set", "grid", multiple=True, required=True, metavar="NAME=V,V", help="A setting and values to try; can be repeated.")
 @click.option("--metric", default="recall@5", show_default=True, help="What the best settings have most of: recall@k, all_gold@k, em or f1.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Parts that the questions are dealt into.")
 @click.option("--repeats", default=20, show_default=True, type=click.IntRange(min=1), help="How often they are dealt anew.")
@@ -141,16 +157,19 @@ def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...
 
     Every combination of the values is asked, and the settings as they stand.
 
+    Exit code 4: as of `gswgraph eval run`.
+
     \b
     Example:
       gswgraph eval tune questions.json --strategy linked --set walk.RESTART=0.05,0.1,0.2
       gswgraph eval tune questions.json --set linked.LINKED_MASS=2,4,8 --set linked.PREFERENCE=1,3 --out results/tune --json
+      gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
     """
     from gsw_graph.cli.eval_text import going_on, print_tuning, progress
     from gsw_graph.cli.output import print_json
     from gsw_graph.evaluate import tune as tuned
 
-    wanted = dict(map(_setting, grid))
+    wanted = dict(_setting(strategy, one) for one in grid)
     if len(wanted) < len(grid):
         raise click.UsageError("A setting is given twice: write its values with commas between.")
     measured = {name: options[name] for name in ("metric", "folds", "repeats")}
@@ -160,6 +179,7 @@ def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...
         print_json(found.to_dict())
     else:
         print_tuning(found)
+    click.get_current_context().exit(4 if found.failures else 0)
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
@@ -167,10 +187,10 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
     return {"plans": options["plans"], "k": options["k"], "answer": not options["no_answer"], "llm": not options["no_llm"], "out": options["out"]}
 
 
-def _setting(text: str) -> tuple[str, list[Value]]:
-    from gsw_graph.evaluate.variants import parse_value
+def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
+    from gsw_graph.evaluate.constants import parse_value
 
     name, sign, values = text.partition("=")
     if not sign or not values.strip():
         raise click.UsageError(f"--set {text}: give NAME=VALUE,VALUE")
-    return name.strip(), list(dict.fromkeys(parse_value(name.strip(), value.strip()) for value in values.split(",")))
+    return name.strip(), list(dict.fromkeys(parse_value(strategy, name.strip(), value.strip()) for value in values.split(",")))

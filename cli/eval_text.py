@@ -39,12 +39,7 @@ def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
                 click.echo(f"{hops} hops: {_by_hops(name, one['by_hops'][hops], main_k(found))}")
     looked_at = {f"recall@{main_k(found)}", f"all_gold@{main_k(found)}", "em", "f1"}
     _print_differences([one for one in found.differences if one["metric"] in looked_at])
-    for note in notes(found):
-        click.echo(f"Note: {one_line(note)}")
-    for failure in found.failures[:SHOWN]:
-        print_failure(f"Failed: {short_source(failure['question'])}: {cut(one_line(failure['reason']), CELL)}")
-    if (more := len(found.failures) - SHOWN) > 0:
-        print_failure(f"... and {more:,} more; --json lists all")
+    _print_notes(notes(found), found.failures)
     for path in written:
         click.echo(f"Written: {short_source(str(path))}")
 
@@ -67,7 +62,11 @@ def print_tuning(found: Tuning) -> None:
     """The held-out figure first: the fitted one flatters."""
     low, high = found.held_out_interval
     gain = found.gain
+    settings = found.settings
     click.echo(f"{found.metric}, {counted(found.questions, 'question')}, {found.folds} folds dealt {found.repeats} times")
+    memory = f"{counted(settings['memory']['nodes']['Passage'], 'passage')} on {settings['memory']['engine']}"
+    asked = f"k={settings['k']}, plans: {settings['plans']}, language model: {one_line(str(settings['llm'] or 'none'))}"
+    click.echo(f"{asked}, {memory}, gswgraph {settings['versions']['gswgraph']}")
     click.echo(f"Held out:  {100 * found.held_out:.1f} [{100 * low:.1f}, {100 * high:.1f}]  what choosing among these settings gives on questions not seen")
     click.echo(f"As it is:  {100 * found.usual:.1f}  held out minus this: {_points(gain['mean'], gain['interval'])}")
     click.echo(f"Fitted:    {100 * found.fitted:.1f}  the best settings on the questions they were chosen by")
@@ -78,6 +77,7 @@ def print_tuning(found: Tuning) -> None:
         low, high = one["interval"]
         cells.append([_settings(one["settings"]), f"{100 * one['mean']:.1f} [{100 * low:.1f}, {100 * high:.1f}]", f"{100 * one['chosen']:.0f}%"])
     _grid(["settings", found.metric, "chosen in"], cells)
+    _print_notes(found.notes, found.failures)
 
 
 @contextmanager
@@ -137,6 +137,17 @@ def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         grid.add_row(*(Text("\n".join(one_line(line) for line in cell.split("\n"))) for cell in row))
     width = sum(max(len(line) for cell in (column, *(row[n] for row in rows)) for line in cell.split("\n")) + 4 for n, column in enumerate(columns))
     console(width=width).print(grid)
+
+
+def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> None:
+    for note in notes[:SHOWN]:
+        click.echo(f"Note: {one_line(note)}")
+    if (more := len(notes) - SHOWN) > 0:
+        click.echo(f"Note: {more:,} more; --json lists all")
+    for failure in failures[:SHOWN]:
+        print_failure(f"Failed: {short_source(failure['question'])}: {cut(one_line(failure['reason']), CELL)}")
+    if (more := len(failures) - SHOWN) > 0:
+        print_failure(f"... and {more:,} more; --json lists all")
 
 
 def _print_differences(differences: Sequence[dict[str, Any]]) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from gsw_graph.model import Document, Failure, Workspace
 
 SHOWN = 20  # faults of one kind, and failures, that are listed for people
+
+
+class _Row(NamedTuple):
+    """A fault as it is printed, with the file and the source it is in; `one` where its document is one passage."""
+
+    file: str
+    source: str
+    fault: Fault
+    one: bool
 
 
 @click.command()
@@ -41,29 +50,36 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
     from gsw_graph.extract.lint import lint as faults_of
     from gsw_graph.model import Failure, Workspace
 
-    found: list[tuple[str, Workspace, Fault]] = []
+    rows: list[_Row] = []  # what is printed and no more: files may be larger than the memory
     failures: list[Failure] = []
-    workspaces = 0
+    kinds: Counter[str] = Counter()
+    workspaces = failed = 0
     for file, item in _items(paths):
         if isinstance(item, Failure):
-            failures.append(item)
+            failed += 1
+            if as_json or failed <= SHOWN:
+                failures.append(item)
         elif isinstance(item, Workspace):
             workspaces += 1
-            found += ((file, item, fault) for fault in faults_of(item))
-    if not workspaces and not failures:
+            for fault in faults_of(item):
+                kinds[fault.kind] += 1
+                if as_json or kinds[fault.kind] <= SHOWN:
+                    rows.append(_Row(file, item.source, fault, len(item.document.passages) == 1))
+    if not workspaces and not failed:
         raise InputError("there are no ready workspaces", where=", ".join(paths), hint="Plain documents have nothing to look at before a model has read them")
-    kinds = Counter(fault.kind for _, _, fault in found)
     if as_json:
-        rows = [{"file": file, "source": w.source, **{name: getattr(f, name) for name in ("passage", "kind", "subject", "message")}} for file, w, f in found]
+        faults = [
+            {"file": row.file, "source": row.source, **{name: getattr(row.fault, name) for name in ("passage", "kind", "subject", "message")}} for row in rows
+        ]
         listed = [{"source": failure.source, "reason": failure.reason} for failure in failures]
-        print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": rows, "failures": listed})
+        print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": faults, "failures": listed})
     else:
-        _print(found, failures)
-        click.echo(f"{counted(len(found), 'fault')} in {counted(workspaces, 'workspace')}")
+        _print(rows, kinds, failures, failed)
+        click.echo(f"{counted(kinds.total(), 'fault')} in {counted(workspaces, 'workspace')}")
         width = max((len(kind) for kind in kinds), default=0)
         for kind in sorted(kinds, key=list(KINDS).index):
             click.echo(f"  {kind:<{width}} {kinds[kind]:>7,}  {KINDS[kind]}")
-    click.get_current_context().exit(4 if found or failures else 0)
+    click.get_current_context().exit(4 if kinds or failed else 0)
 
 
 def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:
@@ -84,17 +100,14 @@ def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace |
                 yield from ((file, item) for item in read([file], stdin=sys.stdin.buffer if path is None else None))
 
 
-def _print(found: list[tuple[str, Workspace, Fault]], failures: list[Failure]) -> None:
-    for failure in failures[:SHOWN]:
+def _print(rows: list[_Row], kinds: Counter[str], failures: list[Failure], failed: int) -> None:
+    for failure in failures:
         print_failure(f"Cannot be read: {short_source(failure.source)}: {one_line(failure.reason)}")
-    if (more := len(failures) - SHOWN) > 0:
+    if (more := failed - SHOWN) > 0:
         print_failure(f"... and {more:,} more; --json lists all")
-    shown: Counter[str] = Counter()
-    for file, workspace, fault in found:
-        shown[fault.kind] += 1
-        if shown[fault.kind] <= SHOWN:
-            place = short_source(workspace.source) + (f", passage {fault.passage + 1}" if len(workspace.document.passages) > 1 else "")
-            click.echo(f"{short_source(file)}: {place}: {fault.kind}: {one_line(fault.subject)}: {one_line(fault.message)}")
-    for kind, number in shown.items():
+    for row in rows:
+        fault, place = row.fault, short_source(row.source) + ("" if row.one else f", passage {row.fault.passage + 1}")
+        click.echo(f"{short_source(row.file)}: {place}: {fault.kind}: {one_line(fault.subject)}: {one_line(fault.message)}")
+    for kind, number in kinds.items():
         if number > SHOWN:
             click.echo(f"... and {number - SHOWN:,} more of {kind}; --json lists all")

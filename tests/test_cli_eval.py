@@ -100,10 +100,26 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
     assert "Note: linked: 1 question could not be asked and counts as not found" in result.stdout
 
 
+def test_a_model_that_gives_no_answer_is_a_failure(memory):
+    memory.said = {("b?", "linked"): {"note": "m gave no answer: it is away"}}
+    result = run("q.json", "--strategy", "linked")
+    assert (result.exit_code, result.stderr) == (4, "Failed: b: m gave no answer: it is away\n")
+    assert "Note: linked: the language model gave no plan or no answer for 1 question; what was found without it counts" in result.stdout
+
+
+def test_strategies_with_settings(memory):
+    result = run("q.json", "--strategy", "linked,linked[walk.STEPS=3,walk.RESTART=0.2]", "--strategy", "proprag[recipe=paper]", "--json")
+    found = json.loads(result.stdout)
+    assert list(found["strategies"]) == ["linked", "linked [walk.STEPS=3, walk.RESTART=0.2]", "proprag [recipe=paper]"]
+    assert found["settings"]["strategies"][2] == {"name": "proprag [recipe=paper]", "strategy": "proprag", "settings": {"recipe": "paper"}}
+
+
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (["q.json", "--strategy", "magic"], 2, "'magic' is not one of"),
+        (["q.json", "--strategy", "magic"], 2, "there is no strategy 'magic'"),
+        (["q.json", "--strategy", "linked[walk.NOTHING=1]"], 2, "there is no setting walk.NOTHING"),
+        (["q.json", "--strategy", "linked", "--strategy", "dense,linked"], 2, "named twice"),
         (["q.json", "--strategy", "linked,linked"], 2, "named twice"),
         (["q.json", "-k", "0"], 2, "0 is not in the range"),
         ([], 2, "Usage"),
@@ -141,11 +157,20 @@ def test_tune_shows_the_held_out_figure_first(memory):
     result = run("tune", "q.json", "--set", "walk.STEPS=3,4", "--folds", "2", "--repeats", "3")
     lines = result.stdout.splitlines()
     assert lines[0] == "recall@5, 2 questions, 2 folds dealt 3 times"
-    assert [line.split(":")[0] for line in lines[1:5]] == ["Held out", "As it is", "Fitted", "Best"]
-    assert lines[1].split()[2] == "75.0"
-    assert sum("walk.STEPS=" in line for line in lines[5:]) == 3
+    assert lines[1].startswith("k=20, plans: none, language model: none, 9 passages on fake, gswgraph ")
+    assert [line.split(":")[0] for line in lines[2:6]] == ["Held out", "As it is", "Fitted", "Best"]
+    assert lines[2].split()[2] == "75.0"
+    assert sum("walk.STEPS=" in line for line in lines[6:]) == 3
     found = json.loads(run("tune", "q.json", "--set", "walk.STEPS=3,4", "--folds", "2", "--json").stdout)
-    assert (found["held_out"], len(found["tried"])) == (0.75, 3)
+    assert (found["held_out"], len(found["tried"]), found["settings"]["k"], found["failures"]) == (0.75, 3, 20, [])
+
+
+def test_tune_ends_as_run_does(memory, tmp_path):
+    (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
+    result = run("tune", "q.json", "--set", "walk.STEPS=3", "--folds", "2", "--repeats", "1")
+    assert result.exit_code == 4
+    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *["Failed: odd: too odd"] * 2]
+    assert "1 question could not be asked" in result.stdout
 
 
 def test_an_interrupted_run_says_how_it_goes_on(memory):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import html.parser
 import json
 import random
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from evaluate_fakes import FakeMemory, many, questions, record
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate import compare, evaluate, load, write
+from gsw_graph.evaluate import Variant, compare, evaluate, load, write
 from gsw_graph.evaluate.bootstrap import interval
+from gsw_graph.evaluate.plans import Plans
 from gsw_graph.evaluate.report import page
 from gsw_graph.evaluate.tables import figures, notes
 
@@ -103,18 +106,6 @@ def test_differences_are_of_the_second_and_paired(four):
     assert {(one["first"], one["second"]) for one in five.differences} == {("linked", name) for name in names[1:]}
 
 
-def test_replies_from_a_cache_are_told():
-    said = {
-        ("a?", "ricr"): {"answer": "Ada", "answer_source": "llm", "tokens": {"in": 0, "out": 0, "prompt": 90}},
-        ("b?", "ricr"): {"abstained": True, "tokens": {"in": 0, "out": 0, "prompt": 90}},
-        ("c?", "ricr"): {"plan_source": "llm", "tokens": {"in": 0, "out": 0}},
-        ("dd?", "ricr"): {"answer": "Ada", "answer_source": "llm", "tokens": {"in": 80, "out": 1, "prompt": 90}},
-    }
-    done = evaluate(FakeMemory(found, said, settings=Settings(llm="gpt")), FOUR, ["ricr"])
-    assert done.strategies["ricr"]["cached"] == 3
-    assert any("cache" in note for note in notes(done))
-
-
 def test_a_memory_of_another_corpus_is_told():
     lost = evaluate(FakeMemory(lambda question, strategy: [6]), FOUR, ["dense"])
     assert [note for note in notes(lost) if "hold the corpus" in note]
@@ -158,6 +149,22 @@ def test_evaluations_of_one_strategy_each_are_compared_whatever_their_names(four
         compare(four, second)
     with pytest.raises(InputError, match="no question in common"):
         compare(first, evaluate(FakeMemory(lambda q, s: [1]), questions(record("z", 1)), ["dense"]))
+
+
+def test_what_was_set_otherwise_is_told_by_what_it_was_not_by_where_it_lay():
+    def asked(name="q.jsonl", sha="1", plans="1", strategy="linked", **settings):
+        memory = FakeMemory(found, settings=Settings(**settings))
+        return evaluate(memory, replace(FOUR, name=name, sha256=sha), [strategy], plans=Plans("file", {"a": ["A?"]}, plans))
+
+    usual = asked()
+    assert compare(usual, asked(name="elsewhere/q.jsonl", cache_dir=Path("elsewhere"))).settings == {}
+    assert compare(usual, asked(sha="2")).settings == {"questions": ["1", "2"]}
+    assert compare(usual, asked(plans="2")).settings == {"plans_sha256": ["1", "2"]}
+    assert compare(usual, asked(reranker="http://host/rerank?key=1", linked_client_passages=5)).settings == {
+        "config.reranker": ["cosine", "http://host/rerank"],
+        "config.linked_client_passages": [1_000_000, 5],
+    }
+    assert compare(usual, asked(strategy=Variant("linked", {"walk.STEPS": 3}))).settings == {"strategy": ["linked", "linked [walk.STEPS=3]"]}
 
 
 def test_only_shared_questions_are_compared():
@@ -214,7 +221,9 @@ def test_text_of_questions_does_no_harm_in_the_report():
     hostile = '<script>alert(1)</script>"\'><img src=x> &amp; \ud800 \x00'
     asked = questions({"id": hostile, "question": hostile, "answers": [hostile], "passages": ["x"]})
     said = {(hostile, "ricr"): {"answer": hostile, "answer_source": "chain", "note": hostile}}
-    tags = Tags(page(evaluate(FakeMemory(lambda q, s: [1], said), asked, ["ricr"])))
+    text = page(evaluate(FakeMemory(lambda q, s: [1], said), asked, ["ricr"]))
+    tags = Tags(text)
+    assert '<small class="bad">&lt;script' in text  # the note
     assert not {"script", "img"} & tags.seen
     assert tags.open == []
 

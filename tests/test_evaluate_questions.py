@@ -138,6 +138,8 @@ def test_one_object_and_a_broken_line(tmp_path):
     path = tmp_path / "q"
     path.write_text(json.dumps(MUSIQUE, indent=2), encoding="utf-8")
     assert len(read_questions(path).questions) == 1
+    path.write_text(json.dumps({"question": "Who?", "data": [1]}), encoding="utf-8")
+    assert [question.question for question in read_questions(path).questions] == ["Who?"]
     path.write_text(f"{json.dumps(MUSIQUE)}\n{{broken\n\n{json.dumps(NQ)}\n", encoding="utf-8")
     found = read_questions(path)
     assert [question.key for question in found.questions] == ["2hop__1_2", "3"]
@@ -202,6 +204,8 @@ def test_plans_of_the_data_set_and_of_files(tmp_path):
         assert (found.kind, found.of(first, "auto", model=False), found.of(second, "ricr", model=False), found.of(third, "ricr", model=False)) == ("file", ["A?"], ["B?"], None)
     path.write_text('{"id": "2hop__1_2", "plan": ["A?"]}\n{"id": "other", "question_decomposition": ["C?"]}')
     assert plans(str(path), asked).by_key == {"2hop__1_2": ["A?"], "other": ["C?"]}
+    path.write_text(json.dumps({"question": NQ["question"], "questions": ["A?", "B #1?"]}))  # one line, and no list of records
+    assert plans(str(path), asked).by_key == {"2": ["A?", "B #1?"]}
 
 
 def test_plans_that_cannot_be_had(tmp_path):

@@ -17,9 +17,13 @@ from evaluate_fakes import FakeMemory, many, questions, record
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError, StoppedError
 from gsw_graph.evaluate import Variant, evaluate, write
+from gsw_graph.evaluate.constants import current, parse_value
+from gsw_graph.evaluate.facts import public
+from gsw_graph.evaluate.journal import Journal
 from gsw_graph.evaluate.plans import Plans
-from gsw_graph.evaluate.variants import current, parse_value
-from gsw_graph.retrieve import walk
+from gsw_graph.evaluate.variants import variants
+from gsw_graph.retrieve import proposition_cache, proposition_synonyms, proprag_recipe, strategies, walk
+from gsw_graph.retrieve.proprag_recipe import LINKED, PAPER, QUICK
 
 MODEL = Settings(llm="gpt")
 
@@ -92,6 +96,7 @@ def test_a_question_that_cannot_be_asked_counts_as_not_found():
     one = found.strategies["linked"]
     assert (one["n"], one["failed"], one["recall"]["5"], one["ms"]["mean"]) == (2, 1, 0.5, pytest.approx(20.0))
     assert found.failures == [{"question": "b", "strategy": "linked", "reason": "too odd"}]
+    assert found.strategies["linked"]["silent"] == 0
 
 
 @pytest.mark.parametrize("error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()])
@@ -174,9 +179,40 @@ def test_a_file_that_is_no_journal_is_not_touched(tmp_path, text):
     assert journal.read_text() == text
 
 
+def test_two_evaluations_in_one_folder_do_not_write_over_each_other(tmp_path):
+    asked = questions(record("a", 1), record("b", 1))
+    whole = evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
+    kept = (tmp_path / "answers.jsonl").read_bytes()
+    run = json.loads(kept.split(b"\n")[0])["run"]
+    with Journal(tmp_path, run) as other:
+        assert len(other.rows) == 2
+        with pytest.raises(InputError, match="another evaluation writes here") as error:
+            evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
+        assert error.value.where == str(tmp_path)
+        assert (tmp_path / "answers.jsonl").read_bytes() == kept
+    with pytest.raises(InputError, match="another evaluation: k"):
+        Journal(tmp_path, {**run, "k": 1})  # refused, and so not held
+    assert evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path) == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://ada:secret@host/v1?key=secret#secret", "http://host/v1"),
+        ("https://host/v1?api-version=1&key=secret", "https://host/v1"),
+        ("http://[secret", "http://***"),
+        ("bolt://host:7687", "bolt://host:7687"),
+        ("what?#@", "what?#@"),
+    ],
+)
+def test_of_a_url_nothing_is_shown_that_may_hold_a_key(text, shown):
+    assert public(text) == shown
+
+
 def test_no_secret_is_kept(tmp_path):
     asked, found, said = many()
-    write(evaluate(FakeMemory(found, said), asked, ["ricr"], out=tmp_path), tmp_path)
+    settings = Settings(memory="bolt://host", password="secret", reranker="http://host:7687/rerank?key=secret", llm_url="http://host/v1#secret", llm_key="secret")
+    write(evaluate(FakeMemory(found, said, settings=settings), asked, ["ricr"], out=tmp_path), tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"answers.jsonl", "results.json", "report.html"}
     for path in tmp_path.iterdir():
         assert "secret" not in path.read_text()
@@ -215,6 +251,10 @@ def test_a_variant_sets_constants_while_it_asks():
         ("pair_score.WEIGHTS", 1.0, "is a ndarray"),
         ("name_graph.TITLE_WEIGHT", 1.0, "kept on disk"),  # or graphs of other weights would be cached under its name
         ("graph_cache.TITLE_WEIGHT", 1.0, "kept on disk"),
+        ("proposition_synonyms.NEIGHBOURS", 5, "kept on disk"),
+        ("pagerank.STEPS", 3, "no setting"),  # bound when it is imported
+        ("recipe", "paper", "no setting"),
+        ("width", 3, "no setting"),
     ],
 )
 def test_settings_that_there_are_not(name, value, message):
@@ -222,9 +262,67 @@ def test_settings_that_there_are_not(name, value, message):
         Variant("linked", {name: value})
 
 
+def test_kept_graphs_of_propositions_tell_with_which_constants_they_were_made():
+    """So that those which cannot be set for an evaluation can be changed in the source."""
+    known = [value for name, value in vars(proposition_synonyms).items() if name.isupper() and not name.startswith("_") and type(value) is not bool]
+    assert len(known) >= 4
+    assert proposition_cache._FORMAT.split()[1:] == [str(value) for value in known]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"recipe": "other"}, "no recipe 'other'.*paper"), ({"width": 2.5}, "cannot be 2.5"), ({"weights": 1}, "no setting"), ({"names": 1}, "cannot be 1"), ({"walk.X": 1}, "no setting")],
+)
+def test_recipes_that_there_are_not(settings, message):
+    with pytest.raises(InputError, match=message):
+        Variant("proprag", settings)
+
+
+@pytest.mark.parametrize(
+    ("text", "recipe"),
+    [
+        ("proprag", QUICK),
+        ("proprag[recipe=paper]", PAPER),
+        ("proprag[width=5]", replace(QUICK, width=5)),
+        ("proprag [ width=5, recipe=paper,names=true , damping=1 ]", replace(PAPER, width=5, names=True, damping=1.0)),
+        ("proprag-linked", LINKED),
+        ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
+    ],
+)
+def test_proprag_runs_with_the_recipe_of_its_variant(monkeypatch, text, recipe):
+    seen = []
+    monkeypatch.setattr(strategies, "_proprag", lambda search, question, k, recipe, *, trace: seen.append(recipe))
+    (variant,) = variants(text)
+    search = strategies.Search(None, None, None, 0)
+    with variant.applied():
+        strategies.STRATEGIES[variant.strategy](search, "?", 1, trace=False)
+    assert seen == [recipe]
+    assert (proprag_recipe.QUICK, proprag_recipe.LINKED) == (QUICK, LINKED)
+
+
+def test_variants_are_read_from_text():
+    found = variants("linked, proprag[recipe=paper,width=5] ,fusion[fusion.BEST=4],dense")
+    assert [variant.name for variant in found] == ["linked", "proprag [recipe=paper, width=5]", "fusion [fusion.BEST=4]", "dense"]
+    assert [one.name for one in variants(found[1].name)] == [found[1].name]
+    for text, message in (
+        ("magic", "no strategy 'magic'"),
+        ("linked,", "no strategy ''"),
+        ("magic[width=5]", "no strategy 'magic'"),
+        ("linked[walk.STEPS=3", "is no strategy with settings"),
+        ("linked[walk.STEPS=3]]x", "is no strategy with settings"),
+        ("linked[]", "is no strategy with settings"),
+        ("linked[walk.STEPS]", "is no strategy with settings"),
+        ("linked[walk.STEPS=3,walk.STEPS=4]", "is no strategy with settings"),
+        ("linked[walk.STEPS=x]", "cannot be 'x'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            variants(text)
+
+
 def test_values_have_the_type_of_the_setting():
-    assert (parse_value("walk.STEPS", "4"), parse_value("walk.RESTART", "4"), parse_value("chain_score.DEFAULT", "product")) == (4, 4.0, "product")
-    assert current("walk.STEPS") == walk.STEPS
-    for name, text in (("walk.STEPS", "4.5"), ("walk.RESTART", "x")):
+    known = {"walk.STEPS": ("4", 4), "walk.RESTART": ("4", 4.0), "chain_score.DEFAULT": ("product", "product"), "names": ("TRUE", True), "recipe": ("code", "code")}
+    assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
+    assert (current("linked", "walk.STEPS"), current("proprag", "width"), current("proprag-linked", "recipe")) == (walk.STEPS, QUICK.width, "linked")
+    for name, text in (("walk.STEPS", "4.5"), ("walk.RESTART", "x"), ("names", "1")):
         with pytest.raises(InputError, match="cannot be"):
-            parse_value(name, text)
+            parse_value("proprag", name, text)

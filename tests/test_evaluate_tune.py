@@ -87,6 +87,16 @@ def test_every_combination_and_the_usual_is_asked(tmp_path):
     assert again.calls == []  # all of it was kept
 
 
+def test_tuning_says_how_it_was_asked_and_what_failed():
+    asked = questions(*(record(f"q{n}", 1, 2) for n in range(5)), {"no": "question"})
+    memory = FakeMemory(lambda question, strategy: InputError("too odd") if question == "q3?" else [1])
+    found = tune(memory, asked, "proprag", {"width": [5]}, folds=2, repeats=1, k=7)
+    assert [one["settings"] for one in found.tried] == [{"width": 4}, {"width": 5}]
+    assert (found.settings["k"], found.settings["plans"], found.settings["llm"], found.settings["memory"]["engine"]) == (7, "none", None, "fake")
+    assert [(failure["question"], failure["strategy"]) for failure in found.failures] == [("place 6", ""), ("q3", "proprag [width=4]"), ("q3", "proprag [width=5]")]
+    assert "proprag [width=5]: 1 question could not be asked and counts as not found" in found.notes
+
+
 @pytest.mark.parametrize(
     ("grid", "metric", "message"), [({"walk.NOTHING": [1]}, "f1", "no setting"), ({"walk.STEPS": [3]}, "ms", "no metric 'ms'"), ({"walk.STEPS": [3]}, "luck", "no metric")]
 )

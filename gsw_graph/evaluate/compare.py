@@ -14,14 +14,16 @@ from gsw_graph.evaluate.questions import Question
 from gsw_graph.evaluate.scores import METRICS, Scored
 from gsw_graph.results import Result
 
-_SAME = ("questions", "plans", "k", "answer", "llm", "memory", "embedder", "reranker", "versions")
+_SAME = ("plans", "plans_sha256", "k", "answer", "llm", "memory", "versions")
+_ELSEWHERE = ("memory", "llm", "cache_dir")  # of the configuration: said by another name, or without effect on what is found
 
 
 @dataclass(frozen=True)
 class Comparison(Result):
     """How the second evaluation differs from the first.
 
-    questions: how many both asked; only_first, only_second: what one of them asked alone. settings: what was set otherwise, by name [first, second].
+    questions: how many both asked; only_first, only_second: what one of them asked alone. settings: what was set otherwise, by name [first, second]: files by
+    their hashes, `config.` before what the settings object has, `strategy` where each has one of its own.
     differences: by strategy and metric the second minus the first, with its 95 % interval. won, lost: by `strategy metric` the keys of the questions whose
     value rose or fell.
     """
@@ -64,8 +66,18 @@ def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> 
                 won[label] = up
             if down := [key for key, u, v in values if u is not None and v is not None and v < u]:
                 lost[label] = down
-    changed = {name: [x, y] for name in _SAME if (x := a.settings.get(name)) != (y := b.settings.get(name))}
+    was, now = _circumstances(a), _circumstances(b)
+    changed = {name: [was.get(name), now.get(name)] for name in dict.fromkeys([*was, *now]) if was.get(name) != now.get(name)}
+    if pairs[0][0] != pairs[0][1]:
+        changed["strategy"] = list(pairs[0])
     return Comparison(len(shared), len(a.questions) - len(shared), len(b.questions) - len(shared), changed, differences, won, lost)
+
+
+def _circumstances(evaluation: Evaluation) -> dict[str, Any]:
+    """What two evaluations must have in common to differ by their strategies alone."""
+    settings = evaluation.settings
+    config = {f"config.{name}": value for name, value in settings["config"].items() if name not in _ELSEWHERE}
+    return {"questions": settings["questions"]["sha256"], **{name: settings[name] for name in _SAME}, **config}
 
 
 def scored(question: dict[str, Any], strategy: str, evaluation: Evaluation) -> Scored:

@@ -29,7 +29,8 @@ class Evaluation(Result):
 
     settings: all that was set, with the memory, the versions and the questions' file. strategies: figures by name, see `summary.summary`; `by_hops` has the
     same for the questions of so many hops. differences: for two strategies and a metric the second minus the first, on the same questions. questions: each
-    with what every strategy found. failures: records that are no questions, and questions that could not be asked.
+    with what every strategy found. failures: records that are no questions, questions that could not be asked, and those for which the language model gave no
+    plan or no answer.
     """
 
     settings: dict[str, Any]
@@ -47,7 +48,8 @@ def put_together(settings: dict[str, Any], questions: QuestionSet, names: Sequen
         said = settings["answer"] and answers(mine)
         scored[name] = [Scored(question, row, settings["k"], said) for question, row in zip(questions.questions, mine, strict=True)]
     failures = [{"question": failure.source, "strategy": "", "reason": failure.reason} for failure in questions.failures]
-    failures += [{"question": one.question.key, "strategy": name, "reason": one.row.error} for name in names for one in scored[name] if one.row.error]
+    wrong = [(name, one, reason) for name in names for one in scored[name] if (reason := one.row.error or one.row.note)]
+    failures += [{"question": one.question.key, "strategy": name, "reason": reason} for name, one, reason in wrong]
     listed = []
     for number, question in enumerate(questions.questions):
         found = {name: scored[name][number].to_dict() for name in names}

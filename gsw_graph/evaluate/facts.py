@@ -30,16 +30,16 @@ def versions() -> dict[str, str]:
 
 def shown(settings: Settings) -> dict[str, Any]:
     """The settings in JSON types: no key, no password, none in a url."""
-    public = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
-    return {name: without_login(value) if isinstance(value, str) else str(value) if isinstance(value, Path) else value for name, value in public.items()}
+    found = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
+    return {name: public(value) if isinstance(value, str) else str(value) if isinstance(value, Path) else value for name, value in found.items()}
 
 
-def without_login(text: str) -> str:
-    """A url without user and password; any other text as it is."""
-    if "://" not in text or "@" not in text:
+def public(text: str) -> str:
+    """A url without user, password, query and fragment, any of which may hold a key; any other text as it is."""
+    if "://" not in text:
         return text
     try:
         parts = urlsplit(text)
     except ValueError:  # no url that can be taken apart
         return text.partition("://")[0] + "://***"
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,8 +26,8 @@ class Row:
     """What one strategy found for one question.
 
     ranks: of each thing that must be found its first rank from 1, or None. passages: the ids found, best first. seconds: by stage and in total. tokens: as the
-    server of the language model counted them. cached: replies came from the cache, so that tokens and seconds are not the model's. error: why it could not
-    be asked.
+    server of the language model counted them. Tokens, seconds and dollars are those of asking for every reply, also of one from the cache, which has what it
+    took once. cached: a reply came from there. note: why the language model gave no plan or no answer. error: why it could not be asked.
     """
 
     variant: str
@@ -52,16 +53,24 @@ class Journal:
     """The rows of a run by variant and question; in memory only without a folder. Open it in a `with` statement."""
 
     def __init__(self, folder: Path | None, run: Mapping[str, Any]) -> None:
-        """`run` is what two parts of one evaluation must have in common, in JSON types. InputError: the folder holds another evaluation, or something else."""
+        """`run` is what two parts of one evaluation must have in common, in JSON types.
+
+        InputError: the folder holds another evaluation, or something else, or another process writes there.
+        """
         self.rows: dict[tuple[str, str], Row] = {}
         self._file: BinaryIO | None = None
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / FILE
-            whole = self._read(path, run) if path.exists() else 0
-            self._file = path.open("r+b" if whole else "wb")
-            self._file.truncate(whole)
-            self._file.seek(whole)
+            file = path.open("a+b")  # what stands there is not touched before it is ours
+            try:
+                _lock(file, folder)
+                whole = self._read(file, run, path)
+                file.truncate(whole)
+            except BaseException:
+                file.close()
+                raise
+            self._file = file
             if not whole:
                 self._write({"run": run})
 
@@ -76,9 +85,10 @@ class Journal:
         self._file.write(json.dumps(value).encode() + b"\n")
         self._file.flush()
 
-    def _read(self, path: Path, run: Mapping[str, Any]) -> int:
+    def _read(self, file: BinaryIO, run: Mapping[str, Any], path: Path) -> int:
         """Takes the rows of a file; the length of its whole lines. The last may have been cut off, any other must be sound."""
-        data = path.read_bytes()
+        file.seek(0)
+        data = file.read()
         whole = data.rfind(b"\n") + 1
         if not whole and not data.startswith(_BEGIN[: len(data)]):
             raise InputError("this is no file of an evaluation", where=str(path), hint=_ELSE)
@@ -100,6 +110,22 @@ class Journal:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         if self._file is not None:
             self._file.close()
+
+
+def _lock(file: BinaryIO, folder: Path) -> None:
+    """Ours until the file is closed. The lock is the operating system's, so that a run that was killed blocks nobody."""
+    file.seek(0)
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise InputError("another evaluation writes here", where=str(folder), hint="Wait until it has ended, or give another folder") from error
 
 
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gsw_graph.asking import Asking
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.questions import Question, QuestionSet, parsed
+from gsw_graph.evaluate.questions import OF_ONE, Question, QuestionSet, parsed
 from gsw_graph.model import Failure
 
 KINDS = ("gold", "none", "model")
@@ -74,13 +74,13 @@ def _named(text: str, path: str) -> dict[str, object]:
         whole = json.loads(text)
     except (ValueError, RecursionError):
         whole = None  # lines, or broken
-    if isinstance(whole, dict) and not any(key in whole for key in ("id", "_id", "question")):
+    if isinstance(whole, dict) and not any(key in whole for key in OF_ONE):
         return whole
     found: dict[str, object] = {}
     for place, value in parsed(text, path):
         if isinstance(value, Failure):
             raise InputError(value.reason, where=place, hint=_SHAPE)
-        names = [value[key] for key in ("id", "_id", "question") if key in value] if isinstance(value, dict) else []
+        names = [value[key] for key in OF_ONE if key in value] if isinstance(value, dict) else []
         plan = next((value[key] for key in _KEYS if key in value), None) if isinstance(value, dict) else None
         if not names or plan is None:
             raise InputError("a record names no question, or has no plan", where=place, hint=_SHAPE)

@@ -14,6 +14,7 @@ from gsw_graph.model import Failure
 
 _SHAPE = 'Give JSON or JSON lines of MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ, LV-Eval, or our own: {"id", "question", "answers", "passages" or "sources"}'
 _LISTS = ("questions", "data")  # keys under which an object keeps its records
+OF_ONE = ("id", "_id", "question")  # keys of an object that is a record itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,10 @@ def question_set(values: list[tuple[str, object]], name: str = "", sha256: str =
 
 
 def parsed(text: str, where: str) -> list[tuple[str, object]]:
-    """The JSON values of an array, of the list in an object, or of lines, each with its place; a Failure where a line is broken. InputError: it is no JSON."""
+    """The JSON values of an array, of the list in an object, of an object that is a record itself, or of lines, each with its place.
+
+    A Failure where a line is broken. InputError: it is no JSON.
+    """
     try:
         whole = json.loads(text)
     except json.JSONDecodeError as error:
@@ -88,7 +92,8 @@ def parsed(text: str, where: str) -> list[tuple[str, object]]:
     except (ValueError, RecursionError) as error:
         raise InputError("JSON that cannot be read", where=where, hint=_SHAPE) from error
     if isinstance(whole, dict):
-        whole = next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), [whole])
+        lists = () if any(key in whole for key in OF_ONE) else _LISTS
+        whole = next((whole[key] for key in lists if isinstance(whole.get(key), list)), [whole])
     if not isinstance(whole, list):
         raise InputError("the questions have no shape that is known", where=where, hint=_SHAPE)
     return [(f"{where}: record {number}", value) for number, value in enumerate(whole, 1)]

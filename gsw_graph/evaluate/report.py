@@ -171,4 +171,6 @@ def _found(question: dict[str, Any], row: dict[str, Any], at: int) -> str:
     if row["abstained"] or row["answer"] is not None:
         right = row["em"] == 1 if question["answerable"] else row["abstained"]
         parts.append(f'<span class="{"good" if right else "bad"}">{escape("not in memory" if row["answer"] is None else row["answer"])}</span>')
+    if row["note"]:
+        parts.append(f'<small class="bad">{escape(row["note"])}</small>')
     return f"<td>{''.join(parts)}</td>"

@@ -10,7 +10,7 @@ from gsw_graph import __version__
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.bootstrap import RESAMPLES, SEED
 from gsw_graph.evaluate.evaluation import Evaluation, put_together
-from gsw_graph.evaluate.facts import shown, versions, without_login
+from gsw_graph.evaluate.facts import public, shown, versions
 from gsw_graph.evaluate.gold import ranks
 from gsw_graph.evaluate.journal import Journal, Row
 from gsw_graph.evaluate.plans import Plans, follows_plans
@@ -42,6 +42,7 @@ def evaluate(
     `plans`: `gold`, `none`, `model`, the path of a file, or None: `model` where the settings name a language model, else `none`. `k` passages are asked for.
     `answer=False`: passages only; `llm=False`: no language model though the settings name one. Questions are not kept in the memory.
     `out` is a folder that keeps what is found at once: the same call goes on where one was cut off. `progress` gets how many are done, and of how many.
+    Tokens, seconds and dollars are those of asking the language model for every reply, as a strategy alone would with an empty cache.
     Raises InputError for questions, plans, strategies or a folder that cannot be used; StoppedError and EngineError as `Memory.ask` does, after which the
     same call goes on. A question that cannot be asked counts as one for which nothing was found.
     """
@@ -61,7 +62,7 @@ def evaluate(
     model = llm and settings.llm is not None and (answer or (plans.kind == "model" and bool(followers)))
     status = memory.status()
     if not status.nodes.get("Passage"):
-        raise InputError("the memory is empty", where=without_login(status.memory), hint="Load the corpus first: gswgraph load PATH")
+        raise InputError("the memory is empty", where=public(status.memory), hint="Load the corpus first: gswgraph load PATH")
     run = _run(questions, plans, status, memory, k=k, answer=answer, model=model)
     with Journal(Path(out) if out is not None else None, run) as journal:
         waiting = [(question, variant) for question, variant in _order(questions.questions, variants) if (variant.name, question.key) not in journal.rows]
@@ -78,7 +79,7 @@ def evaluate(
         **run,
         "questions": {"name": questions.name, "sha256": questions.sha256, "n": len(questions.questions), "shapes": questions.shapes},
         "strategies": [{"name": one.name, "strategy": one.strategy, "settings": dict(one.settings)} for one in variants],
-        "memory": {**status.to_dict(), "memory": without_login(status.memory), "nodes": _evidence(status.nodes)},
+        "memory": {**status.to_dict(), "memory": public(status.memory), "nodes": _evidence(status.nodes)},
         "config": shown(settings),
         "versions": versions(),
         "bootstrap": {"resamples": RESAMPLES, "seed": SEED},
@@ -96,11 +97,11 @@ def _run(questions: QuestionSet, plans: Plans, status: Status, memory: Memory, *
         "k": k,
         "answer": answer,
         "llm": settings.llm if model else None,
-        "memory": without_login(status.memory),
+        "memory": public(status.memory),
         "created": status.created,
         "version": status.version,
         "embedder": status.embedder,
-        "reranker": without_login(settings.reranker),
+        "reranker": public(settings.reranker),
         "gswgraph": __version__,
     }
 
@@ -136,6 +137,7 @@ def _asked(memory: Memory, question: Question, variant: Variant, plans: Plans, *
             found = memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=answer, llm=model, keep=False)
     except (InputError, ReplyError) as error:
         return Row(variant.name, question.key, ranks=[None] * len(question.gold), error=str(error))
+    seconds, tokens, dollars = _whole(found)
     return Row(
         variant.name,
         question.key,
@@ -146,16 +148,23 @@ def _asked(memory: Memory, question: Question, variant: Variant, plans: Plans, *
         ranks=ranks(question.gold, found.passages),
         passages=[passage.id for passage in found.passages],
         plan_source=plans.kind if found.plan_source == "given" else found.plan_source,
-        seconds=found.seconds,
-        tokens=found.tokens,
-        dollars=found.dollars,
+        seconds=seconds,
+        tokens=tokens,
+        dollars=dollars,
         round_trips=found.round_trips,
         models=found.models,
-        cached=_cached(found),
+        cached=bool(found.kept),
         note=found.note,
     )
 
 
-def _cached(found: Answer) -> bool:
-    """The model planned or was asked for an answer, and its server counted nothing."""
-    return (found.plan_source == "llm" or found.tokens.get("prompt", 0) > 0) and not found.tokens.get("in")
+def _whole(found: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
+    """Seconds, tokens and dollars with those that kept replies took when they were asked for: who asked first must make no difference."""
+    seconds, tokens, dollars = dict(found.seconds), dict(found.tokens), found.dollars
+    for reply in found.kept:
+        for name in (reply.stage, "total"):
+            seconds[name] = seconds.get(name, 0.0) + reply.seconds
+        for name, number in reply.tokens.items():
+            tokens[name] = tokens.get(name, 0) + number
+        dollars = None if dollars is None or reply.dollars is None else dollars + reply.dollars
+    return seconds, tokens, dollars

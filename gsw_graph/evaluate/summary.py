@@ -20,7 +20,8 @@ def summary(scored: Sequence[Scored]) -> dict[str, Any]:
 
 def _figures(scored: Sequence[Scored]) -> dict[str, Any]:
     """n, with_gold (questions that recall is of); recall and all_gold by k; em and f1 (None where the strategy does not answer); abstention; ms; tokens and
-    dollars; economy; plans; intervals by metric (95 %, bootstrap over questions); failed; cached (replies came from the cache)."""
+    dollars; economy; plans; intervals by metric (95 %, bootstrap over questions); failed (could not be asked); silent (the model gave no plan
+    or no answer); cached (a reply came from the cache)."""
     values = {metric: [value for one in scored if (value := one.get(metric)) is not None] for metric in METRICS}
     return {
         "n": len(scored),
@@ -37,6 +38,7 @@ def _figures(scored: Sequence[Scored]) -> dict[str, Any]:
         "plans": dict(sorted(Counter(one.row.plan_source or "none" for one in scored if not one.row.error).items())),
         "intervals": {metric: list(found) for metric in METRICS if (found := interval(values[metric]))},
         "failed": sum(one.row.error is not None for one in scored),
+        "silent": sum(one.row.note is not None for one in scored),
         "cached": sum(one.row.cached for one in scored),
     }
 

@@ -83,8 +83,12 @@ def notes(evaluation: Evaluation) -> list[str]:
         if one["failed"]:
             what = "1 question could not be asked and counts" if one["failed"] == 1 else f"{one['failed']:,} questions could not be asked and count"
             said.append(f"{name}: {what} as not found")
+        if one["silent"]:
+            what = "1 question" if one["silent"] == 1 else f"{one['silent']:,} questions"
+            said.append(f"{name}: the language model gave no plan or no answer for {what}; what was found without it counts")
         if one["cached"]:
-            said.append(f"{name}: the language model's replies came from the cache {one['cached']:,} times; their tokens and times are not the model's")
+            what = "1 question" if one["cached"] == 1 else f"{one['cached']:,} questions"
+            said.append(f"{name}: for {what} replies of the language model came from the cache; their tokens and times are those of when they were asked for")
     if not any(one["with_gold"] for one in evaluation.strategies.values()):
         said.append("The questions name no gold passages: there is no recall")
     elif not any(rank for question in evaluation.questions for row in question["strategies"].values() for rank in row["ranks"]):

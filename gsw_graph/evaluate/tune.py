@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,12 @@ import numpy as np
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.bootstrap import SEED, interval, paired
 from gsw_graph.evaluate.compare import scored
+from gsw_graph.evaluate.constants import Value, current
 from gsw_graph.evaluate.questions import QuestionSet, read_questions
 from gsw_graph.evaluate.run import evaluate
 from gsw_graph.evaluate.scores import METRICS
-from gsw_graph.evaluate.variants import Value, Variant, current
+from gsw_graph.evaluate.tables import notes
+from gsw_graph.evaluate.variants import Variant
 from gsw_graph.results import Result
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class Tuning(Result):
 
     held_out: the mean of the metric on questions that the choice did not see, over all splits, with its 95 % interval over questions. usual: the same for the
     settings as they stand; gain: held_out minus usual, paired. best: the settings that are best on all questions; fitted: their figure there, which flatters,
-    as they were chosen by it. tried: every combination with its figure on all questions and the share of the splits that chose it.
+    as they were chosen by it. tried: every combination with its figure on all questions and the share of the splits that chose it. settings, failures: of
+    `Evaluation`; notes: what a reader must know beside the figures.
     """
 
     metric: str
@@ -48,6 +51,9 @@ class Tuning(Result):
     best: dict[str, Value]
     fitted: float
     tried: list[dict[str, Any]]
+    settings: dict[str, Any] = field(default_factory=dict)
+    failures: list[dict[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def tune(
@@ -63,13 +69,13 @@ def tune(
 ) -> Tuning:
     """Ask with every combination of a grid {setting: values} and cross-validate the choice by `metric`. `options` are those of `evaluate`.
 
-    Settings are named as in `variants`. Raises InputError where one does not exist, the metric is none, or too few questions have it.
+    Settings are named as in `constants`. Raises InputError where one does not exist, the metric is none, or too few questions have it.
     """
     if metric not in METRICS or metric == "ms":
         raise InputError(f"there is no metric {metric!r} to tune for", hint=f"Use one of {', '.join(METRICS[:-1])}")
     if not isinstance(questions, QuestionSet):
         questions = read_questions(questions)
-    usual = {name: current(name) for name in grid}
+    usual = {name: current(strategy, name) for name in grid}
     combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     combinations = [usual, *(one for one in combinations if one != usual)]
     variants = [Variant(strategy, one) for one in combinations]
@@ -77,7 +83,8 @@ def tune(
     rows = {variant.name: [scored(question, variant.name, found).get(metric) for question in found.questions] for variant in variants}
     asked = [number for number in range(len(found.questions)) if all(row[number] is not None for row in rows.values())]
     table = np.array([[row[number] for number in asked] for row in rows.values()], dtype=np.float64)
-    return cross_validate(table, combinations, metric=metric, folds=folds, repeats=repeats)
+    done = cross_validate(table, combinations, metric=metric, folds=folds, repeats=repeats)
+    return replace(done, settings=found.settings, failures=found.failures, notes=notes(found))
 
 
 def cross_validate(table: NDArray[np.float64], combinations: Sequence[dict[str, Value]], *, metric: str, folds: int, repeats: int) -> Tuning:

@@ -1,35 +1,31 @@
-"""A strategy with the constants it runs with: `linked`, or `linked` with `walk.RESTART=0.2`.
-
-A setting is a constant of a module of `gsw_graph.retrieve`, named MODULE.CONSTANT. It holds in this process while a question is asked, one at a time.
-"""
+"""A strategy with the settings it runs with: `linked`, `linked [walk.RESTART=0.2]`, `proprag [recipe=paper]`; see `constants` for what can be set."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
-from types import ModuleType
-from typing import TypeAlias
 
 from gsw_graph.errors import InputError
+from gsw_graph.evaluate.constants import Value, check, parse_value, places
+from gsw_graph.retrieve import STRATEGIES
 
-Value: TypeAlias = bool | int | float | str
-
-_ROOM = "gsw_graph.retrieve"
-_STORED = "graph_cache"  # what this module binds went into graphs on disk
+_BETWEEN = re.compile(r",(?![^\[]*\])")  # no comma inside brackets
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A strategy and settings other than the usual. InputError: there is no such setting, or its value is of another type."""
+    """A strategy and settings other than the usual. InputError: there is no such strategy or setting, or its value is of another type."""
 
     strategy: str
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.strategy not in STRATEGIES:
+            raise InputError(f"there is no strategy {self.strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
         for name, value in self.settings.items():
-            _checked(name, value)
+            check(self.strategy, name, value)
 
     @property
     def name(self) -> str:
@@ -38,11 +34,11 @@ class Variant:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """What is asked inside runs with these settings."""
-        places = [(*_place(name), value) for name, value in self.settings.items()]
-        before = [(module, constant, getattr(module, constant)) for module, constant, _ in places]
+        """What is asked inside runs with these settings: they hold in the whole process."""
+        wanted = places(self.strategy, self.settings)
+        before = [(module, constant, getattr(module, constant)) for module, constant, _ in wanted]
         try:
-            for module, constant, value in places:
+            for module, constant, value in wanted:
                 setattr(module, constant, value)
             yield
         finally:
@@ -50,52 +46,20 @@ class Variant:
                 setattr(module, constant, old)
 
 
-def parse_value(name: str, text: str) -> Value:
-    """What a text says for a setting, in the type that the setting has. InputError: it has another, or there is no such setting."""
-    present = current(name)
-    if isinstance(present, bool):
-        value: Value | None = {"true": True, "false": False}.get(text.lower())
-    else:
-        try:
-            value = type(present)(text)
-        except ValueError:
-            value = None
-    if value is None:
-        raise _wrong(name, text, present)
-    return value
+def variants(text: str) -> list[Variant]:
+    """The variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is written otherwise, or names what there is not."""
+    return [_variant(part) for part in _BETWEEN.split(text)]
 
 
-def current(name: str) -> Value:
-    """The value that a setting has. InputError: there is no such setting."""
-    module, constant = _place(name)
-    value = getattr(module, constant)
-    if not isinstance(value, bool | int | float | str):
-        raise InputError(f"{name} is a {type(value).__name__}", hint="Only numbers, texts, true and false can be set")
-    return value
-
-
-def _checked(name: str, value: Value) -> None:
-    present = current(name)
-    if type(value) is not type(present) and not (isinstance(present, float) and type(value) is int):
-        raise _wrong(name, value, present)
-
-
-def _wrong(name: str, value: Value, present: Value) -> InputError:
-    return InputError(f"{name} cannot be {value!r}", hint=f"It is {present!r}: give a {'number' if isinstance(present, float) else type(present).__name__}")
-
-
-def _place(name: str) -> tuple[ModuleType, str]:
-    """The module and the constant of a setting."""
-    where, _, constant = name.rpartition(".")
-    hint = "Name a constant of a module of gsw_graph.retrieve: walk.RESTART, linked.LINKED_MASS"
-    if not where.isidentifier() or where.startswith("_") or not constant.isidentifier() or not constant.isupper() or constant.startswith("_"):
-        raise InputError(f"{name!r} is no setting", hint=hint)
-    try:
-        module = import_module(f"{_ROOM}.{where}")
-    except ModuleNotFoundError:
-        raise InputError(f"there is no setting {name}: there is no module {where}", hint=hint) from None
-    if not hasattr(module, constant):
-        raise InputError(f"there is no setting {name}", hint=hint)
-    if where == _STORED or hasattr(import_module(f"{_ROOM}.{_STORED}"), constant):
-        raise InputError(f"{name} went into graphs that are kept on disk", hint="Change it in the source and load the memory anew")
-    return module, constant
+def _variant(text: str) -> Variant:
+    strategy, bracket, inside = text.strip().partition("[")
+    plain = Variant(strategy.strip())
+    if not bracket:
+        return plain
+    settings: dict[str, Value] = {}
+    for one in inside.removesuffix("]").split(","):
+        name, sign, value = (part.strip() for part in one.partition("="))
+        if not sign or name in settings or not inside.endswith("]"):
+            raise InputError(f"{text.strip()!r} is no strategy with settings", hint="Write linked[walk.RESTART=0.2, walk.STEPS=8], each setting once")
+        settings[name] = parse_value(plain.strategy, name, value)
+    return Variant(plain.strategy, settings)

@@ -1,0 +1,99 @@
+"""Evaluation with a language model behind a real server: who asks first makes no difference, and a model that fails is not passed over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from evaluate_fakes import FakeMemory, questions, record
+from fake_memory import passage
+
+from gsw_graph.asking import Asking, ask
+from gsw_graph.config import Settings
+from gsw_graph.evaluate import evaluate
+from gsw_graph.evaluate.tables import notes
+from gsw_graph.inference.chat import Chat
+from gsw_graph.retrieve import strategies
+from gsw_graph.retrieve.strategies import Found, Search
+from gsw_graph.testing import ModelServer
+
+DELAY = 0.02
+ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))
+
+
+class Memory(FakeMemory):
+    """Finds one passage, and plans and answers as a memory does."""
+
+    def __init__(self, chat):
+        super().__init__(None, settings=Settings(llm="m"))
+        self.chat = chat
+
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep):
+        reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
+        return ask(Asking(question, strategy, plan, k, answer), Search(reader, None, None, 0), self.chat if llm else None)
+
+
+@pytest.fixture
+def said(monkeypatch, tmp_path):
+    """What an evaluation with a new cache finds, in which the model says what `plan` and `answer` are."""
+
+    def search(search, question, k, *, trace):
+        return Found([passage(1, title="T1", text=f"{question} Ada.")])
+
+    for name in ("ricr", "fusion"):
+        monkeypatch.setitem(strategies.STRATEGIES, name, search)
+
+    def evaluated(names, plan=({"id": 1, "question": "Who?", "retrieve": True},), answer="Answer: Ada\nSources: 1", cache="cache"):
+        def model(body):
+            return {"plan": list(plan)} if "response_format" in body else answer
+
+        with ModelServer(model, delay=DELAY) as server, Chat.open(Settings(llm="m", llm_url=server.url, llm_price=(1.0, 1.0), cache_dir=tmp_path / cache)) as chat:
+            return evaluate(Memory(chat), ASKED, names, plans="model"), server.count()
+
+    return evaluated
+
+
+def took(found, name):
+    return [(row["tokens"], round(row["dollars"], 12)) for row in (question["strategies"][name] for question in found.questions)]
+
+
+def test_every_strategy_pays_for_its_plan_and_its_answer(said):
+    found, calls = said(["ricr", "fusion"])
+    assert calls == 6  # of twelve replies, as both strategies ask for the same
+    assert [one["em"] for one in found.strategies.values()] == [1, 1]
+    assert took(found, "ricr") == took(found, "fusion")
+    assert all(tokens["in"] > tokens["prompt"] > 0 < dollars for tokens, dollars in took(found, "ricr"))
+    rows = [row for question in found.questions for row in question["strategies"].values()]
+    assert [row["cached"] for row in rows] == [False, True, True, False, False, True]
+    assert all(row["seconds"][stage] >= DELAY for row in rows for stage in ("plan", "answer"))
+    assert all(row["seconds"]["total"] >= 2 * DELAY for row in rows)
+
+
+def test_an_evaluation_asked_again_costs_what_it_cost(said):
+    first, calls = said(["ricr"])
+    again, none = said(["ricr"])
+    assert (calls, none) == (6, 0)
+    assert took(first, "ricr") == took(again, "ricr")
+    assert (first.strategies["ricr"]["cached"], again.strategies["ricr"]["cached"]) == (0, 3)
+    assert first.strategies["ricr"]["economy"] == again.strategies["ricr"]["economy"]
+    assert [note for note in notes(again) if "3 questions replies of the language model came from the cache" in note]
+    assert not [note for note in notes(first) if "cache" in note]
+
+
+@pytest.mark.parametrize(("silence", "reason"), [({"plan": ({"id": 1},)}, "m made no plan"), ({"answer": "Sources: 1"}, "m gave no answer")])
+def test_a_model_that_does_not_answer_is_told(said, silence, reason):
+    found, _ = said(["ricr"], **silence)
+    one = found.strategies["ricr"]
+    assert (one["silent"], one["failed"], one["n"]) == (3, 0, 3)
+    assert [(failure["question"], failure["strategy"], failure["reason"][: len(reason)]) for failure in found.failures] == [(key, "ricr", reason) for key in "abc"]
+    assert "ricr: the language model gave no plan or no answer for 3 questions; what was found without it counts" in notes(found)
+
+
+def test_without_a_price_there_are_no_dollars():
+    from gsw_graph.evaluate.run import _whole
+    from gsw_graph.results import KeptReply
+
+    found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy="ricr", plan=None, k=1, answer=True, llm=True, keep=False)
+    seconds, tokens, dollars = _whole(replace(found, kept=[KeptReply("plan", {"in": 7, "out": 2}, 3.0, None)]))
+    assert (seconds["plan"], seconds["total"] - found.seconds["total"], tokens["in"], tokens["out"], dollars) == (3.0, pytest.approx(3.0), 7, 2, None)
