@@ -18,6 +18,7 @@ from gsw_graph.inference import batch
 from gsw_graph.inference.batch_log import BatchLog
 from gsw_graph.inference.budget import Budget
 from gsw_graph.inference.chat import Chat, Request
+from gsw_graph.inference.chat_wire import Wire
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
 from gsw_graph.model import Document
@@ -176,14 +177,171 @@ def test_a_failed_batch_is_sent_anew(settings: Settings, server: ModelServer, do
     assert batches(server) == 2
 
 
-def test_a_batch_that_is_gone_is_given_up(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
+def test_a_batch_that_this_key_does_not_see_is_not_bought_again(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
     with Chat.open(settings) as chat:
-        key = chat._cache.key("m", requests(documents)[1])
-        chat._batched.sent("batch_of_another_key", chat._calls.wire.end.host, "m", [(key, "extract", "", 1)])
-        fetch(chat, documents)
-        assert chat._batched.batch(key) is None
+        keys = [chat._cache.key("m", one) for one in requests(documents)]
+        host = chat._calls.wire.end.host
+        chat._batched.sent("batch_of_another_key", host, "m", [(keys[1], "extract", "", 1)])
+        for _ in range(2):
+            with pytest.raises(StoppedError, match=r"batch_of_another_key.*the key.*without --batch"):
+                fetch(chat, documents)
+            assert chat._batched.batch(keys[1], host) == "batch_of_another_key"
+        assert [chat.known(one) for one in requests(documents)] == [key != keys[1] for key in keys], "what other batches bring is kept"
         ask_all(chat, documents)
-    assert (batches(server), server.count()) == (1, PASSAGES)
+        fetch(chat, documents)
+    assert (batches(server), server.count()) == (1, PASSAGES), "without --batch it is asked anew, and is done"
+
+
+def brought(server: ModelServer) -> tuple[str, dict[str, Any], bytes]:
+    """The id of the output file of the one batch, and the file."""
+    ((id_, (shown, content)),) = ((id_, file) for id_, file in server._batches._files.items() if "_output" in file[0]["filename"])
+    return id_, shown, content
+
+
+def test_replies_that_are_gone_from_the_server(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
+    with Chat.open(settings) as chat, pytest.raises(KeyboardInterrupt):
+        chat.batches().fetch(pairs(documents), killed)
+    while server._batches._look(server._batches._batches["batch_1"])["status"] != "completed":
+        pass
+    server._batches._files.clear()
+    with Chat.open(settings) as chat:
+        with pytest.raises(StoppedError, match=r"batch_1.*without --batch"):
+            fetch(chat, documents)
+        ask_all(chat, documents)
+    assert server.count() == 2 * PASSAGES - 1
+
+
+ODD_TEXT = "a\u2028b\u2029c\u0085d\x0be\x0cf"
+
+
+def test_a_reply_may_hold_what_only_looks_like_the_end_of_a_line(settings: Settings) -> None:
+    asked = [Request("answer", ({"role": "user", "content": f"{at}?"},)) for at in range(3)]
+    with ModelServer([{"reply": ODD_TEXT}]) as server, Chat.open(replace(settings, llm_url=server.url)) as chat:
+        chat.batches().fetch([(one, str) for one in asked], nothing)
+        assert [chat.ask(one, str).value for one in asked] == [ODD_TEXT] * 3
+        assert "\u2028" in brought(server)[2].decode(), "not escaped, so that this tests something"
+    assert server.count() == 3
+
+
+UNSOUND = (b"not json", b"[1]", b'{"response": {"status_code": 200}}', b'{"custom_id": 7, "response": 7}', b"\xff\xfe", b"[" * 100_000)
+
+
+def spoil(server: ModelServer, monkeypatch: pytest.MonkeyPatch, lines: int) -> None:
+    """The first so many lines of what a batch brings cannot be read."""
+    keep = server._batches._keep
+
+    def kept(content: bytes, name: str, purpose: str) -> dict[str, Any]:
+        if "_output" in name:
+            sound = content.split(b"\n")
+            content = b"\n".join([*(UNSOUND[at % len(UNSOUND)] for at in range(lines)), *sound[lines:]])
+        return keep(content, name, purpose)
+
+    monkeypatch.setattr(server._batches, "_keep", kept)
+
+
+def test_lines_that_cannot_be_read_are_counted_and_asked_anew(
+    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    spoil(server, monkeypatch, len(UNSOUND))
+    with Chat.open(settings) as chat:
+        fetch(chat, documents)
+        assert f"{len(UNSOUND)} lines" in caplog.text
+        assert sum(map(chat.known, requests(documents))) == PASSAGES - len(UNSOUND)
+        ask_all(chat, documents)
+    assert server.count() == PASSAGES + len(UNSOUND)
+
+
+def test_a_batch_of_which_no_line_can_be_read_ends_the_load(
+    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoil(server, monkeypatch, PASSAGES)
+    with Chat.open(settings) as chat, pytest.raises(StoppedError, match=r"brought no reply.*cannot be read.*Load without --batch"):
+        fetch(chat, documents)
+
+
+def test_a_batch_without_token_counts_is_estimated_and_kept(settings: Settings, documents: list[Document]) -> None:
+    long = [Request("answer", ({"role": "user", "content": f"{at}: {'some words of a passage ' * 200}"},)) for at in range(3)]
+    with ModelServer([{"reply": "Paris", "usage": {"prompt_tokens": 0, "completion_tokens": 0}}]) as server:
+        with Chat.open(replace(settings, llm_url=server.url)) as chat:
+            chat.batches().fetch([(one, str) for one in long], nothing)
+            total = chat.ledger.total()
+            assert (total.calls, total.estimated) == (3, 3)
+            assert total.prompt_tokens == total.prompt_estimate > 3 * 500
+            assert total.completion_tokens >= 3
+            replies = [chat.ask(one, str) for one in long]
+            assert [reply.value for reply in replies] == ["Paris"] * 3
+            assert sum(reply.prompt_tokens for reply in replies) == total.prompt_tokens
+            assert total.dollars == pytest.approx(
+                chat.dollars(total.prompt_tokens + replies[0].prompt_tokens, total.completion_tokens + replies[0].completion_tokens) / 2
+            )
+        assert server.count() == 3
+
+
+@pytest.mark.parametrize("unit", ["tok", "$"])
+def test_a_budget_is_settled_by_what_a_batch_took(settings: Settings, server: ModelServer, documents: list[Document], unit: str) -> None:
+    server.faults = (Fault("server_error", contains=(model_corpus.sentence(3),)),)
+    budget = Budget.parse("1Mtok" if unit == "tok" else "$100")
+    with Chat.open(settings, budget=budget) as chat:
+        charged: list[float] = []
+        chat.batches().fetch(pairs(documents), lambda *_: charged.append(budget.spent))
+        total = chat.ledger.total()
+        took = total.prompt_tokens + total.completion_tokens if unit == "tok" else total.dollars
+        assert budget.spent == pytest.approx(took)
+        assert charged[0] > budget.spent, "what brought no reply is given back"
+
+
+def test_a_batch_of_an_earlier_run_counts_where_it_is_read(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
+    with Chat.open(settings) as chat, pytest.raises(KeyboardInterrupt):
+        chat.batches().fetch(pairs(documents), killed)
+    budget = Budget.parse("1Mtok")
+    with Chat.open(settings, budget=budget) as chat:
+        fetch(chat, documents)
+        total = chat.ledger.total()
+        assert budget.spent == pytest.approx(total.prompt_tokens + total.completion_tokens)
+        assert budget.spent > 0
+
+
+def test_a_batch_of_another_server_is_not_waited_for(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
+    with Chat.open(settings) as chat, pytest.raises(KeyboardInterrupt):
+        chat.batches().fetch(pairs(documents), killed)
+    with ModelServer(model_corpus.reply) as other, Chat.open(replace(settings, llm_url=other.url)) as chat:
+        fetch(chat, documents)
+        assert all(map(chat.known, requests(documents)))
+        assert (batches(other), other.count()) == (1, PASSAGES - 1), "the first passage is known"
+    with Chat.open(settings) as chat:
+        fetch(chat, documents)
+        ask_all(chat, documents)
+        assert chat.ledger.total().calls == 0
+    assert batches(server) == 1
+
+
+def test_what_another_server_brought_is_not_sent_again(settings: Settings, documents: list[Document]) -> None:
+    with Chat.open(settings) as chat:
+        fetch(chat, documents)
+    with ModelServer(model_corpus.reply) as other, Chat.open(replace(settings, llm_url=other.url)) as chat:
+        fetch(chat, documents)
+        ask_all(chat, documents)
+        assert (batches(other), other.count()) == (0, 0)
+
+
+def test_a_reply_that_waits_for_its_repair_is_not_sent_again(
+    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Chat.open(settings) as chat:
+        fetch(chat, documents)
+        with monkeypatch.context() as patched:
+            patched.setattr(Wire, "send", killed)
+            asked, _ = pairs(documents)[1]
+            with pytest.raises(KeyboardInterrupt):
+                chat.ask(asked, never)
+        fetch(chat, documents)
+        assert batches(server) == 1
+        ask_all(chat, documents)
+    assert server.count() == PASSAGES
+
+
+def never(_: Any) -> None:
+    raise ValueError("it will not do")
 
 
 @pytest.mark.parametrize("kind", ["server_error", "close"])
@@ -218,7 +376,7 @@ def test_two_who_wait_count_a_batch_once(settings: Settings, documents: list[Doc
         read_replies, at = batch.Batches._replies, iter(range(9))
 
         def late(self: batch.Batches, *given: Any) -> Any:
-            replies = list(read_replies(self, *given))
+            replies = read_replies(self, *given)
             if not next(at):
                 fetch(other, documents)
             return replies
@@ -243,17 +401,18 @@ def test_replies_of_a_batch_are_kept_once(settings: Settings, documents: list[Do
     with Chat.open(settings) as chat:
         fetch(chat, documents)
         keys = [chat._cache.key("m", one) for one in requests(documents)]
-        assert sum(chat._batched.batch(key) is not None for key in keys) == PASSAGES - 1
+        assert sum(chat._batched.reply(key) is not None for key in keys) == PASSAGES - 1
         ask_all(chat, documents)
-        assert not any(map(chat._batched.batch, keys))
+        assert not any(map(chat._batched.reply, keys))
 
 
 def test_batches_of_other_documents_are_left_alone(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
     with Chat.open(settings) as chat:
         chat._batched.sent("of_others", chat._calls.wire.end.host, "m", [("key of another", "extract", "", 1)])
         fetch(chat, documents)
-        assert chat._batched.batch("key of another") == "of_others"
-        assert list(chat._batched.open(chat._calls.wire.end.host, "m")) == ["of_others"]
+        host = chat._calls.wire.end.host
+        assert chat._batched.batch("key of another", host) == "of_others"
+        assert list(chat._batched.open(host, "m")) == ["of_others"]
 
 
 def test_a_server_without_batches_says_so(settings: Settings, documents: list[Document]) -> None:

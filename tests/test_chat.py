@@ -18,6 +18,7 @@ from gsw_graph.errors import GswGraphError, InputError, ReplyError, StoppedError
 from gsw_graph.inference import chat_calls
 from gsw_graph.inference.budget import Budget
 from gsw_graph.inference.chat import Chat, Reply, Request
+from gsw_graph.inference.chat_wire import Wire
 from gsw_graph.testing import Fault, ModelServer
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
@@ -137,6 +138,42 @@ def test_one_repair_with_what_is_wrong(tmp_path: Path) -> None:
         assert (total.calls, total.failed, total.prompt_tokens, total.completion_tokens) == (2, 1, 40, 10)
         assert chat.ask(ASKED, number).cached  # under the request as it was
         assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize("error_", [KeyboardInterrupt(), StoppedError("stopped")])
+def test_a_reply_that_failed_its_check_is_not_paid_again_where_its_repair_was_cut_off(
+    error_: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = [ok({"a": "three"}, usage=COUNTED), ok({"a": 3}, usage=COUNTED)]
+    with RawServer(lambda call, _: replies[call - 1]) as server:
+        with Chat.open(server.settings(tmp_path)) as chat, monkeypatch.context() as patched:
+            send, calls = Wire.send, iter(range(9))
+
+            def cut(self: Wire, *given: Any) -> Any:
+                if next(calls):
+                    raise error_
+                return send(self, *given)
+
+            patched.setattr(Wire, "send", cut)
+            with pytest.raises(type(error_)):
+                chat.ask(ASKED, number)
+            assert not chat.known(ASKED), "the repair has its price"
+        with Chat.open(server.settings(tmp_path)) as chat:
+            reply = chat.ask(ASKED, number)
+            assert (reply.value, reply.prompt_tokens, chat.ledger.total().calls, chat.ledger.total().failed) == (3, 40, 1, 0)
+            assert chat.ask(ASKED, number).cached
+    assert len(server.bodies) == 2
+    assert [message["content"] for message in server.bodies[1]["messages"]][-2] == '{"a": "three"}'
+
+
+def test_what_could_not_be_repaired_is_asked_from_the_start(tmp_path: Path) -> None:
+    answers = [ok({"a": "x"}), ok({"a": "x"}), ok({"a": "x"}), error(400, "maximum context length"), ok({"a": 3})]
+    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
+        for said in ("nor did the model mend it", "longer than the model can read"):
+            with pytest.raises(ReplyError, match=said):
+                chat.ask(ASKED, number)
+        assert chat.ask(ASKED, number).value == 3
+    assert [len(body["messages"]) for body in server.bodies] == [2, 4, 2, 4, 2]
 
 
 def test_no_second_repair_and_nothing_is_kept(tmp_path: Path) -> None:

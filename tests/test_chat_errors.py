@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Iterable
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, ReplyError, StoppedError
 from gsw_graph.inference import chat_calls
 from gsw_graph.inference.chat import Chat, Request
+from gsw_graph.inference.chat_errors import RefusedError
 from gsw_graph.inference.chat_wire import Wire
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
@@ -62,7 +64,7 @@ def asked(answer: Any, folder: Path, request: Request = ASKED, **settings: Any) 
         (error(429, "Request too large for m: Limit 1000, Requested 2000"), ReplyError, "smaller passages"),
         (error(413, "Payload Too Large"), ReplyError, "smaller passages"),
         (error(400, "The response was filtered", "content_filter"), ReplyError, "refused the content"),
-        (error(400, "Something is odd"), ReplyError, "400: Something is odd"),
+        (error(400, "Something is odd"), RefusedError, "400: Something is odd"),
         (ok({"a": 1}, finish="length", usage=COUNTED), ReplyError, "cut off after 5 tokens.*max_tokens"),
         (ok("", finish="content_filter"), ReplyError, "content filter"),
         (ok("", refusal=f"I can't help with {KEY}"), ReplyError, "refused: I can't"),
@@ -171,6 +173,64 @@ def test_a_server_that_goes_away(tmp_path: Path) -> None:
         assert len(server.bodies) == 1 + 6 * 6
 
 
+REFUSALS = (error(400, "Something is odd"), error(413, "payload"), error(422, "unprocessable"), error(400, "maximum context length"), error(400, "flagged"))
+
+
+def plan(text: object) -> Request:
+    return Request("plan", ({"role": "user", "content": f"passage {text}."},), SCHEMA)
+
+
+def came_of(chat: Chat, texts: Iterable[object]) -> list[type]:
+    """What becomes of each request: the class of its error, or that of the value."""
+    found: list[type] = []
+    for text in texts:
+        try:
+            found.append(type(chat.ask(plan(text), number).value))
+        except ModelError as caught:
+            found.append(type(caught))
+    return found
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_refused_requests_do_not_stop_the_others(refusal: Answer, tmp_path: Path) -> None:
+    def answer(_: int, body: Any) -> Answer:
+        return refusal if "bad" in body["messages"][0]["content"] else ok({"a": 1})
+
+    texts = ["good", *(f"bad {at}" for at in range(20)), "good too"]
+    with RawServer(answer) as server:
+        with Chat.open(server.settings(tmp_path, concurrency=1)) as chat:
+            came = came_of(chat, texts)
+        assert (came[0], came[-1]) == (int, int)
+        assert all(issubclass(kind, ReplyError) for kind in came[1:-1])
+        with Chat.open(server.settings(tmp_path, concurrency=1)) as chat:  # what is good comes from the cache, so that all calls are refused
+            again = came_of(chat, [*texts[1:], "the last"])
+        assert [again[-2], again[-1]] == [int, int]
+        assert all(issubclass(kind, ReplyError) for kind in again[:-2])
+
+
+@pytest.mark.parametrize("refusal", REFUSALS[1:2] + REFUSALS[3:])
+def test_long_or_flagged_passages_in_front_do_not_stop_the_others(refusal: Answer, tmp_path: Path) -> None:
+    with RawServer(lambda call, _: refusal if call <= 10 else ok({"a": 1})) as server, Chat.open(server.settings(tmp_path, concurrency=1)) as chat:
+        assert came_of(chat, range(11)) == [ReplyError] * 10 + [int]
+
+
+def test_a_server_that_never_took_a_request_is_asked_no_more(tmp_path: Path) -> None:
+    """Such as one that answers 400 to a model it does not know, in words of its own."""
+    with RawServer(lambda *_: error(400, "Something is odd")) as server, Chat.open(server.settings(tmp_path, concurrency=2)) as chat:
+        assert came_of(chat, range(20)) == [RefusedError] * 5 + [StoppedError] * 15
+        assert len(server.bodies) == 6
+        with pytest.raises(StoppedError, match=r"refuses every request: the server answered 400: Something is odd.*GSWGRAPH_LLM "):
+            chat.ask(plan("any"), number)
+
+
+def test_a_server_that_goes_away_between_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_calls, "TRIES", 1)
+    answers = [ok({"a": 1}), *([error(500, "oops")] * 2 + [error(400, "Something is odd")]) * 3, *[error(500, "oops")] * 3]
+    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path, concurrency=1)) as chat:
+        came = came_of(chat, range(len(answers)))
+    assert came == [int, *[ReplyError, ReplyError, RefusedError] * 3, ReplyError, ReplyError, StoppedError]
+
+
 def test_a_server_that_is_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_calls, "TRIES", 2)
     came, server, _ = asked(lambda *_: (time.sleep(2), ok({"a": 1}))[1], tmp_path, llm_timeout=0.3)
@@ -204,6 +264,8 @@ def test_a_context_that_is_too_small_is_noticed(tmp_path: Path) -> None:
 def test_settings_that_cannot_work(tmp_path: Path) -> None:
     for settings, kind, said in (
         (Settings(), InputError, "GSWGRAPH_LLM.*GSWGRAPH_LLM_URL.*OPENAI_API_KEY"),
+        (Settings(llm_key=KEY), InputError, "no language model is set.*GSWGRAPH_LLM,"),
+        (Settings(llm_url="http://10.0.0.7:8000/v1"), InputError, "no language model is set.*GSWGRAPH_LLM,"),
         (Settings(llm="gpt-4.1-mini"), InputError, "needs a key"),
         (Settings(llm="m", llm_url="http://example.org/v1", llm_key=KEY), ModelError, "the key would travel unencrypted"),
         (Settings(llm="m", llm_url="ftp://example.org/v1"), ModelError, "GSWGRAPH_LLM_URL"),
@@ -213,8 +275,5 @@ def test_settings_that_cannot_work(tmp_path: Path) -> None:
             Chat.open(settings)
         assert KEY not in str(caught.value)
         assert "hidden" not in str(caught.value)
-    with Chat.open(Settings(llm_key=KEY, cache_dir=tmp_path)) as chat:
-        assert chat.model == "gpt-4.1-mini"
+    with Chat.open(Settings(llm="gpt-4.1-mini", llm_key=KEY, cache_dir=tmp_path)) as chat:
         assert chat.dollars(1_000_000, 0) == 0.4
-    with Chat.open(Settings(llm_url="http://10.0.0.7:8000/v1", cache_dir=tmp_path)) as chat:
-        assert chat.dollars(1, 1) is not None

@@ -153,6 +153,16 @@ def test_money() -> None:
     budget.charge(0, 50_000)
 
 
+def test_what_a_batch_took_takes_the_place_of_what_it_was_thought_to_take() -> None:
+    budget = Budget.parse("$1")
+    budget.use((1.0, 10.0))
+    charged = budget.charge(0, 100_000)
+    assert (charged, budget.spent) == (pytest.approx(0.5), pytest.approx(0.5)), "at the price of batches"
+    budget.correct(charged, 200_000, 20_000)
+    assert budget.spent == pytest.approx(0.2)
+    budget.reserve(0, 80_000)
+
+
 def test_who_might_still_fit_waits_for_those_under_way() -> None:
     budget = Budget.parse("100tok")
     first, done = budget.reserve(80, 0), threading.Event()

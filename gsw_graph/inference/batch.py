@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -12,14 +13,16 @@ from typing import Any
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.inference.batch_log import BatchLog
 from gsw_graph.inference.budget import Budget
-from gsw_graph.inference.cache import Cache
+from gsw_graph.inference.cache import Cache, rejected
 from gsw_graph.inference.chat_errors import AgainError, meaning
 from gsw_graph.inference.chat_request import Request
 from gsw_graph.inference.chat_wire import Received, Wire, read_completion
 from gsw_graph.inference.ledger import Entry, Ledger
 from gsw_graph.inference.prices import Price, dollars
-from gsw_graph.inference.tokens import Estimator, estimate_messages
+from gsw_graph.inference.tokens import Estimator, estimate_messages, with_counts
 from gsw_graph.model import content_id
+
+log = logging.getLogger(__name__)
 
 REQUESTS, BYTES = 50_000, 150_000_000  # of one batch; the API takes 50,000 and 200 MB
 POLL, LONGEST_POLL = 1.0, 60.0  # seconds between looks, doubled each time
@@ -29,6 +32,7 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 SOUND = ("validating", "in_progress", "finalizing", "completed")
 AGAIN = "The batch goes on at the server: run the same command again to fetch it"
 WITHOUT = "Load without --batch"
+GONE = "It may be running, and paid for: use the key and the project that it was sent with. If it is gone for good, load without --batch, which asks anew"
 
 Check = Callable[[Any], Any]  # as `Chat.ask` takes it
 Rows = Mapping[str, tuple[Request, Check]]  # by key
@@ -51,6 +55,8 @@ class Batches:
         self._ask, self._wire, self._cache, self._log, self._ledger = ask, wire, cache, log, ledger
         self._estimator, self._price, self._budget = estimator, price, budget
         self._asked = False
+        self._charged: dict[str, float] = {}  # to the budget, by key
+        self._lost = ""  # a batch that the server does not show
 
     def fetch(self, requests: Iterable[tuple[Request, Check]], waiting: Callable[[int, int], None]) -> None:
         """Send what is neither known nor under way, and wait until all is back; `waiting` gets how many are done and how many were sent.
@@ -68,9 +74,9 @@ class Batches:
         size = 0
         for request, check in requests:
             key = self._cache.key(self._wire.model, request)
-            if key in rows or self._cache.has(key):
+            if key in rows or self._cache.has(key) or self._cache.has(rejected(key)):
                 continue
-            if under_way := self._log.batch(key):
+            if under_way := self._log.batch(key, self._wire.end.host):
                 held.add(under_way)
                 continue
             rows[key] = request, check
@@ -89,7 +95,7 @@ class Batches:
         client = self._wire.client()
         found = self._find(client, rows)
         if found is None:
-            rows = dict(takewhile(lambda row: self._affordable(row[1][0]), self._without_first(rows).items()))
+            rows = dict(takewhile(lambda row: self._affordable(row[0], row[1][0]), self._without_first(rows).items()))
             found = self._find(client, rows)
         if not rows:
             return set()
@@ -120,10 +126,10 @@ class Batches:
             self._ask(*first)
         return dict(others)
 
-    def _affordable(self, request: Request) -> bool:
+    def _affordable(self, key: str, request: Request) -> bool:
         if self._budget is not None:
             try:
-                self._budget.charge(self._estimator.prompt(request), self._estimator.completion(request.stage))
+                self._charged[key] = self._budget.charge(self._estimator.prompt(request), self._estimator.completion(request.stage))
             except StoppedError:
                 return False
         return True
@@ -131,8 +137,8 @@ class Batches:
     def _wait(self, held: set[str], waiting: Callable[[int, int], None]) -> None:
         import openai
 
-        pause, in_vain = POLL, 0
-        while open_ := {id_: size for id_, size in self._log.open(self._wire.end.host, self._wire.model).items() if id_ in held}:
+        pause, in_vain, ended = POLL, 0, False
+        while not ended and (open_ := {id_: size for id_, size in self._log.open(self._wire.end.host, self._wire.model).items() if id_ in held}):
             rest = pause
             try:
                 done = [self._look(batch) for batch in open_]
@@ -145,10 +151,12 @@ class Batches:
             else:
                 in_vain = 0
                 waiting(sum(number for number, _ in done), sum(open_.values()))
-                if all(ended for _, ended in done):
-                    return
+                if ended := all(over for _, over in done):
+                    continue
             time.sleep(rest)
             pause = min(2 * pause, LONGEST_POLL)
+        if self._lost:  # said when the others have brought what they bring
+            raise StoppedError(f"the server knows nothing of the batch {self._lost}, or of its replies", where=self._wire.end.host, hint=GONE)
 
     def _look(self, id_: str) -> tuple[int, bool]:
         """How many requests of a batch are done, and whether it has ended; then what came back is kept and counted."""
@@ -159,40 +167,62 @@ class Batches:
             batch = client.batches.retrieve(id_)
             if batch.status not in ENDED:
                 return (batch.request_counts.completed if batch.request_counts else 0), False
-            replies = dict(self._replies(client, batch.output_file_id))
-            complaint = self._complaint(client, batch, replies)
-        except openai.NotFoundError:  # deleted, or sent with another key
-            self._log.ended(id_, {})
+            replies, unread = self._replies(client, batch.output_file_id)
+            complaint = self._complaint(client, batch, replies, unread)
+        except openai.NotFoundError:  # sent with another key, or deleted
+            self._lost = id_
             return 0, True
-        with self._cache.writing():
-            for key, stage, document, own in self._log.ended(id_, replies):
-                told = {"prompt_tokens": replies[key].prompt_tokens, "completion_tokens": replies[key].completion_tokens}
-                money = None if self._price is None else dollars(self._price, **told, batch=True)
-                self._ledger.add(Entry(document, stage, self._wire.model, calls=1, prompt_estimate=own, dollars=money, **told))
+        self._keep(id_, replies)
         if complaint:
             raise StoppedError(complaint, where=self._wire.end.host, hint=WITHOUT)
+        if unread:
+            log.warning("%d lines that the batch %s brought cannot be read; their requests are asked anew", unread, id_)
         return len(replies), True
 
-    def _complaint(self, client: Any, batch: Any, replies: Mapping[str, Received]) -> str:
+    def _keep(self, id_: str, replies: Mapping[str, Received]) -> None:
+        """What a batch brought, once: kept, counted, and settled with the budget."""
+        with self._cache.writing():
+            requests = self._log.requests(id_)
+            came = {key: with_counts(replies[key], own) for key, _, _, own in requests if key in replies}
+            if not self._log.ended(id_, {key: received for key, (received, _) in came.items()}):
+                return
+            for key, stage, document, own in requests:
+                if key in came:
+                    received, missing = came[key]
+                    told = {"prompt_tokens": received.prompt_tokens, "completion_tokens": received.completion_tokens}
+                    money = None if self._price is None else dollars(self._price, **told, batch=True)
+                    entry = Entry(document, stage, self._wire.model, calls=1, prompt_estimate=own, estimated=int(missing), dollars=money, **told)
+                    self._ledger.add(entry)
+        if self._budget is not None:
+            for key, *_ in requests:
+                took = came[key][0] if key in came else Received("")
+                self._budget.correct(self._charged.pop(key, 0.0), took.prompt_tokens, took.completion_tokens)
+
+    def _complaint(self, client: Any, batch: Any, replies: Mapping[str, Received], unread: int) -> str:
         """What is wrong with a batch as a whole."""
         if batch.status == "failed":
             reasons = "; ".join(error.message or "" for error in (batch.errors.data or [] if batch.errors else [])[:3])
             return f"the batch failed ({self._wire.end.short(reasons)})"
         if batch.status == "completed" and not replies:
-            for line in _lines(client, batch.error_file_id):
+            for line in filter(None, _lines(client, batch.error_file_id)):
                 said = ((line.get("response") or {}).get("body") or {}).get("error") or line.get("error") or {}
                 return f"the batch brought no reply ({self._wire.end.short(str(said.get('message') or said))})"
+            if unread:
+                return f"the batch brought no reply (its {unread} lines cannot be read)"
         return ""
 
-    def _replies(self, client: Any, file: str | None) -> Iterator[tuple[str, Received]]:
-        """The replies of an output file by key; a request that failed has none."""
+    def _replies(self, client: Any, file: str | None) -> tuple[dict[str, Received], int]:
+        """The replies of an output file by key, where a request that failed has none; and how many of its lines cannot be read."""
+        found: dict[str, Received] = {}
+        unread = 0
         for answer in _lines(client, file):
-            response = answer.get("response") or {}
-            if response.get("status_code") == 200:
-                try:
-                    yield answer["custom_id"], read_completion(response.get("body"), self._wire.end)
-                except AgainError:
-                    continue
+            key, response = (answer.get("custom_id"), answer.get("response")) if answer else (None, None)
+            if not isinstance(key, str) or not isinstance(response, dict | None):
+                unread += 1
+            elif response and response.get("status_code") == 200:
+                with suppress(AgainError):
+                    found[key] = read_completion(response.get("body"), self._wire.end)
+        return found, unread
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:
@@ -206,8 +236,12 @@ class Batches:
             raise StoppedError(meaning(error, self._wire.end).message, where=self._wire.end.host, hint=AGAIN) from error
 
 
-def _lines(client: Any, file: str | None) -> Iterator[Any]:
-    """Of a file that a batch left, if it did."""
-    for line in client.files.content(file).iter_lines() if file else ():
+def _lines(client: Any, file: str | None) -> Iterator[dict[str, Any] | None]:
+    """Of a file that a batch left, if it did; None for a line that is no JSON object. Texts may hold what else ends a line, such as U+2028."""
+    for line in client.files.content(file).content.split(b"\n") if file else ():
         if line.strip():
-            yield json.loads(line)
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                found = None
+            yield found if isinstance(found, dict) else None

@@ -30,17 +30,22 @@ class BatchLog:
             rows = ((key, batch, *others) for key, *others in requests)
             db.executemany("INSERT OR REPLACE INTO batched (key, batch, stage, document, prompt_estimate) VALUES (?, ?, ?, ?, ?)", rows)
 
-    def ended(self, batch: str, replies: Mapping[str, Received]) -> list[tuple[str, str, str, int]]:
-        """Keeps what came back and drops the requests without a reply; those with one as `sent` got them, none where the batch had ended before."""
+    def requests(self, batch: str) -> list[tuple[str, str, str, int]]:
+        """Of a batch, as `sent` got them."""
+        with self._cache.reading() as db:
+            return list(db.execute("SELECT key, stage, document, prompt_estimate FROM batched WHERE batch = ?", (batch,)))
+
+    def ended(self, batch: str, replies: Mapping[str, Received]) -> bool:
+        """Keeps what came back and drops the requests without a reply; False where the batch had ended before."""
         with self._cache.writing() as db:
             if not db.execute("UPDATE batch SET ended = 1 WHERE id = ? AND ended = 0", (batch,)).rowcount:
-                return []
+                return False
             db.executemany(
                 "UPDATE batched SET text = ?, finish = ?, refusal = ?, prompt_tokens = ?, completion_tokens = ? WHERE key = ? AND batch = ?",
                 ((r.text, r.finish, r.refusal, r.prompt_tokens, r.completion_tokens, key, batch) for key, r in replies.items()),
             )
             db.execute("DELETE FROM batched WHERE batch = ? AND text IS NULL", (batch,))
-            return list(db.execute("SELECT key, stage, document, prompt_estimate FROM batched WHERE batch = ?", (batch,)))
+            return True
 
     def open(self, host: str, model: str) -> dict[str, int]:
         """The batches that have not ended, with how many requests each has."""
@@ -51,10 +56,12 @@ class BatchLog:
             )
             return dict(rows)
 
-    def batch(self, key: str) -> str | None:
-        """The batch by which a request was sent, or answered."""
+    def batch(self, key: str, host: str) -> str | None:
+        """The batch by which a request was sent to this server, or answered by any."""
         with self._cache.reading() as db:
-            row = db.execute("SELECT batch FROM batched WHERE key = ?", (key,)).fetchone()
+            row = db.execute(
+                "SELECT r.batch FROM batched r JOIN batch b ON b.id = r.batch WHERE r.key = ? AND (b.host = ? OR r.text IS NOT NULL)", (key, host)
+            ).fetchone()
             return row[0] if row else None
 
     def reply(self, key: str) -> Received | None:

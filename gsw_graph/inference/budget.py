@@ -63,13 +63,20 @@ class Budget:
             self._reserved += amount
         return amount
 
-    def charge(self, prompt_tokens: float, completion_tokens: float) -> None:
-        """Counts what a request of a batch will about cost, at the price of batches. Raises StoppedError where it does not fit."""
+    def charge(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Counts what a request of a batch will about cost, at the price of batches, and says how much that is. Raises StoppedError where it does not fit."""
         amount = self._cost(prompt_tokens, completion_tokens, batch=True)
         with self._changed:
             if self.spent + self._reserved + amount > self.limit:
                 raise self._used_up(amount)
             self.spent += amount
+        return amount
+
+    def correct(self, charged: float, prompt_tokens: float, completion_tokens: float) -> None:
+        """Counts what a request of a batch took in place of what was charged for it, 0 where an earlier run sent it."""
+        with self._changed:
+            self.spent += self._cost(prompt_tokens, completion_tokens, batch=True) - charged
+            self._changed.notify_all()
 
     def settle(self, amount: float, prompt_tokens: float = 0, completion_tokens: float = 0) -> None:
         """Gives back what was set aside for a call and counts what it took, nothing where it failed."""

@@ -44,6 +44,11 @@ class Kept:
     seconds: float
 
 
+def rejected(key: str) -> str:
+    """The key of a reply that failed its check, as long as the model mends it."""
+    return f"{key} rejected"
+
+
 class Cache:
     """The file `llm.sqlite` under the cache folder, readable for its owner alone; safe for many threads and processes.
 
@@ -78,6 +83,11 @@ class Cache:
         row = (key, model, stage, json.dumps(kept.content), kept.prompt_tokens, kept.completion_tokens, kept.seconds)
         with self.writing() as db:
             db.execute("INSERT OR REPLACE INTO reply (key, model, stage, content, prompt_tokens, completion_tokens, seconds) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def drop(self, key: str) -> None:
+        """Forgets the reply kept under this key, if there is one."""
+        with self.writing() as db:
+            db.execute("DELETE FROM reply WHERE key = ?", (key,))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

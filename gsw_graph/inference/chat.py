@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from gsw_graph.config import Settings
@@ -12,7 +13,7 @@ from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.batch import Batches
 from gsw_graph.inference.batch_log import BatchLog
 from gsw_graph.inference.budget import Budget
-from gsw_graph.inference.cache import FILE, Cache, Kept
+from gsw_graph.inference.cache import FILE, Cache, Kept, rejected
 from gsw_graph.inference.chat_calls import GRACE, Calls
 from gsw_graph.inference.chat_errors import URL
 from gsw_graph.inference.chat_request import Reply, Request, T
@@ -25,7 +26,6 @@ from gsw_graph.inference.prices import price_of
 
 __all__ = ["Chat", "Reply", "Request"]
 
-MODEL = "gpt-4.1-mini"  # where a server is set and no model: Panini's
 CLOSING = GRACE + 1  # seconds that calls under way have to end and to be kept
 PROBLEM = 1000  # characters of it that are sent back
 REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
@@ -47,20 +47,19 @@ class Chat:
     @classmethod
     def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
         """The model that the settings name; nothing is asked yet. Raises InputError, ModelError (a url or key that cannot be used)."""
-        if not (settings.llm or settings.llm_key or settings.llm_url):
+        if not settings.llm:
             hint = "Set GSWGRAPH_LLM, and GSWGRAPH_LLM_URL for its server or GSWGRAPH_LLM_KEY for OpenAI's (or OPENAI_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)"
             raise InputError("no language model is set", hint=hint)
         if not (settings.llm_key or settings.llm_url):
             raise InputError("OpenAI's server needs a key", where=settings.llm, hint="Set GSWGRAPH_LLM_KEY, or GSWGRAPH_LLM_URL for another server")
         end = Endpoint.check("the language model", settings.llm_url or OPENAI, settings.llm_key, whole=URL, key_name="GSWGRAPH_LLM_KEY")
-        model = settings.llm or MODEL
-        price = settings.llm_price or price_of(model)
+        price = settings.llm_price or price_of(settings.llm)
         if budget:
             budget.use(price)
         at_once, timeout = settings.concurrency, settings.llm_timeout
         cache = Cache(settings.cache_dir / FILE)
         ledger, limiter = Ledger(cache), Limiter(at_once, settings.llm_rpm, settings.llm_tpm)
-        calls = Calls(Wire(end, model, timeout), ledger, limiter, at_once=at_once, timeout=timeout, price=price, budget=budget)
+        calls = Calls(Wire(end, settings.llm, timeout), ledger, limiter, at_once=at_once, timeout=timeout, price=price, budget=budget)
         return cls(calls, cache, ledger)
 
     def ask(self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None) -> Reply[T]:
@@ -128,28 +127,52 @@ class Chat:
         return Reply(value, True, kept.prompt_tokens, kept.completion_tokens, kept.seconds)
 
     def _ask(self, request: Request, key: str, check: Callable[[Any], T], on_text: Callable[[str], None] | None) -> Reply[T]:
-        messages: tuple[Mapping[str, str], ...] = request.messages
-        prompt_tokens = completion_tokens = 0
-        seconds, problem = 0.0, ""
-        for _ in range(2):
-            received, took = self._by_batch(request, key) or self._calls.call(request, messages, on_text)
-            prompt_tokens, completion_tokens, seconds = prompt_tokens + received.prompt_tokens, completion_tokens + received.completion_tokens, seconds + took
-            try:
-                content = self._read(request, received.text)
-                value = check(content)
-            except ValueError as error:
-                self._calls.failed(request)
-                self._batched.drop(key)
-                problem, on_text = " ".join(str(error).split())[:PROBLEM], None
-                told = {"role": "user", "content": REPAIR.format(problem=problem)}
-                messages = (*request.messages, {"role": "assistant", "content": received.text}, told)
-            else:
-                with self._cache.writing():
-                    self._cache.put(key, self.model, request.stage, Kept(content, prompt_tokens, completion_tokens, seconds))
-                    self._batched.drop(key)
-                return Reply(value, False, prompt_tokens, completion_tokens, seconds)
-        where, hint = self._calls.wire.end.host, "A larger model may do better"
-        raise ReplyError(f"the reply cannot be used, nor did the model mend it: {problem}", where=where, hint=hint)
+        kept = self._cache.get(rejected(key))  # of a run that ended while the model mended it
+        if kept:
+            received, seconds = Received(kept.content, prompt_tokens=kept.prompt_tokens, completion_tokens=kept.completion_tokens), kept.seconds
+        else:
+            received, seconds = self._by_batch(request, key) or self._calls.call(request, request.messages, on_text)
+        try:
+            content, value = self._checked(request, received, check)
+        except ValueError as error:
+            if not kept:
+                self._reject(request, key, received, seconds)
+            content, value, mended, took = self._mended(request, key, received, str(error), check)
+            received = replace(
+                received,
+                prompt_tokens=received.prompt_tokens + mended.prompt_tokens,
+                completion_tokens=received.completion_tokens + mended.completion_tokens,
+            )
+            seconds += took
+        with self._cache.writing():
+            self._cache.put(key, self.model, request.stage, Kept(content, received.prompt_tokens, received.completion_tokens, seconds))
+            self._cache.drop(rejected(key))
+            self._batched.drop(key)
+        return Reply(value, False, received.prompt_tokens, received.completion_tokens, seconds)
+
+    def _reject(self, request: Request, key: str, received: Received, seconds: float) -> None:
+        """Counts a reply that failed its check, and keeps it until the model has mended it: that may be in another run."""
+        self._calls.failed(request)
+        with self._cache.writing():
+            kept = Kept(received.text, received.prompt_tokens, received.completion_tokens, seconds)
+            self._cache.put(rejected(key), self.model, request.stage, kept)
+            self._batched.drop(key)
+
+    def _mended(self, request: Request, key: str, received: Received, problem: str, check: Callable[[Any], T]) -> tuple[Any, T, Received, float]:
+        """What the model makes of its reply once it is told what is wrong: content, value, the reply and its seconds. Raises ReplyError, after which the
+        request is asked from the start."""
+        told = {"role": "user", "content": REPAIR.format(problem=_short(problem))}
+        try:
+            mended, took = self._calls.call(request, (*request.messages, {"role": "assistant", "content": received.text}, told))
+            return (*self._checked(request, mended, check), mended, took)
+        except ReplyError:
+            self._cache.drop(rejected(key))
+            raise
+        except ValueError as error:
+            self._calls.failed(request)
+            self._cache.drop(rejected(key))
+            where, hint = self._calls.wire.end.host, "A larger model may do better"
+            raise ReplyError(f"the reply cannot be used, nor did the model mend it: {_short(str(error))}", where=where, hint=hint) from None
 
     def _by_batch(self, request: Request, key: str) -> tuple[Received, float] | None:
         """What a batch brought, if it is whole; it was counted when it came."""
@@ -161,6 +184,11 @@ class Chat:
                 return None
             return received, 0.0
         return None
+
+    def _checked(self, request: Request, received: Received, check: Callable[[Any], T]) -> tuple[Any, T]:
+        """What is in a reply, and the value of it. Raises ValueError."""
+        content = self._read(request, received.text)
+        return content, check(content)
 
     def _read(self, request: Request, text: str) -> Any:
         """The text, or the JSON in it. Where that has not the keys that its schema requires, the server does not keep to schemas, and it is told in words."""
@@ -200,3 +228,7 @@ class Chat:
                 mine, waiting = self._turns.pop(key)
                 if waiting > 1:
                     self._turns[key] = (mine, waiting - 1)
+
+
+def _short(problem: str) -> str:
+    return " ".join(problem.split())[:PROBLEM]

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.inference.budget import Budget
-from gsw_graph.inference.chat_errors import CONTEXT, KEPT, URL, AgainError
+from gsw_graph.inference.chat_errors import CONTEXT, KEPT, MODEL, URL, AgainError, RefusedError
 from gsw_graph.inference.chat_request import Request
 from gsw_graph.inference.chat_wire import Received, Wire
 from gsw_graph.inference.ledger import Entry, Ledger
 from gsw_graph.inference.limiter import Limiter
 from gsw_graph.inference.prices import Price, dollars
-from gsw_graph.inference.tokens import Estimator, estimate, estimate_messages
+from gsw_graph.inference.tokens import Estimator, estimate_messages, with_counts
 
 TRIES = 6
 BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds; doubled with each try
@@ -36,12 +36,14 @@ class Calls:
     def __init__(
         self, wire: Wire, ledger: Ledger, limiter: Limiter, *, at_once: int, timeout: float, price: Price | None = None, budget: Budget | None = None
     ) -> None:
-        self.wire, self.limiter, self.estimator = wire, limiter, Estimator(wire.model, ledger.stages(), reads_schema=wire.reads_schema)
+        before = ledger.stages()
+        self.wire, self.limiter, self.estimator = wire, limiter, Estimator(wire.model, before, reads_schema=wire.reads_schema)
         self.price, self.budget = price, budget
         self._ledger = ledger
         self._at_once, self._timeout = at_once, timeout
         self._lock = threading.Lock()
-        self._in_vain, self._answered = 0, False
+        self._in_vain, self._reached = 0, False
+        self._replied = any(row.calls for row in before if row.model == wire.model)  # this model, in this run or an earlier one
         self._stopped_at: float | None = None
 
     def call(self, request: Request, messages: Sequence[Mapping[str, str]], on_text: Callable[[str], None] | None = None) -> tuple[Received, float]:
@@ -54,15 +56,15 @@ class Calls:
                 last = error
                 if tried < TRIES:
                     self._hold_off(error, tried)
-            except ReplyError:
-                self._count_in_vain(None)
+            except ReplyError as error:
+                self._refused(error)
                 raise
             except StoppedError as error:
                 self.limiter.stop(error)
                 raise
             else:
                 with self._lock:
-                    self._in_vain, self._answered = 0, True
+                    self._in_vain, self._reached, self._replied = 0, True, True
                 if received.text.strip() or received.refusal or received.finish in ("length", "content_filter") or (empty := empty + 1) > 1:
                     self.whole(request, messages, received)
                     return received, seconds
@@ -99,8 +101,7 @@ class Calls:
                     raise
                 finally:
                     entry = replace(entry, seconds=time.monotonic() - start)
-                missing = not (received.prompt_tokens and (received.completion_tokens or not received.text))
-                counted = replace(received, prompt_tokens=prompt, completion_tokens=estimate(received.text)) if missing else received
+                counted, missing = with_counts(received, prompt)
                 entry = replace(
                     entry,
                     failed=0,
@@ -168,15 +169,25 @@ class Calls:
         else:
             self.limiter.rest(random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (tried - 1))))  # noqa: S311
 
-    def _count_in_vain(self, last: AgainError | None) -> None:
+    def _refused(self, error: ReplyError) -> None:
+        """A server that refuses one request is there, and one that takes others may take the next. Raises StoppedError where it never took any."""
+        with self._lock:
+            self._reached = True
+            if self._replied or not isinstance(error, RefusedError):
+                self._in_vain = 0
+                return
+        self._count_in_vain(error)
+
+    def _count_in_vain(self, last: AgainError | RefusedError) -> None:
         """Raises StoppedError where nothing has come of so many calls that nothing will."""
+        refused = isinstance(last, RefusedError)
         with self._lock:
             self._in_vain += 1
-            never = last is not None and last.unreached and not self._answered
-            away = never or self._in_vain >= IN_VAIN * self._at_once
-        if away:
-            said = f": {last.message}" if last else ""
-            error = StoppedError(f"the server gives no replies{said}", where=self.wire.end.host, hint=f"See that it runs. {URL}")
+            never = isinstance(last, AgainError) and last.unreached and not self._reached
+            enough = never or self._in_vain >= IN_VAIN * self._at_once
+        if enough:
+            what, hint = ("refuses every request", MODEL) if refused else ("gives no replies", f"See that it runs. {URL}")
+            error = StoppedError(f"the server {what}: {last.message}", where=self.wire.end.host, hint=hint)
             self.limiter.stop(error)
             raise error
 

@@ -36,6 +36,10 @@ class AgainError(Exception):
         self.message, self.wait, self.busy, self.unreached = message, wait, busy, unreached
 
 
+class RefusedError(ReplyError):
+    """A refusal that does not say what is wrong with this very request: the server may refuse every other as well."""
+
+
 def meaning(error: Exception, end: Endpoint) -> AgainError | GswGraphError:
     """What to raise for an error of the openai client."""
     import openai
@@ -89,7 +93,7 @@ def _of_status(status: int, said: dict[str, str], headers: Any, end: Endpoint) -
     if "model_not_found" in code or _NO_MODEL.search(text):
         return StoppedError(answer, where=end.host, hint=MODEL)
     if status in (400, 422):
-        return ReplyError(answer, where=end.host)
+        return RefusedError(answer, where=end.host)
     return StoppedError(answer, where=end.host, hint=MODEL if status == 404 else URL)
 
 

@@ -7,9 +7,11 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from gsw_graph.inference.chat_request import Request
+from gsw_graph.inference.chat_wire import Received
 from gsw_graph.inference.ledger import Entry
 
 MESSAGE, REQUEST = 4, 3  # tokens around each message and around all
@@ -52,6 +54,13 @@ def estimate_messages(messages: Sequence[Mapping[str, str]]) -> int:
 def estimate_request(request: Request) -> int:
     """About how many prompt tokens a request takes where the schema is read with the messages."""
     return estimate_messages(request.messages) + (estimate(json.dumps(request.schema)) if request.schema is not None else 0)
+
+
+def with_counts(received: Received, prompt: int) -> tuple[Received, bool]:
+    """A reply with its token counts, and whether they are estimates since the server did not count; `prompt` is the estimate of what it read."""
+    if received.prompt_tokens and (received.completion_tokens or not received.text):
+        return received, False
+    return replace(received, prompt_tokens=prompt, completion_tokens=estimate(received.text)), True
 
 
 class Estimator:
