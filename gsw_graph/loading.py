@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -67,7 +67,7 @@ def load(
     items = loaders.read(names, stdin=stdin)
     reader, tally = Reader(connection), Tally()
     state = schema.read_state(connection)
-    with _extractor(chosen, settings, options) as (extractor, chat):
+    with _extractor(chosen, settings, options, reader) as (extractor, chat):
         if not options.dry_run:
             state = schema.prepare(connection, embedder().name, embedder().dimension)
         feed = Feed(
@@ -99,7 +99,7 @@ def load(
 
 
 @contextmanager
-def _extractor(name: str, settings: Settings, options: Options) -> Iterator[tuple[Extractor, Chat | None]]:
+def _extractor(name: str, settings: Settings, options: Options, reader: Reader) -> Iterator[tuple[Extractor, Chat | None]]:
     if name == "llm":
         from gsw_graph.inference.budget import Budget
         from gsw_graph.inference.chat import Chat
@@ -107,9 +107,11 @@ def _extractor(name: str, settings: Settings, options: Options) -> Iterator[tupl
         if options.dry_run and not settings.llm_key and not settings.llm_url:
             settings = replace(settings, llm_key="none")  # an estimate needs no key, and sends none
         with Chat.open(settings, budget=Budget.parse(options.budget) if options.budget else None) as chat:
-            yield by_model(chat, settings.concurrency, second_pass=options.second_pass), chat
-    elif name == "rebel" and not options.dry_run:
-        yield Rebel(settings.device), None
+            yield by_model(chat, settings.concurrency, reader.document_states, second_pass=options.second_pass), chat
+    elif name == "rebel":
+        from gsw_graph.extract.rebel import MODEL
+
+        yield Rules(name, MODEL) if options.dry_run else Rebel(settings.device), None
     else:
         yield Rules(name), None
 
@@ -172,8 +174,10 @@ def _estimated(feed: Feed, tally: Tally, chat: Chat | None, options: Options, se
         deque(_counted(feed, tally), maxlen=0)
     else:
         from gsw_graph.extract.estimate import estimate
+        from gsw_graph.inference.cache import FILE, Cache
 
-        found = estimate(_counted(feed, tally), chat, second_pass=options.second_pass, batch=options.batch)
+        with closing(Cache(settings.cache_dir / FILE)) as cache:
+            found = estimate(_counted(feed, tally), chat, cache, second_pass=options.second_pass, batch=options.batch)
     seconds = {**tally.seconds, "total": perf_counter() - start}
     note = _note(tally, options.chosen(settings), settings)
     return LoadReport(tally.documents, {"Passage": tally.passages}, tally.failures, seconds, estimate=found, note=note)
@@ -183,7 +187,7 @@ def _note(tally: Tally, extractor: str, settings: Settings) -> str | None:
     """What a user may have meant: a better extractor for what is there, or a server without its model."""
     if tally.lesser:
         return f"{tally.lesser:,} unchanged documents were read by less than {extractor}; --upgrade has them read again"
-    if settings.llm_url and not settings.llm and extractor != "llm":
+    if settings.llm_url and not settings.llm:
         return "a server of language models is set and no model, so none was asked: set GSWGRAPH_LLM"
     return None
 

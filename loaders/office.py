@@ -6,11 +6,11 @@ import datetime
 import posixpath
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from gsw_graph.loaders import web
+from gsw_graph.loaders import pdf, web
 from gsw_graph.loaders.archives import Kind, Parts, UnusableError, packed
 
 _MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
@@ -22,14 +22,44 @@ def markdown(kind: Kind, parts: Parts) -> tuple[str, str]:
     if kind == "docx":
         return _word(parts)
     if kind == "pptx":
-        return "\n\n".join(_slides(parts)), ""
+        return "\n\n".join(_bounded(_slides(parts))), ""
     if kind == "xlsx":
-        return "\n".join(_sheets(parts)), ""
+        return "\n".join(_bounded(_sheets(parts))), ""
     return _book(parts)
+
+
+class _Room:
+    """As many characters as a PDF may have. A small archive may refer to one of its texts any number of times, or hold a table of one long row and
+    thousands of short ones."""
+
+    def __init__(self) -> None:
+        self._left = pdf.MOST
+
+    def take(self, text: str) -> str:
+        """The text, where there is room for it."""
+        if (left := self._left - len(text)) < 0:
+            raise UnusableError(f"its text is longer than {pdf.MOST // 2**20} million characters")
+        self._left = left
+        return text
+
+
+def _bounded(texts: Iterable[str]) -> Iterator[str]:
+    return map(_Room().take, texts)
 
 
 def _word(parts: Parts) -> tuple[str, str]:
     import mammoth
+    from mammoth import documents, transforms
+
+    noted: set[tuple[str, str]] = set()
+
+    def once(reference: documents.NoteReference) -> documents.NoteReference | documents.Text:
+        """The whole note is written for each reference to it: the first stays."""
+        note = (reference.note_type, reference.note_id)
+        if note in noted:
+            return documents.text("")
+        noted.add(note)
+        return reference
 
     result = mammoth.convert_to_html(
         packed(parts),
@@ -37,6 +67,7 @@ def _word(parts: Parts) -> tuple[str, str]:
         include_embedded_style_map=False,
         convert_image=lambda _: [],  # an image may be a link to a file of this machine
         external_file_access=False,
+        transform_document=transforms.element_of_type(documents.NoteReference, once),
     )
     return web.of(result.value)
 
@@ -44,7 +75,7 @@ def _word(parts: Parts) -> tuple[str, str]:
 def _slides(parts: Parts) -> Iterator[str]:
     names = [name for name in parts if re.fullmatch(r"ppt/slides/slide\d+\.xml", name)]
     order = _linked(parts, "ppt/presentation.xml", "{*}sldIdLst/{*}sldId") or sorted(names, key=lambda name: int(_NUMBER.findall(name)[-1]))
-    for name in order:
+    for name in dict.fromkeys(order):
         for shape in ElementTree.fromstring(parts[name]).iter():  # noqa: S314 (archives refuses entities)
             kind = shape.tag.rpartition("}")[2]
             if kind == "sp":
@@ -56,7 +87,7 @@ def _slides(parts: Parts) -> Iterator[str]:
                 else:
                     yield from paragraphs
             elif kind == "tbl":
-                yield "\n".join(_table([[_text(cell) for cell in row.iterfind("{*}tc")] for row in shape.iterfind("{*}tr")]))
+                yield "\n".join(_bounded(_table([[_text(cell) for cell in row.iterfind("{*}tc")] for row in shape.iterfind("{*}tr")])))
 
 
 def _text(element: ElementTree.Element) -> str:
@@ -72,14 +103,14 @@ def _sheets(parts: Parts) -> Iterator[str]:
         warnings.simplefilter("ignore")  # of features that have no text
         book = openpyxl.load_workbook(packed(parts), read_only=True, data_only=True, keep_links=False)
         try:
-            left = _MOST_CELLS
+            left, room = _MOST_CELLS, _Room()
             for sheet in book.worksheets:
                 sheet.reset_dimensions()  # what a file says of its size need not be so
                 rows: list[list[str]] = []
                 for row in sheet.iter_rows(values_only=True):
                     if (left := left - max(len(row), 1)) < 0:
                         raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
-                    if any(texts := [_cell(value) for value in row]):
+                    if any(texts := [room.take(_cell(value)) for value in row]):
                         rows.append(texts)
                 if rows:
                     yield f"## {sheet.title}\n"
@@ -98,7 +129,7 @@ def _cell(value: object) -> str:
 
 
 def _table(rows: list[list[str]]) -> Iterator[str]:
-    used = [n for n in range(max(map(len, rows), default=0)) if any(n < len(row) and row[n] for row in rows)]
+    used = sorted({n for row in rows for n, text in enumerate(row) if text})
     for number, row in enumerate(rows):
         yield "| " + " | ".join((row[n] if n < len(row) else "").replace("|", "/") for n in used) + " |"
         if number == 0:
@@ -112,13 +143,11 @@ def _book(parts: Parts) -> tuple[str, str]:
         raise UnusableError("a broken EPUB book: it does not say where its chapters are")
     package = ElementTree.fromstring(parts[root])  # noqa: S314
     targets = {item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")}
-    chapters: list[str] = []
-    for item in package.iterfind("{*}spine/{*}itemref"):
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(targets.get(item.get("idref"), ""))))
-        if target in parts:
-            chapters.append(web.markdown(parts[target])[0])
+    hrefs = (targets.get(item.get("idref"), "") for item in package.iterfind("{*}spine/{*}itemref"))
+    chapters = dict.fromkeys(posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(href))) for href in hrefs)
+    texts = (web.markdown(parts[chapter])[0] for chapter in chapters if chapter in parts)
     title = package.find("{*}metadata/{http://purl.org/dc/elements/1.1/}title")
-    return "\n\n".join(chapters), " ".join((title.text or "").split()) if title is not None else ""
+    return "\n\n".join(_bounded(texts)), " ".join((title.text or "").split()) if title is not None else ""
 
 
 def _linked(parts: Parts, name: str, path: str) -> list[str]:

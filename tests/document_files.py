@@ -68,6 +68,14 @@ def paragraph(text: str, style: str = "") -> str:
     return f'<w:p>{look}<w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
 
 
+def with_notes(body: str, *notes: str) -> bytes:
+    """A Word document with footnotes, known by their numbers from 1."""
+    written = "".join(f'<w:footnote w:id="{n}">{paragraph(note)}</w:footnote>' for n, note in enumerate(notes, 1))
+    parts = docx_parts(body)
+    parts["word/_rels/document.xml.rels"] = _relations(("footnotes", "footnotes.xml"))
+    return archive({**parts, "word/footnotes.xml": f'<w:footnotes xmlns:w="{WORD}">{written}</w:footnotes>'})
+
+
 def docx(body: str, **more: str | bytes) -> bytes:
     return archive(docx_parts(body, **more))
 
@@ -89,9 +97,9 @@ def cells(*rows: tuple[str, ...]) -> str:
     return f"<p:graphicFrame><a:graphic><a:graphicData><a:tbl>{body}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"
 
 
-def pptx(slides: Mapping[str, str]) -> bytes:
-    """Slides by file name, shown in this order."""
-    ids = "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(len(slides)))
+def pptx(slides: Mapping[str, str], times: int = 1) -> bytes:
+    """Slides by file name, shown in this order, each so many times."""
+    ids = "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(len(slides))) * times
     return archive(
         {
             "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"/>',

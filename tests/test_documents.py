@@ -13,7 +13,7 @@ from pathlib import Path
 import document_files as make
 import pytest
 
-from gsw_graph.loaders import archives, documents, office, read
+from gsw_graph.loaders import archives, documents, office, pdf, read
 from gsw_graph.model import Document, Failure
 
 if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify", "openpyxl"))):
@@ -224,6 +224,36 @@ def test_cells_far_apart_do_not_fill_the_memory(tmp_path, monkeypatch):
     assert text(load(tmp_path / "a.xlsx", content)).count("end") == 5
     monkeypatch.setattr(office, "_MOST_CELLS", 50_000)
     assert "more than 50,000 cells, or far fewer and far apart" in reason(load(tmp_path / "b.xlsx", content))
+
+
+NOTED = '<w:p><w:r><w:t>Ana came.</w:t></w:r><w:r><w:footnoteReference w:id="1"/></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+AGAIN = {
+    "epub": make.epub("T", {"a.xhtml": f"<html><p>{LAMP}</p></html>"}, ["a.xhtml"] * 1000),
+    "pptx": make.pptx({"slide1.xml": make.slide(make.shape(LAMP))}, times=1000),
+    "docx": make.with_notes(NOTED * 1000, LAMP, "Bo came."),
+}
+
+
+@pytest.mark.parametrize("kind", AGAIN)
+def test_what_is_referred_to_again_and_again_is_written_once(tmp_path, kind):
+    assert text(load(tmp_path / "a", AGAIN[kind])).count(LAMP) == 1
+
+
+LONG = "word " * 1000
+MUCH = {
+    "epub": make.epub("T", {f"{n}.xhtml": f"<html><p>{LONG}</p></html>" for n in range(5)}, [f"{n}.xhtml" for n in range(5)]),
+    "pptx": make.pptx({f"slide{n}.xml": make.slide(make.shape(LONG)) for n in range(5)}),
+    "xlsx": make.xlsx(("One string", [[LONG, LONG] for _ in range(5)])),
+    "rows of a slide": make.pptx({"slide1.xml": make.slide(make.cells(("x",) * 100, *[("y",)] * 100))}),
+    "rows of a sheet": make.xlsx(("Wide", [["x"] * 100, *[["y"] for _ in range(100)]])),
+}
+
+
+@pytest.mark.parametrize("kind", MUCH)
+def test_what_a_document_may_become_is_bounded(tmp_path, monkeypatch, kind):
+    assert isinstance(load(tmp_path / "a", MUCH[kind]), Document)
+    monkeypatch.setattr(pdf, "MOST", 15_000)
+    assert "its text is longer than" in reason(load(tmp_path / "a", MUCH[kind]))
 
 
 def test_tags_within_each_other_without_end(tmp_path):

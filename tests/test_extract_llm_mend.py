@@ -132,6 +132,20 @@ def test_what_no_fault_names_cannot_be_dropped():
     assert mended(FOUND, patch, [Fault("missing name", 0, "Juan", "")]) == FOUND
 
 
+def test_a_question_whose_inverse_is_missing_is_sound():
+    reply, _ = CASES["missing inverse"]
+    asked_too = {**NOTHING, "drop": ["Who bought the Stone Pier?"], "propositions": ["Juan bought the Stone Pier."]}
+    found = extract_passage(document(TEXT), 0, ScriptedChat(reply, asked_too), second_pass=True)
+    assert "Who bought the Stone Pier?" in {question for _, pairs in found.phrases for question, _ in pairs}
+    assert "Juan bought the Stone Pier." in found.facts
+
+
+@pytest.mark.parametrize("kind", ["empty", "missing name", "missing inverse"])
+def test_what_a_fault_names_as_lacking_something_cannot_be_dropped(kind):
+    patch = read_patch({**NOTHING, "drop": ["Stone Pier", "Who built the Stone Pier?", *REPLY["propositions"]]})
+    assert mended(FOUND, patch, [Fault(kind, 0, subject, "") for subject in ("Stone Pier", "Who built the Stone Pier?")]) == FOUND
+
+
 def test_a_patch_that_makes_it_worse_is_refused():
     worse = {**NOTHING, "entities": named("Obama", "Bush", "Clinton")}
     chat = ScriptedChat(CASES["orphan"][0], worse)

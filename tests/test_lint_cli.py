@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 from click.testing import CliRunner
 
+from gsw_graph import loaders
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.lint import SHOWN
+from gsw_graph.extract.lint import Fault
+from gsw_graph.model import Failure, Workspace
 
 PIER = {
     "title": "Stone Pier",
@@ -74,6 +78,27 @@ def test_json_lists_all(tmp_path):
     shown = run(path).stdout.splitlines()
     assert sum(": orphan: " in line for line in shown) == SHOWN
     assert "... and 3 more of orphan; --json lists all" in shown
+
+
+def test_only_what_is_printed_is_held(tmp_path, monkeypatch):
+    many = 3 * SHOWN
+    records = [{**PIER, "id": str(n), "entities": [*PIER["entities"], {"name": "Pier Head"}, {"name": 7}]} for n in range(many)]
+    path = write(tmp_path / "a.jsonl", *records)
+    plain = loaders.read
+    held = []
+
+    def watched(*args, **kwargs):
+        for item in plain(*args, **kwargs):
+            held.append(sum(isinstance(one, (Workspace, Failure, Fault)) for one in gc.get_objects()))
+            yield item
+
+    monkeypatch.setattr(loaders, "read", watched)
+    result = run(path)
+    assert len(held) == 2 * many
+    assert max(held) - held[0] < 2 * SHOWN + 10
+    assert f"... and {many - SHOWN:,} more of orphan; --json lists all" in result.stdout
+    assert f"... and {many - SHOWN:,} more; --json lists all" in result.stderr
+    assert f"{many} faults in {many} workspaces" in result.stdout
 
 
 def test_ids_that_no_entity_has_are_listed(tmp_path):

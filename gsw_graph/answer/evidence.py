@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gsw_graph.extract.control_tokens import broken
 from gsw_graph.inference.tokens import estimate
 from gsw_graph.model import content_id
 
@@ -82,7 +83,7 @@ def listed(items: Sequence[Item]) -> str:
 
 def flat(text: str) -> str:
     """A text in one line, in which no number stands in square brackets and no control token of a chat template is left: `[1]` and line breaks are ours."""
-    return _MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())).replace("<|", "< |")
+    return broken(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
 
 
 def _cut(text: str, tokens: int) -> str:

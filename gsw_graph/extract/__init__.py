@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,6 +10,7 @@ from gsw_graph.model import Document, Failure, Workspace
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat import Chat
+    from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode
 
 EXTRACTORS = ("none", "rules", "rebel", "llm")  # each finds more than those before it
@@ -48,13 +49,12 @@ class Extractor(Protocol):
 
 
 class Rules:
-    """Names by rules or, as `none`, nothing but the passages: no model at all."""
+    """Names by rules or, as `none`, nothing but the passages: no model at all. A dry run, which extracts nothing, has it under the name of another."""
 
-    model: str | None = None
     window = 256
 
-    def __init__(self, name: str = "rules") -> None:
-        self.name = name
+    def __init__(self, name: str = "rules", model: str | None = None) -> None:
+        self.name, self.model = name, model
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         from gsw_graph.extract import rules
@@ -97,11 +97,11 @@ class Rebel:
             yield one
 
 
-def by_model(chat: Chat, concurrency: int, *, second_pass: bool) -> Extractor:
-    """The extractor that asks a language model."""
+def by_model(chat: Chat, concurrency: int, states: Callable[[list[str]], dict[str, DocumentState]], *, second_pass: bool) -> Extractor:
+    """The extractor that asks a language model; `states` of stored documents by id."""
     from gsw_graph.extract.pool import ByModel
 
-    return ByModel(chat, concurrency, second_pass=second_pass)
+    return ByModel(chat, concurrency, states, second_pass=second_pass)
 
 
 def with_names(workspace: Workspace) -> Workspace:

@@ -16,7 +16,7 @@ from gsw_graph.extract.lint import Fault, lint
 from gsw_graph.extract.llm_mend import mend_request, mended, read_patch
 from gsw_graph.extract.llm_reply import Found, read
 from gsw_graph.extract.llm_request import request
-from gsw_graph.model import Document, Workspace
+from gsw_graph.model import Document, Passage, Workspace
 from gsw_graph.names import normalise
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def extract_passage(document: Document, position: int, chat: Chat, *, second_pas
 
 
 def check(document: Document, position: int) -> Callable[[object], Found]:
-    """`read` for the reply about one passage. Nothing found where rules see names or dates is an error: a model that gives up must not go unseen."""
+    """`read` for the reply about one passage. Nothing found where its text surely has names or dates is an error: a model that gives up must not go unseen."""
 
     def checked(value: object) -> Found:
         found = read(value)
-        if not found.entities and (names := rules.extract(_alone(document, position)).entities):
-            raise ValueError(f"there are no entities, although the passage names {', '.join(entity.name for entity in names[:3])}")
+        if not found.entities and (names := _named_in(document.passages[position])):
+            raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
         return found
 
     return checked
@@ -78,6 +78,14 @@ def assemble(document: Document, founds: Mapping[int, Found], model: str | None)
         for fact in found.facts:
             assembler.proposition(fact, [own.get(key, spellings[key]) for key in named(fact, spellings, words)], position)
     return replace(assembler.workspace("llm"), model=model), assembler.faults
+
+
+def _named_in(passage: Passage) -> list[str]:
+    """The names and dates that rules see in a text. A word alone that opens a sentence may be any word, and a title is not noted."""
+    text = passage.text.removeprefix(f"{passage.title}\n")
+    inside = {normalise(name) for name, starter in rules.names(text) if not starter}
+    seen = rules.extract(Document("", "", (Passage(text, "", 0),), "")).entities
+    return [entity.name for entity in seen if entity.from_ or entity.key in inside]
 
 
 def _alone(document: Document, position: int) -> Document:

@@ -2,8 +2,8 @@
 
     {"drop": [name, question or proposition], "entities": [...], "verb_phrases": [...], "propositions": [...]}
 
-Only what a fault names, and questions and propositions with a faulty name in them, can be dropped: no patch, and no text that steers one, loses what was
-sound. To replace is to drop and to add.
+Only what a fault calls wrong, and questions and propositions with a faulty name in them, can be dropped, whatever a patch, or a text that steers one, says.
+To replace is to drop and to add.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from gsw_graph.model import Document
 
 PATCH = object_of(drop=texts_of(), **PARTS)
 _SHOWN = 60  # faults of a passage that a model is shown
+_MISSING = frozenset(("empty", "missing name", "missing inverse"))  # something else is missing; what they name is sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ def read_patch(value: object) -> Patch:
 
 
 def mended(found: Found, patch: Patch, faults: Sequence[Fault]) -> Found:
-    """The result with the patch applied. What neither is nor contains something faulty stays, even where the patch drops it. A question that a dropped
+    """The result with the patch applied. What neither is nor contains something wrong stays, even where the patch drops it. A question that a dropped
     entity alone answers goes too."""
-    faulty = {_plain(fault.subject) for fault in faults}
+    faulty = {_plain(fault.subject) for fault in faults if fault.kind not in _MISSING}
     names = {_plain(name) for name, _ in found.entities} & faulty
     drop = {text for text in map(_plain, patch.drop) if text in faulty or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)}
     gone = {name for name, _ in found.entities if _plain(name) in drop & faulty} - {name for name, _ in patch.add.entities}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gsw_graph.extract.control_tokens import broken
 from gsw_graph.extract.llm_reply import SCHEMA
 from gsw_graph.inference.chat import Request
 from gsw_graph.model import Document, Passage, content_id
@@ -36,7 +37,7 @@ def shown(document: Document, position: int) -> str:
 
 def fenced(kind: str, text: str) -> str:
     """A text between two lines with a code made from it, which it therefore cannot contain; no control token of a chat template is left in it."""
-    text = text.strip().replace("<|", "< |")
+    text = broken(text.strip())
     code = content_id(kind, text)[:12]
     return f"<<<{kind} {code}\n{text}\n{kind} {code}>>>"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -15,9 +15,11 @@ from gsw_graph.model import Failure
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat import Chat
+    from gsw_graph.store.reader import DocumentState
 
 _AHEAD = 2  # passages that wait for each that is asked about
 _AGAIN = "load with --replace --second-pass to try again"
+_STAYS = "so its older result stays (load with --replace to take what was read)"
 _WINDOW = 64  # passages embedded together: a small window ends soon after the last reply
 
 
@@ -36,7 +38,8 @@ _Result = tuple[_Open, int, "Found | BaseException"]
 
 
 class ByModel:
-    """Asks `concurrency` questions at once. A passage that gets no usable reply is listed; its document is kept where another passage got one.
+    """Asks `concurrency` questions at once. A passage that gets no usable reply is listed; its document is kept where another passage got one, unless a
+    complete result of the same text is there, which `states` tells.
 
     When the model will not answer any more, what is complete is kept and every other document is listed.
     """
@@ -44,9 +47,9 @@ class ByModel:
     name = "llm"
     window = _WINDOW
 
-    def __init__(self, chat: Chat, concurrency: int, *, second_pass: bool = False) -> None:
+    def __init__(self, chat: Chat, concurrency: int, states: Callable[[list[str]], dict[str, DocumentState]], *, second_pass: bool = False) -> None:
         self.model: str | None = chat.model
-        self._chat, self._concurrency, self._second_pass = chat, concurrency, second_pass
+        self._chat, self._concurrency, self._states, self._second_pass = chat, concurrency, states, second_pass
         self._stopped: StoppedError | None = None
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
@@ -110,12 +113,11 @@ class ByModel:
 
     def _done(self, document: _Open) -> Work:
         work = document.work
-        source, passages = work.document.source, len(work.document.passages)
+        source = work.document.source
         if work.failures:
             return work
-        if passages and not document.found:
-            first = document.errors[min(document.errors)]
-            work.failures = [_failure(work, str(first) if passages == 1 else f"none of its {passages} passages: {first}")]
+        if document.errors and (reason := self._kept_out(document)):
+            work.failures = [_failure(work, reason)]
             return work
         workspace, faults = assemble(work.document, document.found, self._chat.model)
         work.workspace = replace(with_names(workspace), unread=tuple(sorted(document.errors)))
@@ -127,6 +129,22 @@ class ByModel:
         )
         work.faults = [Failure(source, fault, part=True) for fault in faults]
         return work
+
+    def _kept_out(self, document: _Open) -> str | None:
+        """Why a document is not written at all that has passages without a reply; None where it is written with those gaps."""
+        passages, first = len(document.work.document.passages), document.errors[min(document.errors)]
+        if not document.found:
+            return str(first) if passages == 1 else f"none of its {passages} passages: {first}"
+        if self._has_whole(document.work):
+            return f"{len(document.errors)} of its {passages} passages could not be read, {_STAYS}: {first}"
+        return None
+
+    def _has_whole(self, work: Work) -> bool:
+        """Whether the memory has a whole result of the same text, which one with gaps would put out."""
+        if work.mode != "renew":
+            return False
+        state = self._states([work.document.id]).get(work.document.id)
+        return state is not None and state.status == "ready" and not state.unread
 
 
 def _failed(work: Work, error: StoppedError) -> Work:
