@@ -1,6 +1,6 @@
 """Fits the confidence of answer/confidence.py: every question asked on the whole memory and on one without its gold passages.
 
-    python bench/confidence.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--keep FILE]
+    python bench/confidence.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--strategy fusion] [--keep FILE]
 
 The memory holds the workspaces; the gold passages of a question are forgotten by `forget`, the question is asked with its gold plan, and they are loaded again.
 Fitted is the chance that the gold answer stands in the evidence. Printed, held out by ten folds over questions: the area under the ROC curve of telling the two
@@ -44,7 +44,15 @@ def fit(features: np.ndarray, there: np.ndarray, penalty: float = 0.001) -> tupl
     return found[:-1], float(found[-1])
 
 
-def gather(memory: Memory, questions: list[dict], workspaces: Path) -> list[dict]:
+def ask(memory: Memory, question: dict, strategy: str) -> dict:
+    result = memory.ask(question["question"], strategy=strategy, plan=question["question_decomposition"], llm=False, keep=False)
+    return {
+        "features": confidence.features([[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]),
+        "evidence": gold_in_evidence(result, question),
+    }
+
+
+def gather(memory: Memory, questions: list[dict], workspaces: Path, strategy: str) -> list[dict]:
     lines = {f"{record['title']}\n{record['text']}": line for line in workspaces.read_text("utf-8").splitlines() for record in [json.loads(line)]}
     rows = []
     for number, question in enumerate(questions):
@@ -52,19 +60,12 @@ def gather(memory: Memory, questions: list[dict], workspaces: Path) -> list[dict
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "gold.jsonl"
             file.write_text("\n".join(gold) + "\n", "utf-8")
-            for there in (True, False):
-                if not there:
-                    memory.forget(str(file))
-                result = memory.ask(question["question"], strategy="ricr", plan=question["question_decomposition"])
-                rows.append(
-                    {
-                        "question": number,
-                        "there": there,
-                        "features": confidence.features([[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]),
-                        "evidence": gold_in_evidence(result, question),
-                    }
-                )
-            memory.load(str(file))
+            rows.append({"question": number, "there": True, **ask(memory, question, strategy)})
+            try:
+                memory.forget(str(file))
+                rows.append({"question": number, "there": False, **ask(memory, question, strategy)})
+            finally:  # the memory is the user's
+                memory.load(str(file))
         print(number, end=" ", flush=True)
     return rows
 
@@ -74,6 +75,7 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("workspaces", type=Path)
     parser.add_argument("--memory", required=True)
+    parser.add_argument("--strategy", choices=("ricr", "fusion"), default="ricr", help="whose chains")
     parser.add_argument("--keep", type=Path, help="keep what was asked in this file, or read it from there")
     arguments = parser.parse_args()
     questions = json.loads(arguments.questions.read_text("utf-8"))
@@ -81,7 +83,7 @@ def main() -> None:
         rows = json.loads(arguments.keep.read_text("utf-8"))
     else:
         with Memory.open(arguments.memory) as memory:
-            rows = gather(memory, questions, arguments.workspaces)
+            rows = gather(memory, questions, arguments.workspaces, arguments.strategy)
         if arguments.keep:
             arguments.keep.write_text(json.dumps(rows), "utf-8")
     features = np.array([row["features"] for row in rows])

@@ -1,10 +1,12 @@
 """A load by a language model that takes a second a call: what the load takes beside waiting and embedding, and its memory at ten times the size.
 
-    python bench/model_load.py WORKSPACES.jsonl [--passages 1000] [--delay 1] [--limit 32] [--times 10]
+    python bench/model_load.py WORKSPACES.jsonl [--passages 1000] [--delay 1] [--limit 32]
+    python bench/model_load.py WORKSPACES.jsonl --times 10 [--passages 1000]
 
 The model is `gsw_graph.testing` in a process of its own, which replies with the ready workspaces of the file. The load is the command line, on the
 embedded engine.
-`--times` loads that many times as many passages as well, with a model that answers at once, and compares the peak memory of the two.
+`--times` compares the peak memory of a load with that of one of so many times as many passages. There the model answers at once, and the embedder is loaded
+and embeds the first texts, then gives random vectors of the same shape: a real one would take most of an hour on a processor and holds no memory by then.
 """
 
 from __future__ import annotations
@@ -30,6 +32,18 @@ LOAD = """import resource, sys
 from gsw_graph.cli import main
 main(sys.argv[1:], standalone_mode=False)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"""
+AT_RANDOM = """import numpy as np
+from gsw_graph.inference.embedder import Embedder
+really, numbers = Embedder.encode, np.random.default_rng(0)
+def encode(self, texts):
+    if encode.first:
+        encode.first = False
+        return really(self, texts)
+    found = numbers.standard_normal((len(texts), self.dimension), dtype=np.float32)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+encode.first = True
+Embedder.encode = encode
+"""
 
 
 def main() -> None:
@@ -44,6 +58,9 @@ def main() -> None:
     made = [workspace for _, _, workspace in copies(ready, arguments.passages)]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        if arguments.times:
+            compare(folder, ready, arguments)
+            return
         embedder = Embedder.load(Settings.from_env())
         some = [text for workspace in made for part in texts(workspace, "new") for text in part]
         embedder.encode(some[:64])
@@ -56,14 +73,20 @@ def main() -> None:
         print(f"{len(made)} passages, {report['calls']} calls: waiting {waiting:.1f} s, embedding alone {alone:.1f} s, load {seconds:.1f} s")
         print(f"stages, which overlap: {parts}")
         print(f"load / (1.15 waiting + embedding): {seconds / (1.15 * waiting + alone):.2f}; peak memory {memory / 1024:.0f} MB")
-        if arguments.times:
-            more = [workspace for _, _, workspace in copies(ready, arguments.times * arguments.passages)]
-            _, small, _ = load(folder, made, 0, arguments.limit)
-            _, large, _ = load(folder, more, 0, arguments.limit)
-            print(f"peak memory at {len(made)} passages {small / 1024:.0f} MB, at {len(more)} {large / 1024:.0f} MB: {large / small:.2f}")
 
 
-def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int) -> tuple[float, int, dict]:
+def compare(folder: Path, ready: list[Workspace], arguments: argparse.Namespace) -> None:
+    peaks = []
+    for passages in (arguments.passages, arguments.times * arguments.passages):
+        made = [workspace for _, _, workspace in copies(ready, passages)]
+        seconds, memory, report = load(folder, made, 0, arguments.limit, AT_RANDOM)
+        peaks.append(memory / 1024)
+        nodes = sum(report["nodes"].values())
+        print(f"{passages} passages, {nodes} nodes: {seconds:.0f} s, peak memory {peaks[-1]:.0f} MB", flush=True)
+    print(f"{peaks[1] / peaks[0]:.2f} times as much")
+
+
+def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int, before: str = "") -> tuple[float, int, dict]:
     """Seconds, peak memory in kB and the report of a load into an empty memory with nothing in the cache of replies."""
     corpus, replies = folder / "corpus.jsonl", folder / "replies.jsonl"
     with corpus.open("w") as texts_, replies.open("w") as said:
@@ -84,7 +107,7 @@ def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int) ->
         environment = {**os.environ, "GSWGRAPH_LLM": "bench", "GSWGRAPH_LLM_URL": url[0], "GSWGRAPH_CACHE": f"{here}/cache"}
         start = time.perf_counter()
         arguments = ["--memory", f"{here}/memory", "load", str(corpus), "--json", "--quiet", "--concurrency", str(limit)]
-        ended = subprocess.run([sys.executable, "-c", LOAD, *arguments], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        ended = subprocess.run([sys.executable, "-c", before + LOAD, *arguments], env=environment, stdout=subprocess.PIPE, text=True, check=True)
         seconds = time.perf_counter() - start
         server.terminate()
         server.communicate()  # its last line

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.results import Answer
+from gsw_graph.results import Answer, KeptReply
 from gsw_graph.retrieve import STRATEGIES
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat import Chat
+    from gsw_graph.inference.chat_request import Reply, Request, T
     from gsw_graph.plan import Plan
     from gsw_graph.retrieve.strategies import Search
 
@@ -53,6 +54,9 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
 
     start = perf_counter()
     before = chat.ledger.total() if chat else None
+    kept: list[KeptReply] = []
+    if chat is not None:
+        chat = cast("Chat", _Listening(chat, kept))
     tokens = {"in": 0, "out": 0, "evidence": 0, "prompt": 0}
     plan = parse(asking.plan) if asking.given else None
     source, note = ("given" if plan else None), None
@@ -67,6 +71,7 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
     if search is not None:
         search.plan = plan
         found = RUN[chosen](search, asking.question, asking.k, trace=asking.trace)
+        chosen = found.strategy or chosen
     said = from_chains(asking.question, found, answer=asking.answer)
     if chat is not None and search is not None and asking.answer:
         from gsw_graph.answer.reader import from_model
@@ -99,6 +104,7 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
         seconds={**(search.seconds if search else {}), "total": perf_counter() - start},
         tokens=tokens,
         dollars=dollars,
+        kept=kept,
         models={
             "embedder": None if chosen == "bm25" or search is None else search.embedder,
             "reranker": (search.reranker.name if search and search.reranker else "cosine") if chosen == "ricr" or (chosen == "fusion" and plan) else None,
@@ -106,6 +112,21 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
         },
         trace=found.trace,
     )
+
+
+class _Listening:
+    """A language model whose kept replies are noted."""
+
+    def __init__(self, chat: Chat, kept: list[KeptReply]) -> None:
+        self.model, self.ledger = chat.model, chat.ledger
+        self._chat, self._kept = chat, kept
+
+    def ask(self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None) -> Reply[T]:
+        reply = self._chat.ask(request, check, on_text=on_text)
+        if reply.cached:
+            tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
+            self._kept.append(KeptReply(request.stage, tokens, reply.seconds, self._chat.dollars(reply.prompt_tokens, reply.completion_tokens)))
+        return reply
 
 
 def _planned(question: str, search: Search, chat: Chat) -> tuple[Plan | None, str | None]:

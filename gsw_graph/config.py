@@ -57,7 +57,8 @@ class Settings:
     llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a language model. llm_url, llm_key: its
     OpenAI-compatible server; without a url it is OpenAI's. llm_timeout: seconds a call may take. llm_rpm, llm_tpm: requests and tokens a minute that the
     server allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is not known. concurrency: calls at once.
-    linked_client_passages: up to this many passages `linked` walks matrices kept by the client, above it fetches the neighbourhood of the seeds.
+    linked_client_passages: up to this many passages `linked` and `fusion` walk matrices kept by the client. Above it `linked` fetches the neighbourhood of
+    the seeds, `linked` or `ricr` runs instead of `fusion`, and `proprag` does not run.
     Raises InputError: nothing can be asked with these numbers.
     """
 

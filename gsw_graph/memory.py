@@ -262,7 +262,8 @@ class Memory:
 
         settings = self._settings
         names, propositions = self._name_graphs(state), self._proposition_graphs(state)
-        search = Search(Reader(self._connection), self._encode, names, settings.linked_client_passages, settings.embedder, propositions)
+        reader = Reader(self._connection, lambda version: names.of(version).passage_numbers)
+        search = Search(reader, self._encode, names, settings.linked_client_passages, settings.embedder, propositions, self._encode_texts)
         if chains:
             search.reranker = self.reranker
         return search
@@ -280,8 +281,11 @@ class Memory:
 
         if self._propositions is None:
             folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
-            self._propositions = PropositionGraphs(self._connection, folder, lambda names: self.embedder.encode(names))
+            self._propositions = PropositionGraphs(self._connection, folder, self._encode_texts)
         return self._propositions
 
     def _encode(self, questions: Sequence[str]) -> NDArray[np.float32]:
         return self.embedder.encode_query(questions)
+
+    def _encode_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.embedder.encode(texts)

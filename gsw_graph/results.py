@@ -164,12 +164,24 @@ class Trace(Result):
 
 
 @dataclass(frozen=True)
+class KeptReply(Result):
+    """A reply of the language model that was there already, with what it took when it was asked for. stage: "plan" or "answer"; dollars at today's price."""
+
+    stage: str
+    tokens: dict[str, int]  # "in", "out"
+    seconds: float
+    dollars: float | None
+
+
+@dataclass(frozen=True)
 class Answer(Result):
     """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory does not hold the answer.
 
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer; None where no chains were looked for. `missing`:
-    what the language model says the evidence lacks. `plan_source`: "given" or "llm"; `note` says why there is no plan where one was looked for.
-    `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent. `id` of the Question node that keeps it, or None.
+    what the language model says the evidence lacks. `strategy`: the one that ran. `plan_source`: "given" or "llm"; `note` says why the language model gave
+    no plan or no answer where it was asked for one.
+    `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent. `kept`: replies that were there already; what they took
+    once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
     """
 
     question: str
@@ -191,6 +203,7 @@ class Answer(Result):
     plan_source: str | None = None
     note: str | None = None
     dollars: float | None = None
+    kept: list[KeptReply] = field(default_factory=list)
     id: str | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:

@@ -177,6 +177,33 @@ def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: 
     assert all(finding.ok for finding in memory.doctor())
 
 
+@pytest.mark.parametrize(("strategy", "trips"), [("linked", 1), ("fusion", 2), ("proprag", 1), ("proprag-linked", 1)])  # that search the vectors
+def test_walks_look_past_a_document_that_is_not_whole(
+    sample: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, strategy: str, trips: int
+) -> None:
+    for name in ("linked", "proprag_search"):
+        monkeypatch.setattr(f"gsw_graph.retrieve.{name}.NEAREST", 3)
+    question = "In which year came Kestrel7 Marlowe to Quintus Albatross, where Ana Ruiz kept the Stone Pier?"
+
+    def found() -> tuple[dict[str, float], int]:
+        answer = sample.ask(question, strategy=strategy, k=3, llm=False, keep=False)
+        return {passage.title or "": passage.score for passage in answer.passages}, answer.round_trips
+
+    (before, usual), (_, again) = found(), found()
+    assert len(before) == 3
+    assert usual == again == 2 * trips
+    calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
+    sample.load(big_workspace)
+    total = calls[0]
+    sample.forget("big.txt")
+    cut_off(monkeypatch, total - 1, ("_run", "_mark"))
+    with pytest.raises(CutOffError):
+        sample.load(big_workspace)
+    after, more = found()
+    assert after == pytest.approx(before, rel=1e-3)
+    assert more == usual + 2 * trips
+
+
 @pytest.mark.parametrize("steps", [1, 3])
 def test_a_workspace_that_is_half_forgotten_is_not_seen(memory: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
     memory.load(big_workspace)

@@ -101,6 +101,26 @@ def test_passages_outside_the_focus_stay_below_those_inside() -> None:
     assert found.scores[1] > found.scores[2]
 
 
+@pytest.mark.parametrize("focus", [1, 3, 6])
+def test_what_the_narrow_walk_does_not_reach_is_ranked_last_and_not_left_out(focus: int) -> None:
+    """Six passages that nothing connects: only those whose concepts are seeds of stage 2 are reached."""
+    vectors = np.eye(6, dtype=np.float32)
+    made = proposition_graph.build((f"p{n}", [f"f{n}"], [vectors[n].tolist()], [[f"ana {n}", f"pier {n}"]]) for n in range(6))
+    vector = np.array([6, 5, 4, 3, 2, 1], dtype=np.float32)
+    vector /= np.linalg.norm(vector)
+    near, facts = ([(f"{kind}{n}", float(vector[n])) for n in range(6)] for kind in "pf")
+    recipe = replace(QUICK, focus=focus, focus_passage_weight=0.0)
+    found = retrieve(alone(made, recipe.weights), "?", vector, near, facts, 6, recipe)
+    wide = retrieve(alone(made, recipe.weights), "?", vector, near, facts, 6, replace(recipe, first_entities=0, path_entities=0)).passages  # stage 1 alone
+    reached = sorted({int(name.split()[1]) for name, _ in found.seeds})
+    assert 0 < len(reached) < 6
+    assert sorted(found.passages[: len(reached)]) == [f"p{n}" for n in reached]
+    assert found.passages[len(reached) :] == [passage for passage in wide if int(passage[1:]) not in reached]
+    assert found.scores == sorted(found.scores, reverse=True)
+    assert all(score > 0 for score in found.scores)
+    assert len(found.passages) == 6
+
+
 def test_a_part_that_holds_all_a_walk_reaches_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ask(alone(graph(), QUICK.weights), QUICK)
     monkeypatch.setattr(proposition_ground, "WHOLE", 0)

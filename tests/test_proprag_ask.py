@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import samples
+from contract import by_query
 from dump import version
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.retrieve.proprag_recipe import CODE, LINKED, QUICK
+from gsw_graph.retrieve import proprag_recipe
+from gsw_graph.retrieve.proprag_recipe import CODE, LINKED, QUICK, Recipe
 from gsw_graph.retrieve.proprag_search import ask
+from gsw_graph.retrieve.strategies import STRATEGIES as RUN
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 
@@ -55,6 +59,35 @@ def test_recipes_may_embed_paths_and_find_propositions(sample: Memory) -> None:
         rows = Reader(sample._connection).run("read/proposition_texts", ids=[fact for path, _ in found.paths for fact in path])
         assert rows
         assert all(row["text"] for row in rows)
+
+
+@pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
+def test_a_recipe_may_embed_paths_as_texts_of_the_memory(sample: Memory, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = schema.read_state(sample._connection)
+    assert state is not None
+
+    def asked(recipe: Recipe | None) -> tuple[list[str], list[str]]:
+        """Texts that were embedded as questions, and as texts of the memory."""
+        search = sample._search(state, chains=False)
+        found: tuple[list[str], list[str]] = ([], [])
+        search.encode = lambda texts: (found[0].extend(texts), sample._encode(texts))[1]
+        search.encode_texts = lambda texts: (found[1].extend(texts), sample._encode_texts(texts))[1]
+        if recipe:
+            monkeypatch.setattr(proprag_recipe, {"proprag": "QUICK", "proprag-linked": "LINKED"}[strategy], recipe)
+        assert RUN[strategy](search, QUESTION, 3, trace=False).passages
+        return found
+
+    assert asked(None) == ([QUESTION], [])
+    questions, paths = asked(replace(CODE, width=1))
+    assert questions == [QUESTION]
+    assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in paths)
+
+
+def test_the_answer_says_what_ran_instead_of_fusion_on_a_memory_too_large_for_the_client(sample: Memory) -> None:
+    for memory, plan, ran in ((sample, None, "fusion"), (by_query(sample), None, "linked"), (by_query(sample), samples.PLAN, "ricr")):
+        answer = memory.ask(samples.QUESTION, strategy="fusion", plan=plan, llm=False, keep=False)
+        assert answer.strategy == ran
+        assert answer.passages == memory.ask(samples.QUESTION, strategy=ran, plan=plan, llm=False, keep=False).passages
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -66,6 +66,26 @@ def test_a_name_keeps_its_best_neighbours(monkeypatch: pytest.MonkeyPatch) -> No
     assert np.array_equal(found, found.T)
 
 
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 1000), count=st.integers(1, 60), known=st.integers(0, 60))
+def test_pairs_that_are_many_are_cut_and_the_matrix_stays(seed: int, count: int, known: int) -> None:
+    vectors, names = points(seed, count), [f"name {n}" for n in range(count)]
+    every = proposition_synonyms.pairs(names, vectors, -1.0)
+    assert len(every.one) == count * (count - 1) // 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proposition_synonyms, "NEIGHBOURS", 2)
+        patch.setattr(proposition_synonyms, "_BLOCK", 7)
+        cut = proposition_synonyms.pairs(names, vectors, -1.0)
+        assert len(cut.one) <= 4 * count
+        before = proposition_synonyms.pairs(names[:known], vectors[:known], -1.0)
+        more = proposition_synonyms.pairs(names, vectors, -1.0, np.arange(count) >= known)
+        joined = [np.concatenate([getattr(before, part), getattr(more, part)]) for part in ("one", "other", "cosines")]
+        grown_ = proposition_synonyms.Pairs(joined[0], joined[1], joined[2], -1.0)
+        wanted, *found = (proposition_synonyms.matrix(some, count, -1.0).toarray() for some in (every, cut, grown_))
+    for matrix in found:
+        assert np.allclose(matrix, wanted, atol=1e-6)
+
+
 def test_the_threshold_is_what_few_random_pairs_exceed() -> None:
     vectors = points(1, 1500)
     least = proposition_synonyms.threshold(vectors)

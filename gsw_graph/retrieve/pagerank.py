@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-TOLERANCE = 1e-6  # of the sum of changes in a step, where the weights sum to 1
-STEPS = 200
+_TOLERANCE = 1e-6  # of the sum of changes in a step, where the weights sum to 1
+_STEPS = 200
 
 
 def pagerank(
@@ -20,8 +20,8 @@ def pagerank(
     damping: float,
     *,
     preference: NDArray[np.floating] | None = None,
-    tolerance: float = TOLERANCE,
-    steps: int = STEPS,
+    tolerance: float = _TOLERANCE,
+    steps: int = _STEPS,
 ) -> NDArray[np.floating]:
     """Weights of the nodes, which sum to 1: the fixed point of x = damping (T x + share of the nodes without an edge * reset) + (1 - damping) reset.
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.proposition_graph import Row
     from gsw_graph.retrieve.proprag_recipe import Recipe
 
-_FORMAT = "1"
+# Graphs made with other constants are other graphs.
+_FORMAT = f"1 {synonyms.CHANCE} {synonyms.FALLBACK} {synonyms.NEIGHBOURS} {synonyms.SLACK}"
 _TRIES = 3  # to read it while nobody writes
 _BATCH = 4096  # names embedded at once
 

@@ -27,7 +27,7 @@ _LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of names by number, each once, with their cosine: all of at least `least`."""
+    """Pairs of names by number, each once, with their cosine of at least `least`: of each name the nearest, more of them than NEIGHBOURS."""
 
     one: NDArray[np.int32]
     other: NDArray[np.int32]
@@ -46,27 +46,36 @@ def threshold(vectors: NDArray[np.float32]) -> float:
 def pairs(names: Sequence[str], vectors: NDArray[np.float32], least: float, new: NDArray[np.bool_] | None = None) -> Pairs:
     """The pairs of names, of more than two letters and digits each, whose cosine is at least `least`; with `new` only those that one of these names is in.
 
-    Up to _EXACT names every new one is compared with all; above, with the names that are nearest to the same two of some pivots.
+    Up to _EXACT names every new one is compared with all; above, with the names that are nearest to the same two of some pivots. A pair is there where one of
+    the two is among the nearest of the other, so that names which are all alike make no more than a few pairs each.
     """
     speaking = np.array([len(_LETTERS.sub("", name)) > 2 for name in names], dtype=bool)
     new = np.ones(len(names), dtype=bool) if new is None else new
     found: list[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]] = []
     for bucket in _buckets(vectors):
         inside = bucket[speaking[bucket]]
-        asking = inside[new[inside]]
-        for begin in range(0, len(asking), _BLOCK):
-            asked = asking[begin : begin + _BLOCK]
-            cosines = vectors[asked] @ vectors[inside].T
-            rows, columns = np.nonzero(cosines >= least)
-            one, other = asked[rows], inside[columns]
-            kept = (one < other) | ((one > other) & ~new[other])  # of two new names, once
-            found.append((one[kept], other[kept], cosines[rows, columns][kept]))
+        fresh, known = inside[new[inside]], inside[~new[inside]]
+        for asking, others in ((fresh, inside), (known, fresh)):  # a new name may be among the nearest of a known one, and not the other way round
+            found += [_nearest(vectors, asking[begin : begin + _BLOCK], others, least) for begin in range(0, len(asking), _BLOCK)]
     if not found:
         return Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32), least)
     one, other, cosine = (np.concatenate(parts) for parts in zip(*found, strict=True))
     low, high = np.minimum(one, other), np.maximum(one, other)
-    _, first = np.unique(low * np.intp(len(names)) + high, return_index=True)  # two buckets may share a pair
+    _, first = np.unique(low * np.intp(len(names)) + high, return_index=True)  # found from both sides, or in two buckets
     return Pairs(low[first].astype(np.int32), high[first].astype(np.int32), cosine[first].astype(np.float32), least)
+
+
+def _nearest(
+    vectors: NDArray[np.float32], asked: NDArray[np.intp], others: NDArray[np.intp], least: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
+    """Pairs of an asked name and another with their cosine: of each the nearest, twice as many as count, as some may be forgotten in later versions."""
+    cosines = vectors[asked] @ vectors[others].T
+    near = (cosines >= least) & (asked[:, None] != others)
+    for row in np.flatnonzero(np.count_nonzero(near, axis=1) > 2 * NEIGHBOURS):
+        there = np.flatnonzero(near[row])
+        near[row, there[np.argsort(-cosines[row, there], kind="stable")[2 * NEIGHBOURS :]]] = False
+    rows, columns = np.nonzero(near)
+    return asked[rows], others[columns], cosines[rows, columns]
 
 
 def matrix(found: Pairs, size: int, least: float) -> sparse.csr_array:

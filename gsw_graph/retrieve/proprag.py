@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Encode = Callable[[Sequence[Sequence[str]]], NDArray[np.float32]]
 
 _TOLERANCE = 1e-4  # of a walk: less changes the order of no passage among the first
-_BELOW = 0.5  # passages outside the subgraph stay below its least weight, in the order of stage 1
+_BELOW = 0.5  # passages that stage 2 does not reach stay below those that it does, in the order of stage 1
 
 Near = Sequence[tuple[str, float]]  # of a vector index, best first, with their cosine
 
@@ -84,11 +84,12 @@ def retrieve(
     seeds = {node: weight for node, weight in _from_paths(ground, start, paths, recipe).items() if node in within}
     _add(seeds, {node: weight for node, weight in linked.items() if node in within}, recipe.linked_mass)
     reset = recipe.focus_passage_weight * scaled[inside] + _spread(narrower, seeds)
-    final = wide.copy()
+    final = wide.astype(np.float64)  # a small share of a small weight must not become nothing
     if reset.any():
         narrow = pagerank(narrower.edges, reset, recipe.focus_damping, preference=preference[inside], tolerance=_TOLERANCE, steps=recipe.steps)
-        final *= _BELOW * narrow.min()
-        final[inside[: narrower.size]] = narrow[: narrower.size]
+        final *= _BELOW * narrow[narrow > 0].min()
+        reached = np.flatnonzero(narrow[: narrower.size])
+        final[inside[reached]] = narrow[reached]
     ranked = np.lexsort((np.arange(part.size), -final))[: min(k, int(np.count_nonzero(final)))]
     whole = float(reset.sum()) or 1.0
     named = [(ground.names[node - size], weight / whole) for node, weight in seeds.items()]

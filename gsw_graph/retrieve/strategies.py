@@ -31,7 +31,8 @@ class Search:
     """One question on its way: what the strategies share.
 
     encode gives vectors (n, dimension) of questions; each is encoded once. Up to client_passages passages the walk uses the name graph, above it asks for
-    the neighbourhood. embedder: its name. propositions: what `proprag` walks over.
+    the neighbourhood. embedder: its name. propositions: what `proprag` walks over. encode_texts: vectors of texts as the memory holds them, which a recipe
+    that embeds paths needs.
     """
 
     reader: Reader
@@ -40,6 +41,7 @@ class Search:
     client_passages: int
     embedder: str = ""
     propositions: PropositionGraphs | None = None
+    encode_texts: Callable[[Sequence[str]], NDArray[np.float32]] | None = None
     plan: Plan | None = None
     reranker: Reranker | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("plan", "embed", "database", "rank", "rerank", "answer"), 0.0))
@@ -75,6 +77,7 @@ class Found:
     trace: Trace | None = None
     beams: Beams | None = None
     cited: dict[str, RankedPassage] = field(default_factory=dict)  # passages of the chains, by id
+    strategy: str | None = None  # the one that ran, where it was not the one asked for
 
 
 def dense(search: Search, question: str, k: int, *, trace: bool) -> Found:  # noqa: ARG001 - the same shape for all
@@ -104,8 +107,6 @@ def linked(search: Search, question: str, k: int, *, trace: bool) -> Found:
         else:
             nearest = search.reader.nearest([embedding], strategy.NEAREST)
             near, graph = nearest.passages[0], search.names.of(nearest.version)
-            if sum(passage in graph.passage_numbers for passage, _ in near) < min(strategy.NEAREST, graph.graph.size) and (hidden := search.reader.hidden()):
-                near = search.reader.nearest([embedding], strategy.NEAREST + hidden).passages[0]
             walked = "whole graph" if graph.graph.size <= strategy.WHOLE else "neighbourhood"
     with search.clock("rank"):
         found = strategy.retrieve(graph, question, near, k, trace=trace)
@@ -141,7 +142,8 @@ def fusion(search: Search, question: str, k: int, *, trace: bool) -> Found:
     from gsw_graph.retrieve.fusion_search import walk_twice
 
     if search.names.size > search.client_passages:  # every walk would be a query of its own
-        return (ricr if search.plan else linked)(search, question, k, trace=trace)
+        instead = "ricr" if search.plan else "linked"
+        return replace(STRATEGIES[instead](search, question, k, trace=trace), strategy=instead)
     if search.plan:
         return _chains(search, question, k, WalkingFinder(search, search.reranker), trace=trace)
     found = walk_twice(search, question, k, trace=trace)
@@ -165,11 +167,11 @@ def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bo
 
 
 def _chains(search: Search, question: str, k: int, find: Finder, *, trace: bool) -> Found:
-    from gsw_graph.retrieve import evidence, unplanned
+    from gsw_graph.retrieve import chain_score, evidence, unplanned
     from gsw_graph.retrieve import ricr as strategy
 
     plan = search.plan or unplanned.grow(question)
-    beams = strategy.ricr(plan, question, find)
+    beams = strategy.ricr(plan, question, find, beam=strategy.BEAM, score=chain_score.DEFAULT)
     beams.planned = search.plan is not None
     chains = beams.ends()
     walk = find.round_trips <= len(plan.levels()) and search.names.size <= search.client_passages

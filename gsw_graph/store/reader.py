@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +39,11 @@ class Nearest:
 
 
 class Reader:
-    """Reads of one connection; `round_trips` counts them."""
+    """Reads of one connection; `round_trips` counts them. visible: the ids of the passages that a version of the memory shows, with which `nearest` looks past
+    others: the client knows them, and to ask for the state of a hundred documents would cost half as much again as to find them."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, visible: Callable[[int], Container[str]] | None = None) -> None:
+        self._connection, self._visible = connection, visible
         self.round_trips = 0
 
     def run(self, name: str, **parameters: Any) -> list[Row]:
@@ -103,7 +104,7 @@ class Reader:
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
         """The `k` best rows of an index search; where documents that are not ready took places, it looks further."""
         rows = self.run(name, k=k, **parameters)
-        if len(rows) < k and (hidden := self.hidden()):
+        if len(rows) < k and (hidden := self.hidden()[0]):
             rows = self.run(name, k=k + hidden, **parameters)
         return rows[:k]
 
@@ -111,12 +112,22 @@ class Reader:
         """Whether there are question-answer pairs, which chains need."""
         return bool(self.run("read/has_pairs"))
 
-    def hidden(self) -> int:
-        """How many passages stand in documents that are not ready."""
-        return int(self.run("read/hidden")[0]["passages"])
+    def hidden(self) -> tuple[int, int]:
+        """How many passages and how many propositions stand in documents that are not ready."""
+        row = self.run("read/hidden")[0]
+        return row["passages"], row["propositions"]
 
     def nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
-        """The `k` passages nearest to each of some vectors."""
+        """The `k` passages nearest to each of some vectors. Where documents that are not ready took places, it looks further."""
+        found = self._nearest(embeddings, k)
+        if self._visible is None or _all_in(self._visible(found.version), found.passages):
+            return found
+        if hidden := self.hidden()[0]:
+            found = self._nearest(embeddings, k + hidden)
+        visible = self._visible(found.version)
+        return Nearest(found.version, [[one for one in near if one[0] in visible][:k] for near in found.passages])
+
+    def _nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
         rows = self.run("read/nearest", embeddings=list(embeddings), k=k)
         near = [list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True)) for row in sorted(rows, key=lambda row: row["n"])]
         return Nearest(rows[0]["version"], near)
@@ -147,6 +158,10 @@ class Reader:
             else:
                 titles = set(record["found_titles"])
                 yield record["id"], found, [name in titles for name in found]
+
+
+def _all_in(visible: Container[str], lists: Sequence[Sequence[tuple[str, float]]]) -> bool:
+    return all(one in visible for near in lists for one, _ in near)
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:
