@@ -46,7 +46,7 @@ class LazyGroup(click.Group):
             click.echo(f"Error: {clean(without_password(_said(error)))}", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
-            note = "Interrupted. The next load completes what is missing." if ctx.invoked_subcommand == "load" else "Interrupted."
+            note = "Interrupted. The same command completes what is missing." if ctx.invoked_subcommand == "load" else "Interrupted."
             click.echo(f"\n{note}", err=True)
             ctx.exit(130)
 

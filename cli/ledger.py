@@ -44,19 +44,22 @@ def ledger(as_json: bool) -> None:
         by_stage.setdefault((row.stage, row.model), []).append(row)
         if row.document:
             by_document.setdefault(row.document, []).append(row)
-    _print(["stage", "model"], {key: total(found) for key, found in sorted(by_stage.items())})
+    _print(["stage", "model"], dict(sorted(by_stage.items())))
     most = sorted(by_document.items(), key=lambda item: -total(item[1]).prompt_tokens)
     if most:
         click.echo(f"\n{counted(len(most), 'document')}, those that took most first:")
-        _print(["document"], {(short_source(name),): total(found) for name, found in most[:SHOWN]})
+        _print(["document"], {(short_source(name),): found for name, found in most[:SHOWN]})
 
 
-def _print(names: list[str], sums: dict[tuple[str, ...], Entry]) -> None:
+def _print(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
+    from gsw_graph.inference.ledger import total
     from gsw_graph.results import Table
 
     columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]
-    rows = [
-        [*key, s.calls, s.cached, s.failed, s.prompt_tokens, s.completion_tokens, round(s.seconds, 1), money(s.dollars)]
-        for key, s in sums.items()
-    ]
+    rows = []
+    for key, entries in parts.items():
+        s = total(entries)
+        unpriced = s.dollars is not None and any(entry.dollars is None and entry.calls for entry in entries)
+        cost = f"at least {money(s.dollars)}" if unpriced else money(s.dollars)
+        rows.append([*key, s.calls, s.cached, s.failed, s.prompt_tokens, s.completion_tokens, round(s.seconds, 1), cost])
     print_table(Table(columns, [dict(zip(columns, row, strict=True)) for row in rows]))

@@ -38,7 +38,7 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
 
     Reads ours and Panini's, OpenIE triples and propositions; no memory and no model is needed. What cannot be read of them is listed too.
 
-    Exit code 4: there are faults. 0: there are none.
+    Exit code 4: there are faults, or some that cannot be read. 1: nothing could be read. 0: there are none.
 
     \b
     Example:
@@ -79,7 +79,7 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
         width = max((len(kind) for kind in kinds), default=0)
         for kind in sorted(kinds, key=list(KINDS).index):
             click.echo(f"  {kind:<{width}} {kinds[kind]:>7,}  {KINDS[kind]}")
-    click.get_current_context().exit(4 if kinds or failed else 0)
+    click.get_current_context().exit(4 if workspaces and (kinds or failed) else 1 if failed else 0)
 
 
 def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:

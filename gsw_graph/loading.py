@@ -42,7 +42,7 @@ class Options:
         name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
         asked = [option for option, given in (("budget", self.budget), ("second pass", self.second_pass), ("batch", self.batch)) if given]
         if asked and name != "llm":
-            raise InputError(f"{name} asks no language model, so it has no {asked[0]}", hint="Add --extractor llm")
+            raise InputError(f"{name} asks no language model, so it has no {asked[0]}", hint="Add --llm MODEL, or set GSWGRAPH_LLM and add --extractor llm")
         return name
 
 
@@ -186,7 +186,8 @@ def _estimated(feed: Feed, tally: Tally, chat: Chat | None, options: Options, se
 def _note(tally: Tally, extractor: str, settings: Settings) -> str | None:
     """What a user may have meant: a better extractor for what is there, or a server without its model."""
     if tally.lesser:
-        return f"{tally.lesser:,} unchanged documents were read by less than {extractor}; --upgrade has them read again"
+        documents = "1 unchanged document was" if tally.lesser == 1 else f"{tally.lesser:,} unchanged documents were"
+        return f"{documents} read by less than {extractor}; --upgrade has them read again"
     if settings.llm_url and not settings.llm:
         return "a server of language models is set and no model, so none was asked: set GSWGRAPH_LLM"
     return None

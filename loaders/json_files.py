@@ -40,7 +40,7 @@ def read_lines(file: File) -> Iterator[Item]:
             except UnicodeDecodeError as error:
                 yield Failure(place, encoding.refused(error))
             except json.JSONDecodeError as error:
-                yield Failure(place, f"broken JSON: {error.msg} at column {error.pos + 1}")
+                yield Failure(place, f"broken JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}")
             except (ValueError, RecursionError) as error:
                 yield Failure(place, f"broken JSON: {error}")
             else:

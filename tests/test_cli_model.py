@@ -94,13 +94,16 @@ def test_the_ledger_sums_by_stage_and_document(monkeypatch: pytest.MonkeyPatch, 
     ledger = Ledger(cache)
     ledger.add(Entry("a.md", "extract", "small", calls=2, prompt_tokens=100, completion_tokens=10, seconds=1.25, dollars=0.5))
     ledger.add(Entry("b.md", "extract", "small", calls=1, failed=1, prompt_tokens=900, completion_tokens=90, seconds=2.0, dollars=1.5))
+    ledger.add(Entry("b.md", "mend", "unpriced", calls=1))
     ledger.add(Entry("", "answer", "small", cached=3))
     cache.close()
     said = json.loads(run("ledger", "--json").output)
-    assert (said["total"]["calls"], said["total"]["prompt_tokens"], said["total"]["dollars"], len(said["rows"])) == (3, 1000, 2.0, 3)
+    assert (said["total"]["calls"], said["total"]["prompt_tokens"], said["total"]["dollars"], len(said["rows"])) == (4, 1000, 2.0, 4)
     lines = [line.split() for line in run("ledger").output.splitlines()]
     assert ["extract", "small", "3", "0", "1", "1000", "100", "3.2", "$2.00"] in lines
     assert ["answer", "small", "0", "3", "0", "0", "0", "0.0", "price", "not", "known"] in lines
+    assert ["b.md", "2", "0", "1", "900", "90", "2.0", "at", "least", "$1.50"] in lines
+    assert ["a.md", "2", "0", "0", "100", "10", "1.2", "$0.50"] in lines
     documents = [line[0] for line in lines if line and line[0] in ("a.md", "b.md")]
     assert documents == ["b.md", "a.md"], "the dearest first"
 

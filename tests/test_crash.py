@@ -115,7 +115,7 @@ def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[]
         process.stdout.read()
         said, code = process.stderr.read(), process.wait(60)
     assert code == 130, said
-    assert said.strip() == "Interrupted. The next load completes what is missing."
+    assert said.strip() == "Interrupted. The same command completes what is missing."
     load_at_once(here)
     with Memory.open(settings=here.settings) as memory:
         assert memory.status().nodes["Document"] == DOCUMENTS

@@ -112,6 +112,12 @@ def test_ids_that_no_entity_has_are_listed(tmp_path):
     assert "unanswered: Who built Oslo?" in result.stdout
 
 
+def test_a_file_of_something_else_could_not_be_read(tmp_path):
+    result = run(write(tmp_path / "questions.jsonl", {"question": "Who built the Stone Pier?"}))
+    assert (result.exit_code, result.stdout) == (1, "0 faults in 0 workspaces\n")
+    assert "Cannot be read" in result.stderr
+
+
 def test_standard_input_folders_and_what_is_no_workspace(tmp_path):
     assert run("-", stdin=json.dumps(PIER)).output == "0 faults in 1 workspace\n"
     write(tmp_path / "a.jsonl", PIER)

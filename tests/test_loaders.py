@@ -356,6 +356,7 @@ def test_one_source_with_two_contents_is_a_failure_that_names_both_places(tmp_pa
         ('{"title": "T", "text": "x"} {}', "broken JSON"),
         ('["x"]', "not a record"),
         ('"x"', "not a record"),
+        ('{"text": "a\tb"}', "broken JSON: Invalid control character at column 12"),
         ("[" * 100_000, "broken JSON"),
         ('{"text": "x", "id": ' + "1" * 5000 + "}", "broken JSON"),
         ('{"text": "a\\u0000b"}', "NUL"),

@@ -22,6 +22,7 @@ _CACHE = "graph_cache"  # what this module binds went into graphs on disk
 _SYNONYMS = "proposition_synonyms"  # and all of this one
 _RECIPE = "recipe"
 _OWN = {"proprag": "quick", "proprag-linked": "linked"}  # the recipes of strategies; the constant has the same name in capitals
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 _FIELDS = [name for name in Recipe.__dataclass_fields__ if name != "weights"]
 
 
@@ -75,7 +76,7 @@ def places(strategy: str, settings: Mapping[str, Value]) -> list[tuple[ModuleTyp
 
 
 def _wrong(name: str, value: Value, present: Value) -> InputError:
-    return InputError(f"{name} cannot be {value!r}", hint=f"It is {present!r}: give a {'number' if isinstance(present, float) else type(present).__name__}")
+    return InputError(f"{name} cannot be {value!r}", hint=f"It is {present!r}: give {_KINDS[type(present)]}")
 
 
 def _place(name: str) -> tuple[ModuleType, str]:

@@ -48,10 +48,10 @@ class Chat:
     def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
         """The model that the settings name; nothing is asked yet. Raises InputError, ModelError (a url or key that cannot be used)."""
         if not settings.llm:
-            hint = "Set GSWGRAPH_LLM, and GSWGRAPH_LLM_URL for its server or GSWGRAPH_LLM_KEY for OpenAI's (or OPENAI_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)"
+            hint = "Name one by --llm or GSWGRAPH_LLM, and set GSWGRAPH_LLM_URL for its server or OPENAI_API_KEY for OpenAI's"
             raise InputError("no language model is set", hint=hint)
         if not (settings.llm_key or settings.llm_url):
-            raise InputError("OpenAI's server needs a key", where=settings.llm, hint="Set GSWGRAPH_LLM_KEY, or GSWGRAPH_LLM_URL for another server")
+            raise InputError("OpenAI's server needs a key", where=settings.llm, hint="Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server")
         end = Endpoint.check("the language model", settings.llm_url or OPENAI, settings.llm_key, whole=URL, key_name="GSWGRAPH_LLM_KEY")
         price = settings.llm_price or price_of(settings.llm)
         if budget:
