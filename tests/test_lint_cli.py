@@ -90,7 +90,7 @@ def test_only_what_is_printed_is_held(tmp_path, monkeypatch):
     def watched(*args, **kwargs):
         for number, item in enumerate(plain(*args, **kwargs)):
             if number in (0, 2 * many - 1):
-                gc.collect()  # what other tests left behind; by type, as isinstance would ask their dead proxies
+                # by type: isinstance would ask dead proxies that other tests left
                 held.append(sum(type(one) in (Workspace, Failure, Fault) for one in gc.get_objects()))
             yield item
 
