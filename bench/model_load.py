@@ -6,7 +6,8 @@
 The model is `gsw_graph.testing` in a process of its own, which replies with the ready workspaces of the file. The load is the command line, on the
 embedded engine.
 `--times` compares the peak memory of a load with that of one of so many times as many passages. There the model answers at once, and the embedder is loaded
-and embeds the first texts, then gives random vectors of the same shape, because a slow processor embeds for very long; what a real one holds on to later is not seen.
+and embeds the first texts, then gives random vectors of the same shape, because a slow processor embeds for
+very long; what a real one holds on to later is not seen.
 """
 
 from __future__ import annotations
