@@ -185,7 +185,7 @@ def test_a_setting_that_is_no_number_is_an_error_that_names_it(fake, monkeypatch
     assert "many" in result.stderr
 
 
-@pytest.mark.parametrize(("args", "note"), [(["load", "x"], "next load completes"), (["status"], "Interrupted.")])
+@pytest.mark.parametrize(("args", "note"), [(["load", "x"], "The same command completes"), (["status"], "Interrupted.")])
 def test_an_interrupt_ends_with_130(fake, args, note):
     fake.raises = KeyboardInterrupt()
     result = run(*args)
