@@ -50,7 +50,7 @@ def grow(memory: Memory, made: object, base: np.ndarray, until: int, rng: np.ran
     with Writer(memory._connection) as writer:
         for copy, first, workspace in made:
             count = len(workspace.document.passages)
-            batch.add(workspace, Vectors(vectors(base, copy, first, count, rng)), replace=False)
+            batch.add(workspace, Vectors(vectors(base, copy, first, count, rng)))
             size += count
             if batch.bytes >= BATCH_BYTES:
                 writer.put(batch)

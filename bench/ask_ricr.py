@@ -152,7 +152,7 @@ def fill(connection: Connection, base: Base, workspaces: list[Workspace], size: 
         for copy, first, workspace in copies(workspaces, 10**9):
             if have >= size:
                 break
-            batch.add(workspace, base.of(copy, first, workspace, rng), replace=False)
+            batch.add(workspace, base.of(copy, first, workspace, rng))
             have += sum(len(phrase.pairs) for phrase in workspace.verb_phrases)
             kept.append(workspace)
             if batch.bytes >= BATCH_BYTES:

@@ -52,7 +52,7 @@ def build(work: Work) -> list[Batch]:
     for workspace, embeddings in work:
         if batches[-1].bytes >= BATCH_BYTES:
             batches.append(Batch())
-        batches[-1].add(workspace, Vectors(embeddings), replace=False)
+        batches[-1].add(workspace, Vectors(embeddings))
     return batches
 
 

@@ -192,6 +192,64 @@ def test_a_batch_that_this_key_does_not_see_is_not_bought_again(settings: Settin
     assert (batches(server), server.count()) == (1, PASSAGES), "without --batch it is asked anew, and is done"
 
 
+def test_a_plain_load_pays_nothing_that_a_batch_brings(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
+    with Chat.open(settings) as chat, pytest.raises(KeyboardInterrupt):
+        chat.batches().fetch(pairs(documents), killed)
+    with Chat.open(settings) as chat:
+        (id_,) = chat._batched.open(chat._calls.wire.end.host, "m")
+        while not chat._calls.wire.client().batches.retrieve(id_).output_file_id:
+            pass
+        ask_all(chat, documents)
+        assert not chat._batched.open(chat._calls.wire.end.host, "m")
+        total = chat.ledger.total()
+    assert (batches(server), server.count()) == (1, PASSAGES), "and what is ready is taken, without --batch too"
+    assert (total.calls, total.cached) == (PASSAGES - 1, 1), "the batch is counted where it is fetched"
+
+
+def test_a_plain_load_stops_at_a_batch_under_way(settings: Settings, server: ModelServer, documents: list[Document], fake_embedder: None, tmp_path: Path) -> None:
+    server._batches._seconds = 60.0
+    with Memory.open(settings=settings) as memory:
+        with pytest.raises(KeyboardInterrupt):
+            memory.load(str(tmp_path / "corpus"), batch=True, progress=lambda progress: killed() if progress.stage == "waiting" else None)
+        reasons = {failure.reason for failure in memory.load(str(tmp_path / "corpus")).failures}
+        assert any("holds this request and is under way (0 done)" in reason and "Load with --batch" in reason for reason in reasons), reasons
+        assert server.count() == 1, "the trial before the batch"
+        server._batches._seconds = 0.0
+        assert memory.load(str(tmp_path / "corpus"), batch=True).failures == []
+    assert (batches(server), server.count()) == (1, PASSAGES)
+
+
+@pytest.mark.parametrize("kind", ["expired", "failed"])
+def test_a_plain_load_asks_what_a_batch_did_not_bring(
+    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    if kind == "expired":
+        server.faults = (Fault("expired", contains=(model_corpus.sentence(3),)),)
+    with monkeypatch.context() as patched, Chat.open(settings) as chat:
+        patched.setattr(batch.Batches, "_wait", killed)
+        if kind == "failed":
+            patched.setattr(batch.Batches, "_line", lambda *_: b"{}\n")
+        with pytest.raises(KeyboardInterrupt):
+            chat.batches().fetch(pairs(documents), killed)
+    with Chat.open(settings) as chat:
+        (id_,) = chat._batched.open(chat._calls.wire.end.host, "m")
+        while chat._calls.wire.client().batches.retrieve(id_).status not in batch.ENDED:
+            pass
+        server.faults = ()
+        ask_all(chat, documents)
+    assert batches(server) == 1
+    assert server.count() == PASSAGES + (kind == "expired")
+
+
+def test_a_plain_load_says_when_a_batch_is_lost(settings: Settings, server: ModelServer, documents: list[Document], caplog: pytest.LogCaptureFixture) -> None:
+    with Chat.open(settings) as chat:
+        keys = [chat._cache.key("m", one) for one in requests(documents)]
+        chat._batched.sent("batch_of_another_key", chat._calls.wire.end.host, "m", [(key, "extract", "", 1) for key in keys])
+        ask_all(chat, documents)
+    assert [record.getMessage().count("does not show the batch batch_of_another_key") for record in caplog.records] == [1], "said once"
+    assert server.count() == PASSAGES
+
+
 def brought(server: ModelServer) -> tuple[str, dict[str, Any], bytes]:
     """The id of the output file of the one batch, and the file."""
     ((id_, (shown, content)),) = ((id_, file) for id_, file in server._batches._files.items() if "_output" in file[0]["filename"])

@@ -7,7 +7,7 @@ import pytest
 
 from gsw_graph.retrieve import name_graph
 from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.fusion import BRIDGES, Answered, bridges
+from gsw_graph.retrieve.fusion import BRIDGES, LEAST, Answered, bridges
 from gsw_graph.retrieve.fusion_hops import WALK_WEIGHT, rescored
 from gsw_graph.store.hops import Pair
 
@@ -33,20 +33,26 @@ def found(pairs: list[tuple[list[str], str]], cosines: list[float], walked: list
 
 
 def test_the_best_answers_of_the_best_passages_become_questions() -> None:
-    some = found([(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")], [0.5, 0.7, 0.1], [("pier", 0.4), ("club", 0.1)])
+    some = found([(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")], [0.65, 0.7, 0.1], [("pier", 0.4), ("club", 0.1)])
     assert [bridge.answer for bridge in some] == ["Harbour Club", "Ana Ruiz"]
     assert some[0].question == f"{QUESTION} Harbour Club"
     assert some[0].weight == 1
-    assert some[1].weight == pytest.approx(np.exp(-10 * 0.2), rel=1e-3)
+    assert some[1].weight == pytest.approx(np.exp(-10 * 0.05), rel=1e-3)
     assert len(some) == BRIDGES
 
 
 def test_the_weight_of_the_walk_counts() -> None:
     pairs = [(["Ana Ruiz"], "pier"), (["Carla Duarte"], "club")]
-    for walked, first in (([("pier", 0.5), ("club", 0.1)], "Ana Ruiz"), ([("pier", 0.1), ("club", 0.5)], "Carla Duarte")):
+    for walked, first in (([("pier", 0.5), ("club", 0.4)], "Ana Ruiz"), ([("pier", 0.4), ("club", 0.5)], "Carla Duarte")):
         some = found(pairs, [0.5, 0.5], walked)
         assert some[0].answer == first
-        assert some[1].weight == pytest.approx(0.2, rel=1e-3)
+        assert some[1].weight == pytest.approx(0.8, rel=1e-3)
+
+
+def test_a_bridge_that_weighs_little_is_left_out() -> None:
+    pairs = [(["Ana Ruiz"], "pier"), (["Carla Duarte"], "club")]
+    for weight, number in ((LEAST + 0.01, 2), (LEAST - 0.01, 1)):
+        assert len(found(pairs, [0.5, 0.5], [("pier", 1.0), ("club", weight)])) == number
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ ENDED = ("completed", "failed", "expired", "cancelled")
 SOUND = ("validating", "in_progress", "finalizing", "completed")
 AGAIN = "The batch goes on at the server: run the same command again to fetch it"
 WITHOUT = "Load without --batch"
+WITH = "Load with --batch to wait for it: the server bills it whether or not its replies are fetched"
 GONE = "It may be running, and paid for: use the key and the project that it was sent with. If it is gone for good, load without --batch, which asks anew"
 
 Check = Callable[[Any], Any]  # as `Chat.ask` takes it
@@ -66,6 +67,16 @@ class Batches:
         """
         with self._plainly():
             self._wait(self._send_all(requests), waiting)
+
+    def settle(self, id_: str) -> None:
+        """Before requests of a batch are asked by ordinary calls: what it brought is kept. Raises StoppedError where it is under way, as they would be paid
+        twice; one that the server does not show is given up."""
+        with self._plainly():
+            done, over, _ = self._look(id_)
+        if not over:
+            raise StoppedError(f"the batch {id_} holds this request and is under way ({done:,} done)", where=self._wire.end.host, hint=WITH)
+        if self._lost:
+            log.warning("%s does not show the batch %s, or its replies; its requests are asked anew", self._wire.end.host, id_)
 
     def _send_all(self, requests: Iterable[tuple[Request, Check]]) -> set[str]:
         """The batches that hold these requests."""
@@ -150,34 +161,34 @@ class Batches:
                 rest = max(pause, found.wait)
             else:
                 in_vain = 0
-                waiting(sum(number for number, _ in done), sum(open_.values()))
-                if ended := all(over for _, over in done):
+                if complaint := next(filter(None, (complaint for _, _, complaint in done)), None):
+                    raise StoppedError(complaint, where=self._wire.end.host, hint=WITHOUT)
+                waiting(sum(number for number, _, _ in done), sum(open_.values()))
+                if ended := all(over for _, over, _ in done):
                     continue
             time.sleep(rest)
             pause = min(2 * pause, LONGEST_POLL)
         if self._lost:  # said when the others have brought what they bring
             raise StoppedError(f"the server knows nothing of the batch {self._lost}, or of its replies", where=self._wire.end.host, hint=GONE)
 
-    def _look(self, id_: str) -> tuple[int, bool]:
-        """How many requests of a batch are done, and whether it has ended; then what came back is kept and counted."""
+    def _look(self, id_: str) -> tuple[int, bool, str]:
+        """How many requests of a batch are done; whether it has ended, after which what came back is kept and counted; and what is wrong with it as a whole."""
         import openai
 
         client = self._wire.client()
         try:
             batch = client.batches.retrieve(id_)
             if batch.status not in ENDED:
-                return (batch.request_counts.completed if batch.request_counts else 0), False
+                return (batch.request_counts.completed if batch.request_counts else 0), False, ""
             replies, unread = self._replies(client, batch.output_file_id)
             complaint = self._complaint(client, batch, replies, unread)
         except openai.NotFoundError:  # sent with another key, or deleted
             self._lost = id_
-            return 0, True
+            return 0, True, ""
         self._keep(id_, replies)
-        if complaint:
-            raise StoppedError(complaint, where=self._wire.end.host, hint=WITHOUT)
-        if unread:
+        if unread and not complaint:
             log.warning("%d lines that the batch %s brought cannot be read; their requests are asked anew", unread, id_)
-        return len(replies), True
+        return len(replies), True, complaint
 
     def _keep(self, id_: str, replies: Mapping[str, Received]) -> None:
         """What a batch brought, once: kept, counted, and settled with the budget."""

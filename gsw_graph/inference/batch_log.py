@@ -64,6 +64,12 @@ class BatchLog:
             ).fetchone()
             return row[0] if row else None
 
+    def open_batch(self, key: str, host: str) -> str | None:
+        """The batch at this server that holds a request and was not seen to end."""
+        with self._cache.reading() as db:
+            row = db.execute("SELECT b.id FROM batched r JOIN batch b ON b.id = r.batch WHERE r.key = ? AND b.host = ? AND b.ended = 0", (key, host)).fetchone()
+            return row[0] if row else None
+
     def reply(self, key: str) -> Received | None:
         """What a batch brought for a request."""
         with self._cache.reading() as db:

@@ -40,6 +40,7 @@ class Chat:
     def __init__(self, calls: Calls, cache: Cache, ledger: Ledger) -> None:
         self.model, self.ledger = calls.wire.model, ledger
         self._calls, self._cache, self._batched = calls, cache, BatchLog(cache)
+        self._settling, self._settled = threading.Lock(), set[str]()  # batches that hold what is asked here
         self._lock = threading.Lock()
         self._turns: dict[str, tuple[threading.Lock, int]] = {}
         self._asking, self._ended = 0, threading.Condition()
@@ -175,7 +176,8 @@ class Chat:
             raise ReplyError(f"the reply cannot be used, nor did the model mend it: {_short(str(error))}", where=where, hint=hint) from None
 
     def _by_batch(self, request: Request, key: str) -> tuple[Received, float] | None:
-        """What a batch brought, if it is whole; it was counted when it came."""
+        """What a batch brought, if it is whole; it was counted when it came. Raises StoppedError where the batch is still under way."""
+        self._settle(key)
         if received := self._batched.reply(key):
             try:
                 self._calls.whole(request, request.messages, received)
@@ -184,6 +186,13 @@ class Chat:
                 return None
             return received, 0.0
         return None
+
+    def _settle(self, key: str) -> None:
+        with self._settling:
+            id_ = self._batched.open_batch(key, self._calls.wire.end.host)
+            if id_ and id_ not in self._settled:
+                self.batches().settle(id_)
+                self._settled.add(id_)
 
     def _checked(self, request: Request, received: Received, check: Callable[[Any], T]) -> tuple[Any, T]:
         """What is in a reply, and the value of it. Raises ValueError."""

@@ -28,6 +28,7 @@ GRAPH, WEIGHTS, TOKENIZER, META = "model.xml", "model.bin", "tokenizer.json", "m
 SAME = 0.9999  # two vectors of one text with at least this cosine count as the same
 BULK = 32  # from this many texts on a call is about throughput, below it about latency
 BATCH_TOKENS = 1024
+STEP = 8  # of lengths in bulk: kernels of a new shape must be prepared first, which costs more than a few empty tokens; for a few texts it costs less
 WINDOW = 4096  # texts that are tokenised together
 DAY = 86_400
 
@@ -70,7 +71,7 @@ class OpenVinoBackend:
         with self._lock:
             if len(texts) < BULK:
                 request = self._compile("LATENCY")[1]
-                for batch, feed in self._batches(texts, prompt):
+                for batch, feed in self._batches(texts, prompt, 1):
                     request.infer(feed, share_inputs=True)
                     vectors[batch] = request.get_output_tensor(0).data
             else:
@@ -78,7 +79,7 @@ class OpenVinoBackend:
 
                 queue = AsyncInferQueue(self._compile("THROUGHPUT")[0])
                 queue.set_callback(lambda request, batch: vectors.__setitem__(batch, request.get_output_tensor(0).data))
-                for batch, feed in self._batches(texts, prompt):
+                for batch, feed in self._batches(texts, prompt, STEP):
                     queue.start_async(feed, batch)
                 queue.wait_all()
         return vectors
@@ -90,11 +91,10 @@ class OpenVinoBackend:
             self._compiled[hint] = model, model.create_infer_request()
         return self._compiled[hint]
 
-    def _batches(self, texts: Sequence[str], prompt: str) -> Iterator[tuple[list[int], dict[str, NDArray[np.int64]]]]:
+    def _batches(self, texts: Sequence[str], prompt: str, step: int) -> Iterator[tuple[list[int], dict[str, NDArray[np.int64]]]]:
         """Batches of about BATCH_TOKENS tokens, texts of one length together, and what the model is fed with for each.
 
-        Lengths are filled up to multiples of 8: the kernels of a new shape must be prepared first, and few shapes cost less than a few
-        empty tokens.
+        Lengths are filled up to multiples of `step`.
         """
         by_size = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
         for start in range(0, len(by_size), WINDOW):
@@ -103,14 +103,14 @@ class OpenVinoBackend:
             batch: list[int] = []
             for i in sorted(window, key=lambda i: -len(ids[i])):
                 if batch and (len(batch) + 1) * len(ids[batch[0]]) > BATCH_TOKENS:
-                    yield batch, self._feed([ids[j] for j in batch])
+                    yield batch, self._feed([ids[j] for j in batch], step)
                     batch = []
                 batch.append(i)
-            yield batch, self._feed([ids[j] for j in batch])
+            yield batch, self._feed([ids[j] for j in batch], step)
 
-    def _feed(self, ids: list[list[int]]) -> dict[str, NDArray[np.int64]]:
+    def _feed(self, ids: list[list[int]], step: int) -> dict[str, NDArray[np.int64]]:
         longest = max(map(len, ids))
-        shape = (len(ids), longest if len(ids) == 1 else -(-longest // 8) * 8)
+        shape = (len(ids), longest if len(ids) == 1 else -(-longest // step) * step)
         feed = {name: np.zeros(shape, np.int64) for name in self._inputs}
         feed["input_ids"].fill(self._pad)
         for row, tokens in enumerate(ids):

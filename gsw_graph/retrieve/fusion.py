@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BEST = 3  # passages of the first walk whose pairs are looked at
 BRIDGES = 2  # answers that the second walk goes over
+LEAST = 0.5  # weight of a bridge where the best has 1: one of less adds little to the walk, and costs as much to embed
 SHARPNESS = 10.0  # of a pair's weight over its cosine with the question
 
 
@@ -45,7 +46,8 @@ class Bridge:
 def bridges(
     memory: NamedGraph, question: str, vector: NDArray[np.float32], walked: Sequence[tuple[str, float]], pairs: Sequence[Answered], vectors: NDArray[np.float32]
 ) -> list[Bridge]:
-    """The answers of some pairs that weigh most, BRIDGES of them: walk weight of the passage times exp(SHARPNESS * cosine of pair and question).
+    """The answers of some pairs that weigh most, BRIDGES of them and none below LEAST: walk weight of the passage times
+    exp(SHARPNESS * cosine of pair and question).
 
     vector: of the question, length 1. walked: passages with the weight of the first walk. vectors: (pairs, dimension), by `Answered.number`. Left out is
     what stands in the question, and what names nothing that another passage names too: a date or a number leads nowhere.
@@ -63,7 +65,7 @@ def bridges(
             if key and key not in found and f" {key} " not in asked and len(found) < BRIDGES and _leads_on(memory, answer, pairs[n].passage):
                 found[key] = answer, float(worth[n])
     top = max((value for _, value in found.values()), default=1.0)
-    return [Bridge(answer, f"{question} {answer}", value / top) for answer, value in found.values()]
+    return [Bridge(answer, f"{question} {answer}", value / top) for answer, value in found.values() if value >= LEAST * top]
 
 
 def _leads_on(memory: NamedGraph, answer: str, passage: str) -> bool:

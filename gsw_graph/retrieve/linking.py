@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
 _LONGEST = 10
+_EMPTY = FUNCTION_WORDS | CONNECTORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +23,28 @@ class Mention:
     key: str
 
 
-def mentions(question: str) -> list[Mention]:
+@lru_cache(maxsize=1024)  # a walk that goes on from a question asks for its names again
+def mentions(question: str) -> tuple[Mention, ...]:
     """Every n-gram of up to ten words that could be a name, longest first.
 
     Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two words of content, which name too much.
     """
     words = list(WORD.finditer(question))
+    content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
     found = []
     for length in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - length + 1):
-            part = words[first : first + length]
-            text = question[part[0].start() : part[-1].end()]
-            content = [w[0] for w in part if w[0].casefold() not in FUNCTION_WORDS and w[0].casefold() not in CONNECTORS]
-            if not content or (text == text.lower() != text.upper() and len(content) < 2):
+            full = content[first + length] - content[first]
+            text = question[words[first].start() : words[first + length - 1].end()]
+            if not full or (full == 1 and text == text.lower() != text.upper()):
                 continue
             key = normalise(text)
             if key and not key.isdigit():
                 found.append(Mention(first, first + length, text, key))
-    return found
+    return tuple(found)
 
 
-def link(candidates: list[Mention], known: Collection[str]) -> list[Mention]:
+def link(candidates: Sequence[Mention], known: Collection[str]) -> list[Mention]:
     """The candidates that the memory knows, longest first, none overlapping another."""
     taken: set[int] = set()
     linked = []

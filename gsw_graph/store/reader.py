@@ -1,4 +1,4 @@
-"""What is asked of the graph: each function runs one statement in a managed read transaction."""
+"""What is asked of the graph: each function runs one statement, and tries again what fails for a moment."""
 
 from __future__ import annotations
 
@@ -48,11 +48,19 @@ class Reader:
 
     def run(self, name: str, **parameters: Any) -> list[Row]:
         """All rows of a statement under `cypher/`."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
         self.round_trips += 1
-        records, _, _ = self._connection.driver.execute_query(
-            statement(name, self._connection.dialect.name), parameters, database_=self._connection.database, routing_="r"
-        )
-        return [dict(record) for record in records]  # .data() would walk through every byte of a packed vector
+        text, driver, database = statement(name, self._connection.dialect.name), self._connection.driver, self._connection.database
+        same = driver.execute_query_bookmark_manager  # so that it sees what was written before
+        try:  # a read that commits itself is one message there and back, a transaction two or three
+            with driver.session(database=database, default_access_mode="READ", bookmark_manager=same) as session:
+                return [dict(record) for record in session.run(text, parameters)]  # .data() would walk through every byte of a packed vector
+        except (DriverError, Neo4jError) as error:
+            if not error.is_retryable():
+                raise
+        records, _, _ = driver.execute_query(text, parameters, database_=database, routing_="r")  # which tries again
+        return [dict(record) for record in records]
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
         """The states of those documents that are stored, by id."""
