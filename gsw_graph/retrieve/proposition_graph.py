@@ -118,7 +118,9 @@ def build(rows: Iterable[Row]) -> PropositionGraph:
 
 def join(up: sparse.csr_array, aside: sparse.csr_array) -> sparse.csr_array:
     """One symmetric matrix over passages, then concepts, of the edges between (passages, concepts) and among (concepts, concepts)."""
-    return sparse.csr_array(sparse.block_array([[None, up], [up.T, aside]], format="csr", dtype=np.float32))
+    found = sparse.block_array([[None, up], [up.T, aside]], format="csr", dtype=np.float32)
+    kind = np.int32 if found.nnz <= np.iinfo(np.int32).max else np.int64  # half the bytes: a walk over millions waits for memory
+    return sparse.csr_array((found.data, found.indices.astype(kind), found.indptr.astype(kind)), shape=found.shape)
 
 
 def _without_diagonal(matrix: sparse.csr_array) -> sparse.csr_array:

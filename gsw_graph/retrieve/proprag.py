@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Encode = Callable[[Sequence[Sequence[str]]], NDArray[np.float32]]
 
-_TOLERANCE = 1e-4  # of a walk: less changes the order of no passage among the first
+_TOLERANCE = 3e-4  # of a walk: less changes the order of no passage among the first
 _BELOW = 0.5  # passages that stage 2 does not reach stay below those that it does, in the order of stage 1
 
 Near = Sequence[tuple[str, float]]  # of a vector index, best first, with their cosine
@@ -75,7 +75,7 @@ def retrieve(
     if not reset.any():
         reset = scaled if scaled.any() else np.ones_like(scaled)
     wide = pagerank(part.edges, reset, recipe.damping, preference=preference, tolerance=_TOLERANCE, steps=recipe.steps)[: part.size]
-    focus = np.sort(np.lexsort((np.arange(part.size), -wide))[: recipe.focus])
+    focus = np.sort(_best(wide, recipe.focus))
 
     inside = np.unique(np.concatenate([focus, part.edges[focus].indices]))
     narrower = part.among(inside)
@@ -90,7 +90,7 @@ def retrieve(
         final *= _BELOW * narrow[narrow > 0].min()
         reached = np.flatnonzero(narrow[: narrower.size])
         final[inside[reached]] = narrow[reached]
-    ranked = np.lexsort((np.arange(part.size), -final))[: min(k, int(np.count_nonzero(final)))]
+    ranked = _best(final, min(k, int(np.count_nonzero(final))))
     whole = float(reset.sum()) or 1.0
     named = [(ground.names[node - size], weight / whole) for node, weight in seeds.items()]
     heaviest = sorted(named, key=lambda entry: (-entry[1], entry[0]))
@@ -138,6 +138,13 @@ def _from_paths(ground: Ground, start: Sequence[beam.Path], paths: Sequence[beam
         for concept, scores in heads:
             seeds[size + concept] = max(seeds.get(size + concept, 0.0), max(scores) / top if top > 0 else 0.0)
     return seeds
+
+
+def _best(weights: NDArray[np.floating], k: int) -> NDArray[np.intp]:
+    """Places of the `k` largest, best first; of equal ones the first. Sorts no more than these."""
+    k = min(k, len(weights))
+    among = np.flatnonzero(weights >= np.partition(weights, len(weights) - k)[len(weights) - k]) if k else np.zeros(0, dtype=np.intp)
+    return among[np.lexsort((among, -weights[among]))][:k]
 
 
 def _spread(part: Part, seeds: Mapping[int, float]) -> NDArray[np.float32]:
