@@ -1,4 +1,4 @@
-"""What PropRAG and fusion are worth on a question set, constant by constant, and what tuning would honestly give: no database, the same code.
+"""What PropRAG is worth on a question set, constant by constant, and what tuning would honestly give: no database, the same code.
 
     python bench/proprag.py WORKSPACES.jsonl QUESTIONS.json [--memory URL] [--exact]
 
@@ -25,8 +25,7 @@ from gsw_graph.extract import rules
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.model import Workspace
 from gsw_graph.names import normalise
-from gsw_graph.retrieve import fusion, linked, name_graph, proposition_graph
-from gsw_graph.retrieve.fusion_search import _ASK, _NEAREST
+from gsw_graph.retrieve import linked, name_graph, proposition_graph
 from gsw_graph.retrieve.proposition_cache import grown
 from gsw_graph.retrieve.proposition_graph import Weights
 from gsw_graph.retrieve.proposition_ground import alone, with_names
@@ -52,9 +51,7 @@ class Bench:
         self.gold = [{place[text] for text in some if text in place} for some in wanted]
         self.embedder = Embedder.load(Settings.from_env())
         self.facts = [(n, f.text, list(dict.fromkeys(normalise(name) for name, _ in f.mentions))) for n, w in enumerate(made) for f in w.propositions]
-        self.pairs = [(n, pair) for n, w in enumerate(made) for phrase in w.verb_phrases for pair in phrase.pairs if pair.answers]
         self.of_passages, self.of_facts = self.embedder.encode(texts), self.embedder.encode([text for _, text, _ in self.facts])
-        self.of_pairs = self.embedder.encode([pair.text for _, pair in self.pairs])
         self.questions = self.embedder.encode_query([q["question"] for q in self.asked])
         inside: list[list[int]] = [[] for _ in made]
         for n, (passage, _, _) in enumerate(self.facts):
@@ -85,22 +82,6 @@ class Bench:
         for question, vector in zip(self.asked, self.questions, strict=True):
             near, facts = self.near(vector, self.of_passages, linked.NEAREST), self.near(vector, self.of_facts, recipe.propositions)
             ranked.append(retrieve(ground, question["question"], vector, near, facts, 10, recipe, encode=encode if recipe.exact else None).passages)
-        return self.recall(ranked)
-
-    def fusion(self, ask: float = _ASK) -> np.ndarray:
-        ranked = []
-        for question, vector in zip(self.asked, self.questions, strict=True):
-            text, near = question["question"], self.near(vector, self.of_passages, linked.NEAREST)
-            first = linked.retrieve(self.named, text, near, 10)
-            best = list(zip(first.passages, first.scores, strict=True))[: fusion.BEST]
-            inside = {passage for passage, _ in best}
-            pairs = [fusion.Answered(pair.answers, str(p), n) for n, (p, pair) in enumerate(self.pairs) if str(p) in inside]
-            if not (bridges := fusion.bridges(self.named, text, vector, best, pairs, self.of_pairs)):
-                ranked.append(first.passages)
-                continue
-            vectors = self.embed([bridge.question for bridge in bridges], self.embedder.encode_query)
-            asked = [(text, near), *((b.question, self.near(v, self.of_passages, _NEAREST)) for b, v in zip(bridges, vectors, strict=True))]
-            ranked.append(linked.retrieve_together(self.named, asked, 10, weights=[1.0, *(ask * b.weight for b in bridges)]).passages)
         return self.recall(ranked)
 
     def recall(self, ranked: list[list[str]]) -> np.ndarray:
@@ -163,13 +144,6 @@ def main() -> None:
     grid = itertools.product((0.75, 0.9), (0.45, 0.9), (0.0, 3.0), (50, 100), CONSTANTS["weights"][:4])
     some = [replace(LINKED, damping=a, focus_damping=b, preference=c, focus=d, weights=w, steps=100) for a, b, c, d, w in grid]
     held_out("linked", np.array([bench.proprag(recipe)[:, 1] for recipe in some]))
-    line("fusion", bench.fusion())
-    found = []
-    for bridges, sharpness, best, ask in itertools.product((1, 2, 3), (5.0, 10.0, 20.0), (3, 5, 10), (0.5, 1.0)):
-        fusion.BRIDGES, fusion.SHARPNESS, fusion.BEST = bridges, sharpness, best
-        found.append(bench.fusion(ask)[:, 1])
-    held_out("fusion", np.array(found))
-    fusion.BRIDGES, fusion.SHARPNESS, fusion.BEST = 2, 10.0, 3
     if arguments.memory:
         strategies(bench, arguments.memory)
 

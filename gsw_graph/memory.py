@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.config import Settings
 from gsw_graph.engine.plain import plainly
-from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.errors import EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.model import content_id
 from gsw_graph.pipeline import Progress
@@ -50,16 +50,20 @@ class Memory:
         self._state: MemoryState | None = None
 
     @classmethod
-    def open(cls, url: str | None = None, *, settings: Settings | None = None) -> Memory:
+    def open(cls, url: str | None = None, *, settings: Settings | None = None, create: bool = True) -> Memory:
         """Open the memory at `url`, a folder or a `bolt://` or `neo4j://` url; default: `settings`, else the environment, else `./.gswgraph`.
 
-        Raises EngineError where it cannot be reached, MemoryLockedError where another process has the folder open.
+        create: whether a folder without a memory becomes one. Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
+        another process has the folder open.
         """
-        from gsw_graph.engine import connect
+        from gsw_graph.engine import connect, exists
 
         settings = settings or Settings.from_env()
         if url is not None:
             settings = changed(settings, memory=str(url))
+        if not create and not exists(settings):
+            hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
+            raise EngineError("there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint)
         return cls(connect(settings), settings)
 
     def close(self) -> None:

@@ -132,7 +132,7 @@ class FakeMemory:
             raise self.raises
 
     @classmethod
-    def open(cls, url=None, *, settings=None):
+    def open(cls, url=None, *, settings=None, create=True):
         cls.calls.append(("open", (url,), {"memory": settings.memory, "llm": settings.llm, "concurrency": settings.concurrency}))
         return cls()
 

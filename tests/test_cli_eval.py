@@ -44,6 +44,7 @@ def memory(monkeypatch, tmp_path):
         return found
 
     monkeypatch.setattr("gsw_graph.cli.eval.open_memory", opened)
+    monkeypatch.setattr("gsw_graph.evaluate.run.WARM", 0.0)
     (tmp_path / "q.json").write_text(json.dumps(QUESTIONS))
     return found
 

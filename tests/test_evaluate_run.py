@@ -16,7 +16,7 @@ from evaluate_fakes import FakeMemory, many, questions, record
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError, StoppedError
-from gsw_graph.evaluate import Variant, evaluate, write
+from gsw_graph.evaluate import Variant, evaluate, run, write
 from gsw_graph.evaluate.constants import current, parse_value
 from gsw_graph.evaluate.facts import public
 from gsw_graph.evaluate.journal import Journal
@@ -28,17 +28,34 @@ from gsw_graph.retrieve.proprag_recipe import LINKED, PAPER, QUICK
 MODEL = Settings(llm="gpt")
 
 
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(run, "WARM", 0.0)
+
+
 def nothing(question, strategy):
     return [1]
 
 
 def test_every_question_is_asked_with_every_strategy_and_another_first_each_time():
     memory = FakeMemory(nothing)
-    found = evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
+    evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
     assert memory.asked == [("a?", "linked"), ("a?", "dense"), ("b?", "dense"), ("b?", "linked")]
     assert {(call["k"], call["keep"], call["llm"]) for call in memory.calls} == {(7, False, False)}
-    warmed = [(call["question"], call["strategy"]) for call in memory.calls[:2]]
-    assert warmed == [("a?", "linked"), ("a?", "dense")]
+
+
+@pytest.mark.parametrize(("seconds", "asked"), [(0.0, ["a?"]), (60.0, ["a?", "b?"])])
+def test_every_strategy_is_warm_before_anything_is_timed(monkeypatch, seconds, asked):
+    monkeypatch.setattr(run, "WARM", seconds)
+    memory = FakeMemory(nothing)
+    evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"])
+    assert len(memory.calls) == 4 + 2 * len(asked)
+    warmed = [(call["question"], call["strategy"]) for call in memory.calls[: 2 * len(asked)]]
+    assert warmed == [(question, strategy) for question in asked for strategy in ("linked", "dense")]
+
+
+def test_what_is_asked_is_put_side_by_side():
+    found = evaluate(FakeMemory(nothing), questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
     assert list(found.strategies) == ["linked", "dense"]
     assert [row["strategies"]["dense"]["ranks"] for row in found.questions] == [[1], [None]]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -53,3 +54,10 @@ def connect(settings: Settings) -> Connection:
     else:
         from gsw_graph.engine import embedded as engine  # type: ignore[no-redef]
     return engine.connect(settings)
+
+
+def exists(settings: Settings) -> bool:
+    """Whether `settings.memory` is a folder with a memory in it; of a server it is not known before it is asked."""
+    from gsw_graph.engine.embedded_folder import MARKER
+
+    return "://" in settings.memory or (Path(settings.memory).expanduser() / MARKER).exists()

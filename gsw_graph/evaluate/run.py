@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph import __version__
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from gsw_graph.results import Answer, Status
 
 Report = Callable[[int, int], None]
+WARM = 10.0  # seconds of asking before anything is timed, or each question once
 
 
 def evaluate(
@@ -67,8 +70,7 @@ def evaluate(
     with Journal(Path(out) if out is not None else None, run) as journal:
         waiting = [(question, variant) for question, variant in _order(questions.questions, variants) if (variant.name, question.key) not in journal.rows]
         total = len(questions.questions) * len(variants)
-        for variant in {variant.name: variant for _, variant in waiting}.values():
-            _warm(memory, questions.questions[0], variant, plans, k)
+        _warm(memory, questions.questions, list({variant.name: variant for _, variant in waiting}.values()), plans, k)
         for done, (question, variant) in enumerate(waiting, total - len(waiting)):
             if progress:
                 progress(done, total)
@@ -120,14 +122,16 @@ def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[t
     return order
 
 
-def _warm(memory: Memory, question: Question, variant: Variant, plans: Plans, k: int) -> None:
-    """Models and caches are read before anything is timed. What cannot be asked will be said when it is asked."""
-    plan = plans.of(question, variant.strategy, model=False)
-    try:
-        with variant.applied():
-            memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=False, llm=False, keep=False)
-    except InputError:
-        return
+def _warm(memory: Memory, questions: Sequence[Question], variants: Sequence[Variant], plans: Plans, k: int) -> None:
+    """Before anything is timed: models and caches are read, and the engine compiles what runs often. What cannot be asked will be said when it is asked."""
+    end = perf_counter() + WARM
+    for question in questions:
+        for variant in variants:
+            plan = plans.of(question, variant.strategy, model=False)
+            with suppress(InputError), variant.applied():
+                memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=False, llm=False, keep=False)
+        if perf_counter() > end:
+            break
 
 
 def _asked(memory: Memory, question: Question, variant: Variant, plans: Plans, *, k: int, answer: bool, model: bool) -> Row:

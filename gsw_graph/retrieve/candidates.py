@@ -35,6 +35,8 @@ Candidates: TypeAlias = "list[list[Scored]]"
 class Finder:
     """Finds candidates for the levels of one question. A concrete question that was asked before is not asked again."""
 
+    walked_from = 2  # chains of each end whose concrete questions the walk for passages starts from: the best may have gone astray
+
     def __init__(self, search: Search, reranker: Reranker | None) -> None:
         self._search, self._reranker = search, reranker
         self._known: dict[str, list[Scored]] = {}

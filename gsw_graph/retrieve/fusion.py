@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 BEST = 3  # passages of the first walk whose pairs are looked at
 BRIDGES = 2  # answers that the second walk goes over
-LEAST = 0.5  # weight of a bridge where the best has 1: one of less adds little to the walk, and costs as much to embed
+LEAST = 0.7  # weight of an answer where the best has 1: one of less would lead away from it
+ASK = 0.75  # weight in the second walk of the question with the answers in it, where the question alone has 1
 SHARPNESS = 10.0  # of a pair's weight over its cosine with the question
 
 
@@ -34,18 +35,9 @@ class Answered:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """An answer that may lead on: the question with it, and its weight in (0, 1], 1 for the best."""
-
-    answer: str
-    question: str
-    weight: float
-
-
 def bridges(
     memory: NamedGraph, question: str, vector: NDArray[np.float32], walked: Sequence[tuple[str, float]], pairs: Sequence[Answered], vectors: NDArray[np.float32]
-) -> list[Bridge]:
+) -> list[str]:
     """The answers of some pairs that weigh most, BRIDGES of them and none below LEAST: walk weight of the passage times
     exp(SHARPNESS * cosine of pair and question).
 
@@ -58,14 +50,17 @@ def bridges(
     numbers = [pair.number for pair in pairs]
     worth = np.array([weight[pair.passage] for pair in pairs]) * np.exp(SHARPNESS * (vectors[numbers] @ vector))
     asked = f" {normalise(question)} "
-    found: dict[str, tuple[str, float]] = {}
+    found: dict[str, str] = {}
+    top = 0.0
     for n in np.argsort(-worth, kind="stable"):
+        if worth[n] < LEAST * top or len(found) == BRIDGES:
+            break
         for answer in pairs[n].answers:
             key = normalise(answer)
             if key and key not in found and f" {key} " not in asked and len(found) < BRIDGES and _leads_on(memory, answer, pairs[n].passage):
-                found[key] = answer, float(worth[n])
-    top = max((value for _, value in found.values()), default=1.0)
-    return [Bridge(answer, f"{question} {answer}", value / top) for answer, value in found.values() if value >= LEAST * top]
+                found[key] = answer
+                top = top or float(worth[n])
+    return list(found.values())
 
 
 def _leads_on(memory: NamedGraph, answer: str, passage: str) -> bool:

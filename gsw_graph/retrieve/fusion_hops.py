@@ -22,6 +22,8 @@ _LEAST = 1e-9
 class WalkingFinder(Finder):
     """Finds candidates for the levels of one question, and scores them with the walk of each concrete question."""
 
+    walked_from = 1  # as walks chose it already
+
     def _find(self, question: str, asked: Sequence[Concrete]) -> Candidates:
         search = self._search
         vectors = search.vectors([question, *(text for one in asked for text in (one.text, one.relation))])

@@ -71,10 +71,9 @@ def retrieve_together(
         around = np.concatenate([part for passages, _, names in starts for part in (names, graph.names_of(passages[:BEST]))])
         graph, *inside_ = graph.neighbourhood(every, around)
         inside = (inside_[0], inside_[1])
-        place = {int(number): n for n, number in enumerate(inside[0])}
+        order = np.argsort(inside[0])
         starts = [
-            (np.array([place[int(number)] for number in passages], dtype=np.intp), cosines, np.searchsorted(inside[1], names))
-            for passages, cosines, names in starts
+            (order[np.searchsorted(inside[0], passages, sorter=order)], cosines, np.searchsorted(inside[1], names)) for passages, cosines, names in starts
         ]
     several = [seed(graph, *start) for start in starts]
     shares = np.array([1.0] * len(asked) if weights is None else weights, dtype=np.float32)
@@ -111,7 +110,7 @@ def seed(graph: NameGraph, near: NDArray[np.intp], cosines: NDArray[np.float32],
         preference[: graph.size] = np.exp(PREFERENCE * distance[-1])
         preference[near] = np.exp(PREFERENCE * distance)
         for number, weight in zip(near[:BEST], sharp[:BEST], strict=True):
-            there = graph.names_of(np.array([number]))
+            there = graph.incidence.indices[graph.incidence.indptr[number] : graph.incidence.indptr[number + 1]]
             names[there] = np.maximum(names[there], weight * spread[there])
         names /= names.sum() or 1
     if len(linked):

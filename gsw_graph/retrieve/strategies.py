@@ -179,7 +179,7 @@ def _chains(search: Search, question: str, k: int, find: Finder, *, trace: bool)
         embedding = search.embed(question)
         with search.clock("database"):
             return Found(search.reader.dense(embedding, max(k, 10), once=True)[:k], _asked(beams) if trace else None, beams)
-    best = [found[0] for sink in plan.sinks if (found := beams.chains.get(sink.id))] if beams.planned else []
+    best = [chain for sink in plan.sinks for chain in beams.chains.get(sink.id, [])[: find.walked_from]] if beams.planned else []
     ranked = dict(evidence.rank(search, question, chains, best, k, walk=walk))
     wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
     with search.clock("database"):
