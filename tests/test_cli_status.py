@@ -82,3 +82,14 @@ def test_forget_all_asks_first(fake):
     assert last_call(fake) == ("forget", (), {"everything": True})
     assert run("forget", "--all", "--yes").stderr == ""
     assert run("forget", "--all", stdin="").exit_code == 1
+
+
+@pytest.mark.parametrize("args", [["status"], ["ask", "Who?"], ["cypher", "RETURN 1"], ["forget", "x"], ["export", "x.jsonl"], ["eval", "q.json"]])
+def test_what_reads_makes_no_memory(monkeypatch, tmp_path, args):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.json").write_text('[{"id": "1", "question": "Who?"}]')
+    result = run("--memory", "mistyped", *args)
+    assert result.exit_code == 1
+    assert "there is no memory here" in " ".join(result.stderr.split())
+    assert str(tmp_path / "mistyped") in result.stderr.replace("\n", "")
+    assert not (tmp_path / "mistyped").exists()
