@@ -15,6 +15,7 @@ import statistics
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def plans(made: list[Workspace], count: int) -> list[tuple[str, list[str]]]:
     for pair in pairs:
         for name in pair.about:
             about[name].append(pair)
-    chosen = []
+    chosen: list[tuple[str, list[str]]] = []
     rng = random.Random(0)
     while len(chosen) < count:
         first = rng.choice(pairs)
@@ -83,7 +84,7 @@ def plans(made: list[Workspace], count: int) -> list[tuple[str, list[str]]]:
     return chosen
 
 
-def median_ms(work, rounds: int) -> float:  # type: ignore[no-untyped-def]
+def median_ms(work: Callable[[int], object], rounds: int) -> float:
     times = []
     for number in range(rounds):
         start = time.perf_counter()
@@ -121,7 +122,7 @@ def measure(memory: Memory, workspaces: list[Workspace], size: int, rounds: int)
     results: list[Answer] = []
 
     def ask(number: int) -> None:
-        results.append(memory.ask(asked[number][0], strategy="ricr", plan=asked[number][1]))
+        results.append(memory.ask(asked[number][0], strategy="ricr", plan=asked[number][1], keep=False, llm=False))
 
     def bare(number: int) -> None:
         connection.driver.execute_query(BARE, k=10, embedding=embedded[number], database_=connection.database, routing_="r")

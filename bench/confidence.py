@@ -14,6 +14,7 @@ import argparse
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -30,7 +31,7 @@ def roc(scores: np.ndarray, there: np.ndarray) -> float:
     return float((ranks[there].sum() - positive * (positive + 1) / 2) / (positive * negative))
 
 
-def gold_in_evidence(result: Answer, question: dict) -> bool:
+def gold_in_evidence(result: Answer, question: dict[str, Any]) -> bool:
     wanted = [a.casefold() for a in [question["answer"], *question.get("answer_aliases", [])]]
     evidence = " ".join(" ".join([hop.qa.question, *hop.qa.answers]) for chain in result.chains for hop in chain.hops).casefold()
     return any(w in evidence for w in wanted)
@@ -38,13 +39,15 @@ def gold_in_evidence(result: Answer, question: dict) -> bool:
 
 def fit(features: np.ndarray, there: np.ndarray, penalty: float = 0.001) -> tuple[np.ndarray, float]:
     sign = np.where(there, 1.0, -1.0)
-    found = minimize(
-        lambda w: np.mean(np.logaddexp(0, -sign * (features @ w[:-1] - w[-1]))) + penalty * (w[:-1] ** 2).sum(), np.zeros(features.shape[1] + 1)
-    ).x
+
+    def loss(w: np.ndarray) -> float:
+        return float(np.mean(np.logaddexp(0, -sign * (features @ w[:-1] - w[-1]))) + penalty * (w[:-1] ** 2).sum())
+
+    found = minimize(loss, np.zeros(features.shape[1] + 1)).x
     return found[:-1], float(found[-1])
 
 
-def ask(memory: Memory, question: dict, strategy: str) -> dict:
+def ask(memory: Memory, question: dict[str, Any], strategy: str) -> dict[str, Any]:
     result = memory.ask(question["question"], strategy=strategy, plan=question["question_decomposition"], llm=False, keep=False)
     return {
         "features": confidence.features([[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]),
@@ -52,7 +55,7 @@ def ask(memory: Memory, question: dict, strategy: str) -> dict:
     }
 
 
-def gather(memory: Memory, questions: list[dict], workspaces: Path, strategy: str) -> list[dict]:
+def gather(memory: Memory, questions: list[dict[str, Any]], workspaces: Path, strategy: str) -> list[dict[str, Any]]:
     lines = {f"{record['title']}\n{record['text']}": line for line in workspaces.read_text("utf-8").splitlines() for record in [json.loads(line)]}
     rows = []
     for number, question in enumerate(questions):

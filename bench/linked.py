@@ -20,7 +20,7 @@ import numpy as np
 from gsw_graph.config import Settings
 from gsw_graph.extract import rules
 from gsw_graph.inference.embedder import Embedder
-from gsw_graph.model import Document, Passage
+from gsw_graph.model import Document, Entity, Passage, Workspace
 from gsw_graph.retrieve import linked, name_graph, walk
 from gsw_graph.retrieve.name_graph import NamedGraph
 
@@ -68,7 +68,7 @@ class Bench:
         return np.array([[len(set(r[:k]) & g) / len(g) for k in (2, 5, 10)] for r, g in zip(ranked, self.gold, strict=True) if g])
 
 
-def plain(workspace) -> list:
+def plain(workspace: Workspace) -> list[Entity]:
     return [entity for entity in workspace.entities if not entity.from_]
 
 

@@ -85,4 +85,5 @@ def vectors(base: np.ndarray, copy: int, first: int, size: int, rng: np.random.G
     part = base[first : first + size]
     if copy:
         part = part + rng.normal(0, 0.6 / np.sqrt(part.shape[1]), part.shape).astype(np.float32)
-    return part / np.linalg.norm(part, axis=1, keepdims=True)
+    unit: np.ndarray = part / np.linalg.norm(part, axis=1, keepdims=True)
+    return unit

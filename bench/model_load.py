@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from made import copies, originals
 
@@ -87,7 +88,7 @@ def compare(folder: Path, ready: list[Workspace], arguments: argparse.Namespace)
     print(f"{peaks[1] / peaks[0]:.2f} times as much")
 
 
-def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int, before: str = "") -> tuple[float, int, dict]:
+def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int, before: str = "") -> tuple[float, int, dict[str, Any]]:
     """Seconds, peak memory in kB and the report of a load into an empty memory with nothing in the cache of replies."""
     corpus, replies = folder / "corpus.jsonl", folder / "replies.jsonl"
     with corpus.open("w") as texts_, replies.open("w") as said:
@@ -116,7 +117,7 @@ def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int, be
     return seconds, int(memory), json.loads(text)
 
 
-def reply(workspace: Workspace) -> dict:
+def reply(workspace: Workspace) -> dict[str, Any]:
     """A workspace as a model says it."""
     return {
         "entities": [

@@ -13,9 +13,11 @@ import argparse
 import itertools
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,7 +34,7 @@ from gsw_graph.retrieve.proposition_ground import alone, with_names
 from gsw_graph.retrieve.proprag import retrieve
 from gsw_graph.retrieve.proprag_recipe import LINKED, PAPER, QUICK, RECIPES, Recipe
 
-CONSTANTS = {
+CONSTANTS: dict[str, tuple[Any, ...]] = {  # fields of a recipe
     "width": (2, 4, 8), "length": (1, 2, 3, 4), "jumps": (0, 3, 10), "coherence": (-1.0, 0.075, 0.2), "focus": (25, 50, 100), "propositions": (5, 10, 20),
     "passage_weight": (0.0, 0.05, 0.2), "focus_passage_weight": (0.0, 0.05, 0.2), "damping": (0.5, 0.75, 0.9), "focus_damping": (0.3, 0.45, 0.75, 0.9),
     "path_entities": (3, 5, 10), "first_entities": (0, 5, 10), "linked_mass": (0.0, 1.0, 4.0, 8.0), "preference": (0.0, 3.0, 5.0),
@@ -56,7 +58,10 @@ class Bench:
         inside: list[list[int]] = [[] for _ in made]
         for n, (passage, _, _) in enumerate(self.facts):
             inside[passage].append(n)
-        rows = ((str(p), [str(n) for n in some], self.of_facts[some], [self.facts[n][2] for n in some]) for p, some in enumerate(inside))
+        rows = (  # `build` takes an array as well
+            (str(p), [str(n) for n in some], cast("Sequence[Sequence[float]]", self.of_facts[some]), [self.facts[n][2] for n in some])
+            for p, some in enumerate(inside)
+        )
         self.graph = grown(proposition_graph.build(rows), self.embedder.encode).graph
         found = [rules.extract(w.document) for w in made]
         plain = [[e for e in w.entities if not e.from_] for w in found]
@@ -67,16 +72,16 @@ class Bench:
         cosines = vectors @ vector
         return [(str(n), float(cosines[n])) for n in np.argsort(-cosines, kind="stable")[:k]]
 
-    def embed(self, texts: list[str], encode) -> np.ndarray:
+    def embed(self, texts: list[str]) -> np.ndarray:
         if new := [text for text in dict.fromkeys(texts) if text not in self.again]:
-            self.again.update(zip(new, encode(new), strict=True))
+            self.again.update(zip(new, self.embedder.encode(new), strict=True))
         return np.array([self.again[text] for text in texts])
 
     def proprag(self, recipe: Recipe) -> np.ndarray:
         ground = with_names(self.graph, self.named, recipe.weights) if recipe.names else alone(self.graph, recipe.weights)
 
-        def encode(paths) -> np.ndarray:
-            return self.embed([" ".join(self.facts[int(n)][1] for n in path) for path in paths], self.embedder.encode)
+        def encode(paths: Sequence[Sequence[str]]) -> np.ndarray:
+            return self.embed([" ".join(self.facts[int(n)][1] for n in path) for path in paths])
 
         ranked = []
         for question, vector in zip(self.asked, self.questions, strict=True):
@@ -86,7 +91,7 @@ class Bench:
 
     def recall(self, ranked: list[list[str]]) -> np.ndarray:
         """(questions, 3): recall@2, @5, @10."""
-        return np.array([[len({int(p) for p in r[:k]} & g) / len(g) for k in (2, 5, 10)] for r, g in zip(ranked, self.gold, strict=True)])
+        return np.array([[len({int(p) for p in r[:k]} & g) / len(g) for k in (2, 5, 10)] for r, g in zip(ranked, self.gold, strict=True) if g])
 
 
 def line(name: str, recall: np.ndarray) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 import resource
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter
+from typing import cast
 
 import numpy as np
 
@@ -36,7 +37,8 @@ def rows(passages: int, dimension: int) -> Iterator[proposition_graph.Row]:
         far = rng.integers(0, passages // TOPIC * NAMES, size=(TOPIC, MENTIONS))
         mentioned = np.where(rng.random((TOPIC, MENTIONS)) < COMMON, far, own)
         for n in range(TOPIC):
-            yield f"p{begin + n}", [f"f{begin + n}"], vectors[n : n + 1], [[f"c{concept}" for concept in set(mentioned[n].tolist())]]
+            vector = cast("Sequence[Sequence[float]]", vectors[n : n + 1])  # `build` takes an array as well
+            yield f"p{begin + n}", [f"f{begin + n}"], vector, [[f"c{concept}" for concept in set(mentioned[n].tolist())]]
 
 
 def asked(graph: proposition_graph.PropositionGraph, number: int) -> tuple[np.ndarray, list[tuple[str, float]], list[tuple[str, float]]]:

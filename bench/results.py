@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 HEAD = """# Results
 
@@ -23,12 +24,13 @@ of a pair's score and of `fusion` were chosen; held-out estimates: [linked.md](l
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+")
+    folders = parser.parse_args().folders
     print(HEAD)
-    for folder in parser.parse_args().folders:
+    for folder in folders:
         print(section(json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))))
 
 
-def section(results: dict) -> str:
+def section(results: dict[str, Any]) -> str:
     """The table of one run."""
     settings, strategies = results["settings"], results["strategies"]
     held = ", ".join(f"{count:,} {label}" for label, count in settings["memory"]["nodes"].items() if count and label in ("Passage", "QAPair", "Proposition"))
@@ -41,7 +43,7 @@ def section(results: dict) -> str:
     ]
     dense = strategies.get("dense", {}).get("ms", {}).get("mean")
     for name, found in strategies.items():
-        recall, low, high = found["recall"], *found["intervals"]["recall@5"]
+        recall, (low, high) = found["recall"], found["intervals"]["recall@5"]
         f1 = f"{found['f1']:.2f}" if found["f1"] is not None else ""
         times = f"{found['ms']['mean'] / dense:.1f}" if dense else ""
         lines.append(

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -19,8 +21,9 @@ from scipy.optimize import minimize
 from gsw_graph import Memory
 from gsw_graph.plan import parse
 from gsw_graph.retrieve import pair_score
-from gsw_graph.retrieve.candidates import Finder
+from gsw_graph.retrieve.candidates import Finder, Scored
 from gsw_graph.retrieve.strategies import Search
+from gsw_graph.store.hops import HopResult, Pair
 from gsw_graph.store.reader import Reader
 
 COLUMNS = ("recall@5", "answer first", "in a chain", "in the evidence")
@@ -33,14 +36,21 @@ def full_text(title: str, text: str) -> str:
 class Recorder(Finder):
     """Keeps the features of the candidates instead of scoring them."""
 
-    def _ranked(self, one, candidates, found, question, vectors):  # type: ignore[no-untyped-def]
+    def _ranked(
+        self,
+        one: pair_score.Concrete,
+        candidates: Sequence[tuple[Pair, tuple[str, ...]]],
+        found: HopResult,
+        question: str,
+        vectors: dict[str, np.ndarray],
+    ) -> list[Scored]:
         pairs = [pair for pair, _ in candidates]
         self.pairs = pairs
         self.features = pair_score.features(one, pairs, found, vectors[one.text], vectors[question], vectors[one.relation]) if pairs else None
         return []
 
 
-def gather(memory: Memory, questions: list[dict]) -> list[tuple[int, np.ndarray, np.ndarray]]:
+def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, np.ndarray, np.ndarray]]:
     """For each sub-question: its question's number, features (candidates, 7), and which of them are right."""
     rows = []
     texts: dict[str, str] = {}
@@ -80,7 +90,12 @@ def fit(rows: list[tuple[int, np.ndarray, np.ndarray]], penalty: float) -> tuple
     weights = minimize(loss, np.zeros(len(pair_score.FEATURES)), jac=True, method="L-BFGS-B").x
     logits = np.concatenate([features @ weights for _, features, _ in rows])
     right = np.concatenate([right for _, _, right in rows])
-    scale, bias = minimize(lambda ab: np.mean(np.logaddexp(0, np.where(right, -1, 1) * (ab[0] * logits - ab[1]))), [1.0, 0.0]).x
+
+    def off(curve: np.ndarray) -> float:
+        scale, bias = curve
+        return float(np.mean(np.logaddexp(0, np.where(right, -1, 1) * (scale * logits - bias))))
+
+    scale, bias = minimize(off, [1.0, 0.0]).x
     return weights * scale, float(bias)
 
 
@@ -93,9 +108,9 @@ def hits(rows: list[tuple[int, np.ndarray, np.ndarray]], weights: np.ndarray) ->
     return np.array(found, dtype=float)
 
 
-def judge(memory: Memory, question: dict) -> list[float]:
+def judge(memory: Memory, question: dict[str, Any]) -> list[float]:
     """One question asked with its gold plan: the columns."""
-    result = memory.ask(question["question"], strategy="ricr", plan=question["question_decomposition"], k=10)
+    result = memory.ask(question["question"], strategy="ricr", plan=question["question_decomposition"], k=10, keep=False, llm=False)
     gold = {full_text(p["title"], p["paragraph_text"]) for p in question["paragraphs"] if p["is_supporting"]}
     wanted = [a.casefold() for a in [question["answer"], *question.get("answer_aliases", [])]]
     answers = [chain.hops[-1].answer.casefold() for chain in result.chains]

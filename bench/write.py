@@ -22,7 +22,7 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import Connection, connect
 from gsw_graph.model import Workspace
 from gsw_graph.store import schema
-from gsw_graph.store.rows import Vectors
+from gsw_graph.store.rows import Row, Vectors
 from gsw_graph.store.statements import statement
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer, forget
 
@@ -30,7 +30,7 @@ Work = list[tuple[Workspace, np.ndarray]]
 ROWS = 1000
 
 
-def bare(connection: Connection, rows: dict[str, list]) -> float:
+def bare(connection: Connection, rows: dict[str, list[Row]]) -> float:
     start = time.perf_counter()
     for name, all_rows in rows.items():
         text = statement(f"write/{name}", connection.dialect.name)

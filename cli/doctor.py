@@ -25,7 +25,7 @@ def doctor(url: str | None, mend: bool, as_json: bool) -> None:
       gswgraph doctor --mend
       gswgraph doctor --json
     """
-    with open_memory(url, create=True) as memory:
+    with open_memory(url) as memory:
         findings = memory.doctor(mend=mend)
     well = all(finding.ok for finding in findings)
     if as_json:

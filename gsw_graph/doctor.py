@@ -32,7 +32,7 @@ def mend(connection: Connection) -> None:
 
     if (state := schema.read_state(connection)) is not None:
         schema.repair(connection, state.dimension)
-    with connection.driver.session(database=connection.database) as session:
+    with connection.session() as session:
 
         def work(tx: ManagedTransaction) -> None:
             for name in ("stamp", "mend_loose", "mend_concepts", "mend_roles"):

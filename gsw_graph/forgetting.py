@@ -21,7 +21,7 @@ def forget(connection: Connection, sources: Sequence[str], *, everything: bool) 
     """Remove documents with all that only they supported; see `Memory.forget`."""
     reader = Reader(connection)
     chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources)
-    with connection.driver.session(database=connection.database) as session:
+    with connection.session() as session:
         writer.forget(session, list(chosen))
         if everything:
             writer.forget_questions(session)

@@ -211,9 +211,11 @@ def test_a_plain_load_stops_at_a_batch_under_way(settings: Settings, server: Mod
     with Memory.open(settings=settings) as memory:
         with pytest.raises(KeyboardInterrupt):
             memory.load(str(tmp_path / "corpus"), batch=True, progress=lambda progress: killed() if progress.stage == "waiting" else None)
+        retrieved = sum(call.endpoint == "batches" for call in server.calls)
         reasons = {failure.reason for failure in memory.load(str(tmp_path / "corpus")).failures}
         assert any("holds this request and is under way (0 done)" in reason and "Load with --batch" in reason for reason in reasons), reasons
         assert server.count() == 1, "the trial before the batch"
+        assert sum(call.endpoint == "batches" for call in server.calls) == retrieved + 1, "one look for all its requests"
         server._batches._seconds = 0.0
         assert memory.load(str(tmp_path / "corpus"), batch=True).failures == []
     assert (batches(server), server.count()) == (1, PASSAGES)
@@ -221,7 +223,7 @@ def test_a_plain_load_stops_at_a_batch_under_way(settings: Settings, server: Mod
 
 @pytest.mark.parametrize("kind", ["expired", "failed"])
 def test_a_plain_load_asks_what_a_batch_did_not_bring(
-    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch, kind: str
+    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, kind: str
 ) -> None:
     if kind == "expired":
         server.faults = (Fault("expired", contains=(model_corpus.sentence(3),)),)
@@ -239,6 +241,39 @@ def test_a_plain_load_asks_what_a_batch_did_not_bring(
         ask_all(chat, documents)
     assert batches(server) == 1
     assert server.count() == PASSAGES + (kind == "expired")
+    assert [record.getMessage() for record in caplog.records if "the batch failed" in record.getMessage()][1:] == []
+    assert ("its requests are asked anew" in caplog.text) == (kind == "failed"), "and it says so"
+
+
+def test_a_failed_batch_is_said_though_the_look_at_another_fails(
+    settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Chat.open(settings) as chat:
+        with monkeypatch.context() as patched:
+            patched.setattr(batch.Batches, "_wait", killed)
+            patched.setattr(batch.Batches, "_line", lambda *_: b"{}\n")
+            with pytest.raises(KeyboardInterrupt):
+                chat.batches().fetch(pairs(documents[:5]), nothing)
+        looks = []
+        look = batch.Batches._look
+
+        def once(self: batch.Batches, id_: str) -> Any:
+            looks.append(id_)
+            if looks.count(id_) == 1 and len(set(looks)) == 2:
+                raise httpx_error()
+            return look(self, id_)
+
+        monkeypatch.setattr(batch.Batches, "_look", once)
+        with pytest.raises(StoppedError, match="the batch failed"):
+            fetch(chat, documents)
+    assert len(looks) >= 2
+
+
+def httpx_error() -> Exception:
+    import httpx
+    import openai
+
+    return openai.APIConnectionError(request=httpx.Request("GET", "http://127.0.0.1/v1/batches"))
 
 
 def test_a_plain_load_says_when_a_batch_is_lost(settings: Settings, server: ModelServer, documents: list[Document], caplog: pytest.LogCaptureFixture) -> None:

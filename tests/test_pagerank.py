@@ -63,12 +63,12 @@ def test_several_threads_find_the_same(monkeypatch: pytest.MonkeyPatch, processo
 
 
 def test_it_takes_few_steps() -> None:
-    """The plain iteration needs 31 steps to this tolerance, as 0.75 ** 31 is 1.3e-4."""
+    """The plain iteration errs by 8e-4 after twelve."""
     edges = random_graph(3, 400, 1500)
     reset = np.zeros(400)
     reset[[3, 7, 250]] = (1, 2, 1)
-    found = pagerank.pagerank(edges, reset, 0.75, steps=14)
-    assert np.abs(found - reference(edges, reset, 0.75)).sum() < 1.3e-4
+    found = pagerank.pagerank(edges, reset, 0.75, steps=12)
+    assert np.abs(found - reference(edges, reset, 0.75)).sum() < 2e-4
 
 
 def test_an_isolated_seed_keeps_its_weight_and_others_get_none() -> None:

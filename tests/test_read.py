@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from neo4j.exceptions import ClientError, Neo4jError, SessionExpired, TransientError
 
+from gsw_graph.engine import Connection
 from gsw_graph.store.reader import Reader
 
 
@@ -39,7 +40,7 @@ class Driver:
 
 
 def reader(driver: Driver) -> Reader:
-    return Reader(SimpleNamespace(driver=driver, database="db", dialect=SimpleNamespace(name="neo4j")))  # type: ignore[arg-type]
+    return Reader(Connection(driver, "db", SimpleNamespace(name="neo4j"), "bolt://here"))  # type: ignore[arg-type]
 
 
 def test_a_read_commits_itself() -> None:

@@ -238,6 +238,16 @@ def test_a_neighbourhood_is_bounded(monkeypatch):
     assert set(inner.tolist()) == {memory.name_numbers[n] for n in ("everywhere", "only 3", "only 99", "only 70", "only 71")}
 
 
+def test_a_walk_starts_from_all_passages_near_however_many(monkeypatch):
+    """A long plan has more concrete questions, each with passages near it, than a neighbourhood takes otherwise."""
+    monkeypatch.setattr(name_graph, "LIMIT", 5)
+    monkeypatch.setattr(linked, "WHOLE", 0)
+    memory = build([(f"p{n:02}", [f"name {n // 2}"], [False]) for n in range(40)])
+    near = [[(f"p{n:02}", 0.9 - n / 100) for n in some] for some in (range(30, 36), range(4, 10), range(20, 26))]
+    found = linked.retrieve_together(memory, [("who?", some) for some in near], 40)
+    assert {passage for some in near for passage, _ in some} <= set(found.passages)
+
+
 def test_a_walk_over_a_bounded_neighbourhood_still_names_what_it_found(monkeypatch):
     monkeypatch.setattr(name_graph, "CAP", 2)
     monkeypatch.setattr(name_graph, "LIMIT", 6)

@@ -1,4 +1,4 @@
-// The seeds of a walk: the passages nearest to each of some questions, and the memory's version stamp. $embeddings, $k. Runs once an ask of `linked` or `ricr`.
+// The seeds of a walk: the passages nearest to each of some questions, and the memory's version stamp. $embeddings, $k. Runs once or twice an ask of `linked`, `ricr` or `fusion`, with a plan in `fusion` once a level more.
 MATCH (m:Memory {id: 'memory'})
 UNWIND range(0, size($embeddings) - 1) AS n
 CALL (n) {

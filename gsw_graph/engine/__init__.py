@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from neo4j import Driver
+    from neo4j import Driver, Session
 
     from gsw_graph.config import Settings
 
@@ -39,6 +39,10 @@ class Connection:
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
 
+    def session(self, **given: Any) -> Session:
+        """A session of the database that sees what others of this connection wrote, on a cluster too. given: as the driver takes it."""
+        return self.driver.session(database=self.database, bookmark_manager=self.driver.execute_query_bookmark_manager, **given)
+
     def close(self) -> None:
         try:
             self.driver.close()
@@ -60,4 +64,7 @@ def exists(settings: Settings) -> bool:
     """Whether `settings.memory` is a folder with a memory in it; of a server it is not known before it is asked."""
     from gsw_graph.engine.embedded_folder import MARKER
 
-    return "://" in settings.memory or (Path(settings.memory).expanduser() / MARKER).exists()
+    try:
+        return "://" in settings.memory or (Path(settings.memory).expanduser() / MARKER).exists()
+    except OSError:  # said when it is opened
+        return True

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeVar
 
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.inference.batch_log import BatchLog
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 REQUESTS, BYTES = 50_000, 150_000_000  # of one batch; the API takes 50,000 and 200 MB
 POLL, LONGEST_POLL = 1.0, 60.0  # seconds between looks, doubled each time
 IN_VAIN = 10  # looks in a row that failed: given up
+LOOKS = 4  # of a load without --batch, which has threads that wait
 MARK = "gswgraph"  # of our batches at the server, with a hash of what is in them
 ENDED = ("completed", "failed", "expired", "cancelled")
 SOUND = ("validating", "in_progress", "finalizing", "completed")
@@ -35,6 +36,7 @@ WITHOUT = "Load without --batch"
 WITH = "Load with --batch to wait for it: the server bills it whether or not its replies are fetched"
 GONE = "It may be running, and paid for: use the key and the project that it was sent with. If it is gone for good, load without --batch, which asks anew"
 
+T = TypeVar("T")
 Check = Callable[[Any], Any]  # as `Chat.ask` takes it
 Rows = Mapping[str, tuple[Request, Check]]  # by key
 
@@ -58,6 +60,7 @@ class Batches:
         self._asked = False
         self._charged: dict[str, float] = {}  # to the budget, by key
         self._lost = ""  # a batch that the server does not show
+        self._wrong = ""  # with a batch that ended, as a whole
 
     def fetch(self, requests: Iterable[tuple[Request, Check]], waiting: Callable[[int, int], None]) -> None:
         """Send what is neither known nor under way, and wait until all is back; `waiting` gets how many are done and how many were sent.
@@ -70,13 +73,30 @@ class Batches:
 
     def settle(self, id_: str) -> None:
         """Before requests of a batch are asked by ordinary calls: what it brought is kept. Raises StoppedError where it is under way, as they would be paid
-        twice; one that the server does not show is given up."""
+        twice, or cannot be looked at; one that the server does not show is given up."""
         with self._plainly():
-            done, over, _ = self._look(id_)
+            done, over = self._patiently(lambda: self._look(id_))
         if not over:
             raise StoppedError(f"the batch {id_} holds this request and is under way ({done:,} done)", where=self._wire.end.host, hint=WITH)
         if self._lost:
             log.warning("%s does not show the batch %s, or its replies; its requests are asked anew", self._wire.end.host, id_)
+        if self._wrong:
+            log.warning("%s: %s; its requests are asked anew", self._wire.end.host, self._wrong)
+
+    def _patiently(self, look: Callable[[], T]) -> T:
+        """What a look finds; one that fails for a moment is repeated."""
+        import openai
+
+        pause = POLL
+        for _ in range(LOOKS - 1):
+            try:
+                return look()
+            except openai.OpenAIError as error:
+                if not isinstance(found := meaning(error, self._wire.end), AgainError):
+                    raise
+                time.sleep(max(pause, found.wait))
+                pause = min(2 * pause, LONGEST_POLL)
+        return look()
 
     def _send_all(self, requests: Iterable[tuple[Request, Check]]) -> set[str]:
         """The batches that hold these requests."""
@@ -161,34 +181,35 @@ class Batches:
                 rest = max(pause, found.wait)
             else:
                 in_vain = 0
-                if complaint := next(filter(None, (complaint for _, _, complaint in done)), None):
-                    raise StoppedError(complaint, where=self._wire.end.host, hint=WITHOUT)
-                waiting(sum(number for number, _, _ in done), sum(open_.values()))
-                if ended := all(over for _, over, _ in done):
+                waiting(sum(number for number, _ in done), sum(open_.values()))
+                if ended := self._wrong != "" or all(over for _, over in done):
                     continue
             time.sleep(rest)
             pause = min(2 * pause, LONGEST_POLL)
+        if self._wrong:
+            raise StoppedError(self._wrong, where=self._wire.end.host, hint=WITHOUT)
         if self._lost:  # said when the others have brought what they bring
             raise StoppedError(f"the server knows nothing of the batch {self._lost}, or of its replies", where=self._wire.end.host, hint=GONE)
 
-    def _look(self, id_: str) -> tuple[int, bool, str]:
-        """How many requests of a batch are done; whether it has ended, after which what came back is kept and counted; and what is wrong with it as a whole."""
+    def _look(self, id_: str) -> tuple[int, bool]:
+        """How many requests of a batch are done, and whether it has ended; then what came back is kept and counted."""
         import openai
 
         client = self._wire.client()
         try:
             batch = client.batches.retrieve(id_)
             if batch.status not in ENDED:
-                return (batch.request_counts.completed if batch.request_counts else 0), False, ""
+                return (batch.request_counts.completed if batch.request_counts else 0), False
             replies, unread = self._replies(client, batch.output_file_id)
             complaint = self._complaint(client, batch, replies, unread)
-        except openai.NotFoundError:  # sent with another key, or deleted
+        except (openai.NotFoundError, openai.PermissionDeniedError):  # sent with another key, or deleted
             self._lost = id_
-            return 0, True, ""
+            return 0, True
         self._keep(id_, replies)
+        self._wrong = self._wrong or complaint
         if unread and not complaint:
             log.warning("%d lines that the batch %s brought cannot be read; their requests are asked anew", unread, id_)
-        return len(replies), True, complaint
+        return len(replies), True
 
     def _keep(self, id_: str, replies: Mapping[str, Received]) -> None:
         """What a batch brought, once: kept, counted, and settled with the budget."""
@@ -244,7 +265,9 @@ class Batches:
         except openai.NotFoundError as error:
             raise StoppedError("the server has no Batch API", where=self._wire.end.host, hint=WITHOUT) from error
         except openai.OpenAIError as error:
-            raise StoppedError(meaning(error, self._wire.end).message, where=self._wire.end.host, hint=AGAIN) from error
+            found = meaning(error, self._wire.end)
+            hint = AGAIN if isinstance(found, AgainError) else found.hint or AGAIN
+            raise StoppedError(found.message, where=self._wire.end.host, hint=hint) from error
 
 
 def _lines(client: Any, file: str | None) -> Iterator[dict[str, Any] | None]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import InputError, ReplyError, StoppedError
 from gsw_graph.inference.batch import Batches
 from gsw_graph.inference.batch_log import BatchLog
 from gsw_graph.inference.budget import Budget
@@ -40,7 +40,8 @@ class Chat:
     def __init__(self, calls: Calls, cache: Cache, ledger: Ledger) -> None:
         self.model, self.ledger = calls.wire.model, ledger
         self._calls, self._cache, self._batched = calls, cache, BatchLog(cache)
-        self._settling, self._settled = threading.Lock(), set[str]()  # batches that hold what is asked here
+        self._settling = threading.Lock()
+        self._settled: dict[str, StoppedError | None] = {}  # batches that hold what is asked here, with why they cannot be settled
         self._lock = threading.Lock()
         self._turns: dict[str, tuple[threading.Lock, int]] = {}
         self._asking, self._ended = 0, threading.Condition()
@@ -190,9 +191,16 @@ class Chat:
     def _settle(self, key: str) -> None:
         with self._settling:
             id_ = self._batched.open_batch(key, self._calls.wire.end.host)
-            if id_ and id_ not in self._settled:
-                self.batches().settle(id_)
-                self._settled.add(id_)
+            if id_ is None:
+                return
+            if id_ not in self._settled:
+                self._settled[id_] = None
+                try:
+                    self.batches().settle(id_)
+                except StoppedError as error:
+                    self._settled[id_] = error
+            if stopped := self._settled[id_]:
+                raise StoppedError(stopped.message, where=stopped.where, hint=stopped.hint) from stopped
 
     def _checked(self, request: Request, received: Received, check: Callable[[Any], T]) -> tuple[Any, T]:
         """What is in a reply, and the value of it. Raises ValueError."""

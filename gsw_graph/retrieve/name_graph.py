@@ -67,9 +67,10 @@ class NameGraph:
         """The part that a walk from these passages and names reaches first, with the numbers that its passages and names have here.
 
         Taken are the passages, those of the names and all names in them: of one name CAP passages at most, those that it is the title of first, in all
-        LIMIT, the given ones first. What it costs does not grow with the graph. A second hop makes it five times larger and no better (docs/linked.md).
+        LIMIT, the given ones first and all of them. What it costs does not grow with the graph. A second hop makes it five times larger and no better
+        (docs/linked.md).
         """
-        passages = _unique(np.concatenate([near, _heads(self.by_name, names, CAP)[0]]))[:LIMIT]
+        passages = _unique(np.concatenate([near, _heads(self.by_name, names, CAP)[0]]))[: max(LIMIT, len(np.unique(near)))]
         columns, weights, lengths = _heads(self.incidence, passages)
         inside = np.sort(np.concatenate([names, columns]))  # and each once: seven times as fast as np.unique
         inside = inside[np.append(True, inside[1:] != inside[:-1])] if len(inside) else inside

@@ -49,7 +49,7 @@ def _fixed_point(step: Callable[[Vector], Vector], start: Vector, damping: float
     """Of x = damping T x + start. What the nodes without an edge give back would change its sum alone.
 
     T is similar to a symmetric matrix, so that its eigenvalues are real and in [-1, 1], for which Chebyshev's semi-iteration (Golub and Varga 1961) takes
-    about half the steps.
+    up to half the steps.
     """
     before, weight, omega = np.zeros_like(start), start, 2.0
     for number in range(steps):

@@ -27,7 +27,7 @@ def run(connection: Connection, query: str, parameters: Mapping[str, Any], *, wr
         if not write and not connection.dialect.is_read_only(query):
             raise InputError("the query may change the memory, and only reading is allowed", hint="Add --write if that is meant")
         mode = WRITE_ACCESS if write else READ_ACCESS
-        with connection.driver.session(database=connection.database, default_access_mode=mode) as session:
+        with connection.session(default_access_mode=mode) as session:
 
             def work(tx: Any) -> Table:
                 result = tx.run(query, dict(parameters))

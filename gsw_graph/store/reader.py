@@ -51,14 +51,14 @@ class Reader:
         from neo4j.exceptions import DriverError, Neo4jError
 
         self.round_trips += 1
-        text, driver, database = statement(name, self._connection.dialect.name), self._connection.driver, self._connection.database
-        same = driver.execute_query_bookmark_manager  # so that it sees what was written before
+        text = statement(name, self._connection.dialect.name)
         try:  # a read that commits itself is one message there and back, a transaction two or three
-            with driver.session(database=database, default_access_mode="READ", bookmark_manager=same) as session:
+            with self._connection.session(default_access_mode="READ") as session:
                 return [dict(record) for record in session.run(text, parameters)]  # .data() would walk through every byte of a packed vector
         except (DriverError, Neo4jError) as error:
             if not error.is_retryable():
                 raise
+        driver, database = self._connection.driver, self._connection.database
         records, _, _ = driver.execute_query(text, parameters, database_=database, routing_="r")  # which tries again
         return [dict(record) for record in records]
 
@@ -153,7 +153,7 @@ class Reader:
         """The rows of a statement as they come, for results that are not to be held."""
         self.round_trips += 1
         with (
-            self._connection.driver.session(database=self._connection.database, default_access_mode="READ", fetch_size=2000) as session,
+            self._connection.session(default_access_mode="READ", fetch_size=2000) as session,
             session.begin_transaction() as tx,
         ):
             yield from tx.run(statement(name, self._connection.dialect.name), parameters)

@@ -100,7 +100,7 @@ class Writer:
                 continue  # keep the queue moving so that nobody waits for ever
             start = perf_counter()
             try:
-                with self._connection.driver.session(database=self._connection.database) as session:
+                with self._connection.session() as session:
                     write(session, batch, self._connection.dialect.name)
             except BaseException as failure:  # raised in the thread that waits
                 self._failure = failure
