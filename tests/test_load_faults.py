@@ -177,7 +177,7 @@ def test_a_budget_stops_and_what_was_paid_for_is_kept(settings: Settings, server
     monkeypatch.setenv("GSWGRAPH_LLM_PRICE", "1,1")
     passages = model_corpus.write(tmp_path / "corpus", DOCUMENTS)
     result, said = load(str(tmp_path / "corpus"), "--budget", budget)
-    assert result.exit_code == 4
+    assert result.exit_code == 4, result.output
     spent = sum(said["tokens"].values())
     assert 10_000 < spent <= 20_000
     assert said["dollars"] == pytest.approx(spent / 1e6)
