@@ -9,7 +9,7 @@ import click
 
 from gsw_graph.cli.chain_text import compares, print_asked, print_chains, print_plan, sure, why_not
 from gsw_graph.cli.output import console, counted, duration, money
-from gsw_graph.cli.safe_text import one_line, short_source
+from gsw_graph.cli.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 LINES = 3  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
+PATHS = 5  # of propositions; the JSON has all
+FACT = 120  # characters of a proposition
 
 
 def print_answer(answer: Answer, *, timings: bool = False, streamed: str = "") -> None:
@@ -110,9 +112,16 @@ def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) ->
     click.echo(f"\nNames linked: {linked or 'none'}")
     click.echo(f"Seeds: {seeds or 'none'}{more}")
     click.echo(f"Walked: {one_line(walked)}, {counted(trace.passages_walked, 'passage')}")
-    click.echo("Strongest paths:")
-    for rank, passage in enumerate(passages, 1):
-        click.echo(f"{rank}. {draw(trace.paths.get(passage.id, []))}")
+    if trace.bridges:
+        click.echo(f"Answers that the second walk starts from: {'; '.join(map(one_line, trace.bridges))}")
+    if trace.fact_paths:
+        click.echo("Best paths of propositions:")
+        for path in trace.fact_paths[:PATHS]:
+            click.echo(f"  {path.score:.2f}  {' -> '.join(cut(one_line(fact.text), FACT) for fact in path.propositions)}")
+    if trace.paths:
+        click.echo("Strongest paths:")
+        for rank, passage in enumerate(passages, 1):
+            click.echo(f"{rank}. {draw(trace.paths.get(passage.id, []))}")
 
 
 def draw(path: Iterable[Step]) -> str:

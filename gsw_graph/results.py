@@ -148,18 +148,38 @@ class Asked(Result):
 
 
 @dataclass(frozen=True)
+class Fact(Result):
+    """A proposition of the graph, and its passage's id."""
+
+    id: str
+    text: str
+    passage: str
+
+
+@dataclass(frozen=True)
+class FactPath(Result):
+    """Propositions, each joined to the one before by a name, a similar name or a jump; `score`: cosine of their mean with the question."""
+
+    score: float
+    propositions: list[Fact]
+
+
+@dataclass(frozen=True)
 class Trace(Result):
     """How an answer came about.
 
-    Of `linked`: names of the question that the memory knows, the seeds of the walk with their weights, for each passage the strongest path.
-    Of `ricr`: what was asked hop by hop.
+    Of `linked`: names of the question that the memory knows, the seeds of the walk with their weights, for each passage the strongest path. Of `fusion`
+    without a plan these are of the second walk, and `bridges` what the first found for it. Of PropRAG: these of the last walk, and the paths it started from.
+    Of `ricr` and of `fusion` with a plan: what was asked hop by hop.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
     seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
-    walked: str | None = None  # "whole graph", "neighbourhood" or "neighbourhood by query"
+    walked: str | None = None  # "whole graph", "neighbourhood", "neighbourhood by query", "twice" or "propositions"
     passages_walked: int = 0
+    bridges: list[str] = field(default_factory=list)
+    fact_paths: list[FactPath] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
 
 

@@ -51,6 +51,28 @@ def test_chains_of_fusion_know_the_walk(sample: Memory) -> None:
     assert chains == FIRST.setdefault("chains", chains)
 
 
+@pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
+def test_a_trace_shows_the_paths_of_propositions(sample: Memory, strategy: str) -> None:
+    answer = sample.ask(QUESTION, strategy=strategy, k=9, trace=True, llm=False, keep=False)
+    assert answer.trace is not None
+    paths = answer.trace.fact_paths
+    assert [path.score for path in paths] == sorted((path.score for path in paths), reverse=True)
+    facts = [fact for path in paths for fact in path.propositions]
+    assert "Ana Ruiz built the Stone Pier." in [fact.text for fact in facts]
+    assert any(len(path.propositions) > 1 for path in paths)
+    texts = {passage.id: passage.text for passage in answer.passages}
+    assert {fact.passage for fact in facts} <= set(texts)
+    assert answer.to_dict()["trace"]["fact_paths"][0]["propositions"][0]["text"] == facts[0].text
+
+
+def test_a_trace_shows_the_bridges_of_fusion(sample: Memory) -> None:
+    answer = sample.ask(QUESTION, strategy="fusion", trace=True, llm=False, keep=False)
+    assert answer.trace is not None
+    assert answer.trace.bridges
+    row = Reader(sample._connection).run("read/pairs_of", passages=[passage.id for passage in answer.passages])[0]
+    assert set(answer.trace.bridges) <= {answer for answers in row["answers"] for answer in answers}
+
+
 def test_recipes_may_embed_paths_and_find_propositions(sample: Memory) -> None:
     state = schema.read_state(sample._connection)
     assert state is not None

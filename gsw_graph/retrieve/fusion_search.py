@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 _NEAREST = 30  # passages near the question with answers in it
 
 
-def walk_twice(search: Search, question: str, k: int, *, trace: bool) -> Linked:
-    """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the question and from the question with these in it."""
+def walk_twice(search: Search, question: str, k: int, *, trace: bool) -> tuple[Linked, list[str]]:
+    """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the question and from the question with these in it;
+    what the last walk found, and these answers."""
     embedding = search.embed(question)
     vector = search.vectors([question])[question]
     with search.clock("database"):
@@ -31,11 +32,11 @@ def walk_twice(search: Search, question: str, k: int, *, trace: bool) -> Linked:
         pairs = [fusion.Answered(answers, passage, n) for n, (answers, passage) in enumerate(zip(row["answers"], row["passages"], strict=True))]
         found = fusion.bridges(graph, question, vector, best, pairs, unpacked(row["vectors"]))
     if not found:
-        return first
+        return first, []
     further = " ".join([question, *found])
     embedding = search.embed(further)
     with search.clock("database"):
         near = search.reader.nearest([embedding], _NEAREST)
     with search.clock("rank"):
         asked = [(question, nearest.passages[0]), (further, near.passages[0])]
-        return walks.retrieve_together(graph, asked, k, weights=[1.0, fusion.ASK], trace=trace)
+        return walks.retrieve_together(graph, asked, k, weights=[1.0, fusion.ASK], trace=trace), found

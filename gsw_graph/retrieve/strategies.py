@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from gsw_graph.results import QA, Asked, Candidate, RankedPassage, Step, Trace
+from gsw_graph.results import QA, Asked, Candidate, Fact, FactPath, RankedPassage, Step, Trace
 from gsw_graph.retrieve.words import lucene_words
 
 if TYPE_CHECKING:
@@ -146,11 +146,11 @@ def fusion(search: Search, question: str, k: int, *, trace: bool) -> Found:
         return replace(STRATEGIES[instead](search, question, k, trace=trace), strategy=instead)
     if search.plan:
         return _chains(search, question, k, WalkingFinder(search, search.reranker), trace=trace)
-    found = walk_twice(search, question, k, trace=trace)
+    found, bridges = walk_twice(search, question, k, trace=trace)
     found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
     with search.clock("database"):
         passages = search.reader.passages(found.passages, found.scores)
-    return Found(passages, _trace(search, found, passages, "twice") if trace else None)
+    return Found(passages, replace(_trace(search, found, passages, "twice"), bridges=bridges) if trace else None)
 
 
 def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bool) -> Found:
@@ -163,7 +163,11 @@ def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bo
         return Found(passages)
     linked = [{"text": mention.text, "concept": mention.key} for mention in found.mentions]
     seeds = [{"concept": name, "weight": round(weight, 6)} for name, weight in found.seeds]
-    return Found(passages, Trace(linked=linked, seeds=seeds, walked="propositions", passages_walked=found.walked))
+    with search.clock("database"):
+        ids = list(dict.fromkeys(fact for path, _ in found.paths for fact in path))
+        facts = {row["id"]: Fact(row["id"], row["text"], row["passage"]) for row in search.reader.run("read/proposition_texts", ids=ids)} if ids else {}
+    paths = [FactPath(cosine, [facts[fact] for fact in path]) for path, cosine in found.paths if all(fact in facts for fact in path)]
+    return Found(passages, Trace(linked=linked, seeds=seeds, walked="propositions", passages_walked=found.walked, fact_paths=paths))
 
 
 def _chains(search: Search, question: str, k: int, find: Finder, *, trace: bool) -> Found:
