@@ -101,7 +101,7 @@ def _print_summary(report: LoadReport, dry_run: bool) -> None:
     if report.estimate is not None:
         expected = report.estimate
         click.echo(
-            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} replies in the cache, "
+            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} paid for already, "
             f"about {expected.prompt_tokens:,} tokens in and {expected.completion_tokens:,} out, {money(expected.dollars)}"
         )
     elif report.calls or report.cached:

@@ -32,7 +32,7 @@ class DocumentCounts:
 
 @dataclass(frozen=True)
 class Estimate(Result):
-    """What a load by a language model would take: calls to make, replies that are known, tokens, dollars where the price is known."""
+    """What a load by a language model would take: calls to make, replies that are kept or ordered by a batch, tokens, dollars where the price is known."""
 
     model: str
     calls: int

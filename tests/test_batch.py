@@ -186,7 +186,8 @@ def test_a_batch_that_this_key_does_not_see_is_not_bought_again(settings: Settin
             with pytest.raises(StoppedError, match=r"batch_of_another_key.*the key.*without --batch"):
                 fetch(chat, documents)
             assert chat._batched.batch(keys[1], host) == "batch_of_another_key"
-        assert [chat.known(one) for one in requests(documents)] == [key != keys[1] for key in keys], "what other batches bring is kept"
+        there = [chat._cache.has(key) or chat._batched.reply(key) is not None for key in keys]
+        assert there == [key != keys[1] for key in keys], "what other batches bring is kept"
         ask_all(chat, documents)
         fetch(chat, documents)
     assert (batches(server), server.count()) == (1, PASSAGES), "without --batch it is asked anew, and is done"
@@ -216,6 +217,9 @@ def test_a_plain_load_stops_at_a_batch_under_way(settings: Settings, server: Mod
         assert any("holds this request and is under way (0 done)" in reason and "Load with --batch" in reason for reason in reasons), reasons
         assert server.count() == 1, "the trial before the batch"
         assert sum(call.endpoint == "batches" for call in server.calls) == retrieved + 1, "one look for all its requests"
+        estimate = memory.load(str(tmp_path / "corpus"), dry_run=True).estimate
+        assert estimate is not None
+        assert (estimate.calls, estimate.cached) == (0, PASSAGES), "what is ordered is paid for"
         server._batches._seconds = 0.0
         assert memory.load(str(tmp_path / "corpus"), batch=True).failures == []
     assert (batches(server), server.count()) == (1, PASSAGES)

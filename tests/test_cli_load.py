@@ -56,7 +56,7 @@ def test_load_says_what_a_language_model_took(fake):
     ]
     fake.report = replace(fake.report, calls=0, cached=0, faults=[], estimate=Estimate("small", 7, 2, 5_000, 7_000, None))
     shown = run("load", "x", "--dry-run").stdout.splitlines()[2]
-    assert shown == "small: 7 calls, 2 replies in the cache, about 5,000 tokens in and 7,000 out, price not known"
+    assert shown == "small: 7 calls, 2 paid for already, about 5,000 tokens in and 7,000 out, price not known"
 
 
 def test_load_needs_a_path_and_an_extractor_that_exists(fake):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: bool, batch: bool) -> Estimate:
-    """Calls and tokens, each call counted as it would be sent; those with a reply in the cache cost nothing.
+    """Calls and tokens, each call counted as it would be sent; those with a reply in the cache, or ordered by a batch, cost nothing more.
 
     A second pass is one more call a passage, which also sends the first reply and what is wrong with it: where that is not kept, a reply of the usual
     length is counted. `cache` is read beside the chat, which would note each look in its ledger.

@@ -81,9 +81,9 @@ class Chat:
             return self._ask(request, key, check, on_text if request.schema is None else None)
 
     def known(self, request: Request) -> bool:
-        """Whether a reply is there, so that asking costs nothing."""
+        """Whether a reply is there, or ordered by a batch, so that asking costs nothing more."""
         key = self._cache.key(self.model, request)
-        return self._cache.has(key) or self._batched.reply(key) is not None
+        return self._cache.has(key) or self._batched.batch(key, self._calls.wire.end.host) is not None
 
     def estimate(self, request: Request) -> int:
         """About how many prompt tokens a request takes, by what the server counted for earlier ones."""
