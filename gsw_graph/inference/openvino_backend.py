@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +29,7 @@ GRAPH, WEIGHTS, TOKENIZER, META = "model.xml", "model.bin", "tokenizer.json", "m
 SAME = 0.9999  # two vectors of one text with at least this cosine count as the same
 BULK = 32  # from this many texts on a call is about throughput, below it about latency
 BATCH_TOKENS = 1024
-STEP = 8  # of lengths in bulk: kernels of a new shape must be prepared first, which costs more than a few empty tokens; for a few texts it costs less
+STEP = {"bf16": 8, "f32": 1}  # of lengths in bulk: preparing kernels for a new shape costs more than a few empty tokens where these are cheap
 WINDOW = 4096  # texts that are tokenised together
 DAY = 86_400
 
@@ -59,7 +60,7 @@ class OpenVinoBackend:
         self.precision = precision or ("bf16" if meta["bf16"] and _has_fast_bf16(self._core) else "f32")
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self._model = self._core.read_model(str(folder / GRAPH))
-        self._compiled: dict[str, tuple[Any, Any]] = {}
+        self._compiled: dict[str, list[Any]] = {}
         self._lock = threading.Lock()
         if (self.encode(PROBES[:1], query=False) @ np.asarray(meta["probe"], np.float32)).min() < SAME:
             raise OSError(f"{folder} gives other vectors than it did when it was made")
@@ -70,25 +71,43 @@ class OpenVinoBackend:
         vectors = np.empty((len(texts), self.dimension), np.float32)
         with self._lock:
             if len(texts) < BULK:
-                request = self._compile("LATENCY")[1]
+                request = self._requests("LATENCY")[0]
                 for batch, feed in self._batches(texts, prompt, 1):
                     request.infer(feed, share_inputs=True)
                     vectors[batch] = request.get_output_tensor(0).data
             else:
-                from openvino import AsyncInferQueue
-
-                queue = AsyncInferQueue(self._compile("THROUGHPUT")[0])
-                queue.set_callback(lambda request, batch: vectors.__setitem__(batch, request.get_output_tensor(0).data))
-                for batch, feed in self._batches(texts, prompt, STEP):
-                    queue.start_async(feed, batch)
-                queue.wait_all()
+                self._in_bulk(texts, prompt, vectors)
         return vectors
 
-    def _compile(self, hint: str) -> tuple[Any, Any]:
-        """The model and one request of it, compiled at the first use. The precision is said: left alone, OpenVINO takes what is fastest."""
+    def _in_bulk(self, texts: Sequence[str], prompt: str, vectors: NDArray[np.float32]) -> None:
+        """Several requests at once, waited for in turn. Without OpenVINO's queue: its callbacks want Python's lock, and abort a program that ends just then."""
+        free = deque(self._requests("THROUGHPUT"))
+        running: deque[tuple[Any, list[int], Any]] = deque()  # with what it is fed: it reads that while it runs
+
+        def take() -> None:
+            request, batch, _ = running.popleft()
+            request.wait()
+            vectors[batch] = request.get_output_tensor(0).data
+            free.append(request)
+
+        try:
+            for batch, feed in self._batches(texts, prompt, STEP[self.precision]):
+                if not free:
+                    take()
+                request = free.popleft()
+                request.start_async(feed, share_inputs=True)
+                running.append((request, batch, feed))
+            while running:
+                take()
+        finally:
+            for request, *_ in running:  # after an error
+                request.wait()
+
+    def _requests(self, hint: str) -> list[Any]:
+        """As many requests as are best at once, of a model compiled at the first use. The precision is said: left alone, OpenVINO takes what is fastest."""
         if hint not in self._compiled:
             model = self._core.compile_model(self._model, "CPU", {"PERFORMANCE_HINT": hint, "INFERENCE_PRECISION_HINT": self.precision})
-            self._compiled[hint] = model, model.create_infer_request()
+            self._compiled[hint] = [model.create_infer_request() for _ in range(model.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))]
         return self._compiled[hint]
 
     def _batches(self, texts: Sequence[str], prompt: str, step: int) -> Iterator[tuple[list[int], dict[str, NDArray[np.int64]]]]:
