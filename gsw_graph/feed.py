@@ -23,6 +23,7 @@ _PATIENCE = 2.0  # seconds for the reader to end; one that waits for its input i
 _TICK = 0.5  # seconds between looks at how far it is
 _FRAME = 40  # characters of keys and brackets around a name, a pair or a fact in JSON
 _AHEAD = 2  # windows that extraction may be ahead of embedding
+_LEAST = 16  # passages of a window where embedding would wait for more
 
 
 @dataclass
@@ -71,6 +72,7 @@ class Feed:
         self._queue: queue.Queue[Window | BaseException | None] = queue.Queue(_AHEAD)
         self._stop = threading.Event()
         self._bytes, self._read, self._seen, self._done = size, 0, 0, False
+        self._waited_for = False
         self._thread = threading.Thread(target=self._work, name="gswgraph-reader", daemon=True)
 
     @property
@@ -93,11 +95,13 @@ class Feed:
 
     def _windows(self) -> Iterator[Window | None]:
         while True:
+            self._waited_for = self._queue.empty()
             try:
                 item = self._queue.get(timeout=_TICK)
             except queue.Empty:
                 yield None
                 continue
+            self._waited_for = False
             if item is None:
                 return
             if isinstance(item, BaseException):
@@ -134,7 +138,7 @@ class Feed:
                     self._tally.new += 1
                 else:
                     self._tally.replaced += 1
-                if window.passages >= self._extractor.window:
+                if window.passages >= self._extractor.window or (self._waited_for and window.passages >= _LEAST):
                     self._queue.put(window)
                     window = Window()
             if window.workspaces:
