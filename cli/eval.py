@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ class _Group(click.Group):
     """A group that runs `run` where no other of its commands is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+        misspelt = args and not Path(args[0]).exists() and get_close_matches(args[0], self.commands)
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names and not misspelt:
             args = ["run", *args]
         return super().parse_args(ctx, args)
 

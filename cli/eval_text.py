@@ -36,7 +36,7 @@ def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
     for hops in dict.fromkeys(hop for one in found.strategies.values() for hop in one["by_hops"]):
         for name, one in found.strategies.items():
             if len(one["by_hops"]) > 1 and hops in one["by_hops"]:
-                click.echo(f"{hops} hops: {_by_hops(name, one['by_hops'][hops], main_k(found))}")
+                click.echo(f"{_hops(hops)}: {_by_hops(name, one['by_hops'][hops], main_k(found))}")
     looked_at = {f"recall@{main_k(found)}", f"all_gold@{main_k(found)}", "em", "f1"}
     _print_differences([one for one in found.differences if one["metric"] in looked_at])
     _print_notes(notes(found), found.failures)
@@ -145,9 +145,13 @@ def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> No
     if (more := len(notes) - SHOWN) > 0:
         click.echo(f"Note: {more:,} more; --json lists all")
     for failure in failures[:SHOWN]:
-        print_failure(f"Failed: {short_source(failure['question'])}: {cut(one_line(failure['reason']), CELL)}")
+        print_failure(f"Failed: {short_source(failure['question'])}{_by(failure)}: {cut(one_line(failure['reason']), CELL)}")
     if (more := len(failures) - SHOWN) > 0:
         print_failure(f"... and {more:,} more; --json lists all")
+
+
+def _by(failure: dict[str, str]) -> str:
+    return f" ({one_line(failure['strategy'])})" if failure["strategy"] else ""
 
 
 def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
@@ -160,7 +164,12 @@ def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
 
 
 def _points(mean: float, limits: Sequence[float]) -> str:
-    return f"{100 * mean:+.1f} points [{100 * limits[0]:+.1f}, {100 * limits[1]:+.1f}]"
+    mean, low, high = (round(100 * value, 1) + 0.0 for value in (mean, *limits))  # no -0.0
+    return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
+
+
+def _hops(hops: str) -> str:
+    return "hops not known" if hops == "?" else f"{hops} hop{'' if hops == '1' else 's'}"
 
 
 def _by_hops(name: str, one: dict[str, Any], at: int) -> str:

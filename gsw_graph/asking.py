@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -81,6 +81,8 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
                 said = from_model(asking.question, found, said, chat, on_text)
             except ReplyError as error:  # what was found stands
                 note = f"{chat.model} gave no answer: {error}"
+    if said.abstained and not said.chains and not said.missing:
+        said = replace(said, missing=_lacking(search, chosen))
     dollars = None
     if chat is not None and before is not None:
         after = chat.ledger.total()
@@ -112,6 +114,15 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
         },
         trace=found.trace,
     )
+
+
+def _lacking(search: Search | None, strategy: str) -> str | None:
+    """What is not in a memory as a whole, where nothing was found in it."""
+    if search is None or not search.names.size:
+        return "the memory is empty"
+    if strategy == "ricr" and not search.reader.has_pairs():
+        return "the memory holds no question-answer pairs, of which chains are made"
+    return None
 
 
 class _Listening:

@@ -89,6 +89,7 @@ class Settings:
             ("llm_tpm", self.llm_tpm is None or self.llm_tpm >= 1, "a number of at least 1"),
             ("llm_price", all(math.isfinite(dollars) and dollars >= 0 for dollars in self.llm_price or ()), "dollars of at least 0"),
             ("concurrency", self.concurrency >= 1, "a number of at least 1"),
+            ("linked_client_passages", self.linked_client_passages >= 0, "a number of at least 0"),
         ):
             if not sound:
                 raise InputError(f"{getattr(self, name)} will not do", where=f"{name} (GSWGRAPH_{name.upper()})", hint=f"Give {what}")

@@ -198,8 +198,8 @@ class Answer(Result):
     """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the memory does not hold the answer.
 
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer; None where no chains were looked for. `missing`:
-    what the language model says the evidence lacks. `strategy`: the one that ran. `plan_source`: "given" or "llm"; `note` says why the language model gave
-    no plan or no answer where it was asked for one.
+    what the language model says the evidence lacks, or what the memory lacks as a whole. `strategy`: the one that ran. `plan_source`: "given" or "llm"; `note`
+    says why the language model gave no plan or no answer where it was asked for one.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent. `kept`: replies that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
     """

@@ -62,6 +62,12 @@ def test_questions_are_asked_with_or_without_run(memory, args):
     assert {call["k"] for call in memory.calls} == {3 if "-k" in args else 20}
 
 
+def test_a_misspelt_command_is_no_file_of_questions(memory):
+    result = run("comapre", "a", "b")
+    assert (result.exit_code, memory.calls) == (2, [])
+    assert "No such command 'comapre'" in result.stderr
+
+
 def test_options_are_passed_on(memory):
     assert run("--memory", "m", "q.json", "--strategy", "ricr", "--plans", "gold", "--llm", "gpt", "--no-answer", "-q").exit_code == 0
     assert (memory.url, memory._settings.llm) == ("m", "gpt")
@@ -97,14 +103,14 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
     (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
     result = run("q.json", "--strategy", "linked")
     assert result.exit_code == 4
-    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", "Failed: odd: too odd"]
+    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", "Failed: odd (linked): too odd"]
     assert "Note: linked: 1 question could not be asked and counts as not found" in result.stdout
 
 
 def test_a_model_that_gives_no_answer_is_a_failure(memory):
     memory.said = {("b?", "linked"): {"note": "m gave no answer: it is away"}}
     result = run("q.json", "--strategy", "linked")
-    assert (result.exit_code, result.stderr) == (4, "Failed: b: m gave no answer: it is away\n")
+    assert (result.exit_code, result.stderr) == (4, "Failed: b (linked): m gave no answer: it is away\n")
     assert "Note: linked: the language model gave no plan or no answer for 1 question; what was found without it counts" in result.stdout
 
 
@@ -170,7 +176,7 @@ def test_tune_ends_as_run_does(memory, tmp_path):
     (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
     result = run("tune", "q.json", "--set", "walk.STEPS=3", "--folds", "2", "--repeats", "1")
     assert result.exit_code == 4
-    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *["Failed: odd: too odd"] * 2]
+    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *(f"Failed: odd (linked [walk.STEPS={n}]): too odd" for n in (15, 3))]
     assert "1 question could not be asked" in result.stdout
 
 

@@ -62,12 +62,23 @@ def one(value):
     return found
 
 
+def test_lists_side_by_side_as_hugging_face_has_them():
+    lists = {
+        "supporting_facts": {"title": ["Ada", "Ada", "Bob"], "sent_id": [0, 1, 0]},
+        "context": {"title": ["Ada", "Moss", "Bob"], "sentences": [["Ada built.", " She rested."], ["It is green."], ["Bob built."]]},
+    }
+    assert one({**HOTPOT, **lists}) == one(HOTPOT)
+    lists["context"]["title"].pop()
+    with pytest.raises(InputError, match="`context` has 2 titles and 3 of `sentences`"):
+        one({**HOTPOT, **lists})
+
+
 @pytest.mark.parametrize(
     ("value", "shape", "id", "answers", "gold", "hops"),
     [
         (MUSIQUE, "musique", "2hop__1_2", ["Skarholm", "Skarholm Town"], [("Marrow Bridge", "Built by Ada."), ("Ada", "Born in Skarholm.")], 2),
         (HOTPOT, "hotpotqa", "5a7", ["yes"], [("Ada", "Ada built.  She rested."), ("Bob", "Bob built.")], 2),
-        (TWO_WIKI, "2wikimultihopqa", "2w", ["yes"], [("Bob", "Bob built.")], 1),  # a title that is not in the context is left out, as the reference does
+        (TWO_WIKI, "2wikimultihopqa", "2w", ["yes"], [("Bob", "Bob built.")], 2),  # a title that is not in the context is no gold, as in the reference, but a hop
         (POPQA, "popqa", "4222", ["builder", "mason", "Builder", "constructor"], [("Ada", "Ada is a builder.")], 1),
         (NQ, "nq", "1", ["Ada", "Ada of Skarholm"], [("Marrow Bridge", "Built by Ada.")], 1),
         (LVEVAL, "lveval", "1", ["Ada"], [], None),

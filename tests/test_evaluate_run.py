@@ -21,6 +21,7 @@ from gsw_graph.evaluate.constants import current, parse_value
 from gsw_graph.evaluate.facts import public
 from gsw_graph.evaluate.journal import Journal
 from gsw_graph.evaluate.plans import Plans
+from gsw_graph.evaluate.tables import notes
 from gsw_graph.evaluate.variants import variants
 from gsw_graph.retrieve import proposition_cache, proposition_synonyms, proprag_recipe, strategies, walk
 from gsw_graph.retrieve.proprag_recipe import LINKED, PAPER, QUICK
@@ -116,6 +117,26 @@ def test_a_question_that_cannot_be_asked_counts_as_not_found():
     assert found.strategies["linked"]["silent"] == 0
 
 
+def test_what_could_not_be_asked_is_asked_again_by_the_same_call(tmp_path):
+    asked = questions(record("a", 1), record("b", 1))
+    failed = FakeMemory(lambda question, strategy: InputError("too odd") if question == "b?" else [1])
+    assert evaluate(failed, asked, ["linked"], out=tmp_path).failures
+    mended = FakeMemory(nothing)
+    found = evaluate(mended, asked, ["linked"], out=tmp_path)
+    assert mended.asked == [("b?", "linked")]
+    assert found == evaluate(FakeMemory(nothing), asked, ["linked"])
+    again = FakeMemory(nothing)
+    assert evaluate(again, asked, ["linked"], out=tmp_path) == found
+    assert again.calls == [], "the last word on a question holds"
+
+
+def test_the_notes_say_what_ran_in_the_place_of_a_strategy():
+    said = {("a?", "auto"): {"strategy": "fusion"}, ("b?", "auto"): {"strategy": "fusion"}, ("a?", "fusion"): {"strategy": "linked"}}
+    found = evaluate(FakeMemory(nothing, said), questions(record("a", 1), record("b", 1)), ["auto", "fusion", Variant("linked", {"walk.STEPS": 3})])
+    assert [note for note in notes(found) if " ran as " in note] == ["auto ran as fusion for 2 questions", "fusion ran as linked for 1 question"]
+    assert found.questions[0]["strategies"]["auto"]["ran"] == "fusion"
+
+
 @pytest.mark.parametrize("error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()])
 def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
     asked = questions(*(record(f"q{n}", 1) for n in range(5)))
@@ -178,6 +199,10 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     before = (tmp_path / "answers.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"another evaluation: k was 20 and is 3"):
         evaluate(FakeMemory(nothing), asked, ["linked"], k=3, out=tmp_path)
+    for changes in ({"linked_client_passages": 0}, {"reranker_model": "other"}):
+        memory = FakeMemory(nothing, settings=replace(FakeMemory(nothing).settings, **changes))
+        with pytest.raises(InputError, match=f"another evaluation: {next(iter(changes))} was"):
+            evaluate(memory, asked, ["linked"], out=tmp_path)
     with pytest.raises(InputError, match=r"questions was"):
         evaluate(FakeMemory(nothing), replace(asked, sha256="other"), ["linked"], out=tmp_path)
     assert (tmp_path / "answers.jsonl").read_bytes() == before
@@ -265,6 +290,8 @@ def test_a_variant_sets_constants_while_it_asks():
         ("walk.STEPS", 1.5, "cannot be 1.5"),
         ("walk.STEPS", True, "cannot be True"),
         ("walk.RESTART", "x", "cannot be 'x'"),
+        ("walk.RESTART", float("nan"), "cannot be nan"),
+        ("walk.RESTART", -0.1, "cannot be -0.1.*not below 0"),
         ("pair_score.WEIGHTS", 1.0, "is a ndarray"),
         ("name_graph.TITLE_WEIGHT", 1.0, "kept on disk"),  # or graphs of other weights would be cached under its name
         ("graph_cache.TITLE_WEIGHT", 1.0, "kept on disk"),
@@ -288,7 +315,7 @@ def test_kept_graphs_of_propositions_tell_with_which_constants_they_were_made():
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"recipe": "other"}, "no recipe 'other'.*paper"), ({"width": 2.5}, "cannot be 2.5"), ({"weights": 1}, "no setting"), ({"names": 1}, "cannot be 1"), ({"walk.X": 1}, "no setting")],
+    [({"recipe": "other"}, "no recipe 'other'.*paper"), ({"width": 2.5}, "cannot be 2.5"), ({"weights": 1}, "no setting"), ({"names": 1}, "cannot be 1"), ({"walk.X": 1}, "no setting"), ({"width": 0}, "cannot be 0.*at least 1")],
 )
 def test_recipes_that_there_are_not(settings, message):
     with pytest.raises(InputError, match=message):

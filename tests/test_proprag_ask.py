@@ -138,12 +138,20 @@ def test_hostile_questions_are_questions(sample: Memory, strategy: str) -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus: Memory, strategy: str) -> None:
-    assert corpus.ask("What is the harbour?", strategy=strategy, k=3, trace=True, llm=False, keep=False).passages
+    answer = corpus.ask("What is the harbour?", strategy=strategy, k=3, trace=True, llm=False, keep=False)
+    assert answer.passages
+    assert answer.strategy == ("linked" if strategy == "fusion" else strategy)
+
+
+def test_chains_in_a_memory_of_plain_texts_say_what_it_lacks(corpus: Memory) -> None:
+    answer = corpus.ask("What is the harbour?", strategy="ricr", llm=False, keep=False)
+    assert (answer.abstained, answer.missing) == (True, "the memory holds no question-answer pairs, of which chains are made")
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_empty_memory(memory: Memory, strategy: str) -> None:
-    assert memory.ask(QUESTION, strategy=strategy, llm=False, keep=False).passages == []
+    answer = memory.ask(QUESTION, strategy=strategy, llm=False, keep=False)
+    assert (answer.passages, answer.missing) == ([], "the memory is empty")
 
 
 def test_a_memory_that_is_too_large_for_the_client_says_so(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,11 @@ def test_numbers_below_one_are_refused(name: str, value: int) -> None:
             made()
 
 
+def test_a_number_of_passages_below_zero_is_refused() -> None:
+    with pytest.raises(InputError, match="-4 will not do"):
+        Settings(linked_client_passages=-4)
+
+
 @pytest.mark.parametrize("price", ["nan,1", "1,nan", "-1,1", "1,-0.5", "inf,1"])
 def test_what_is_no_price(price: str) -> None:
     with pytest.raises(InputError, match="GSWGRAPH_LLM_PRICE"):

@@ -5,6 +5,7 @@ A constant is named MODULE.CONSTANT. For `proprag` and `proprag-linked` `recipe`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -23,6 +24,7 @@ _SYNONYMS = "proposition_synonyms"  # and all of this one
 _RECIPE = "recipe"
 _OWN = {"proprag": "quick", "proprag-linked": "linked"}  # the recipes of strategies; the constant has the same name in capitals
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_COUNTS = ("width", "length", "focus", "steps")  # of a recipe: without one there is nothing to do
 _FIELDS = [name for name in Recipe.__dataclass_fields__ if name != "weights"]
 
 
@@ -60,6 +62,10 @@ def check(strategy: str, name: str, value: Value) -> None:
     present = current(strategy, name)
     if type(value) is not type(present) and not (isinstance(present, float) and type(value) is int):
         raise _wrong(name, value, present)
+    if not isinstance(value, str) and not (math.isfinite(value) and (value >= 0 or present < 0)):  # type: ignore[operator]
+        raise InputError(f"{name} cannot be {value!r}", hint=f"It is {present!r}: give a number that is not below 0")
+    if name in _COUNTS and strategy in _OWN and value == 0:
+        raise InputError(f"{name} cannot be 0", hint=f"It is {present!r}: give at least 1")
     if name == _RECIPE and value not in RECIPES:
         raise InputError(f"there is no recipe {value!r}", hint=f"Use one of {', '.join(RECIPES)}")
 

@@ -25,13 +25,15 @@ _ELSE = "Give another folder, or remove this one to begin anew"
 class Row:
     """What one strategy found for one question.
 
-    ranks: of each thing that must be found its first rank from 1, or None. passages: the ids found, best first. seconds: by stage and in total. tokens: as the
-    server of the language model counted them. Tokens, seconds and dollars are those of asking for every reply, also of one from the cache, which has what it
-    took once. cached: a reply came from there. note: why the language model gave no plan or no answer. error: why it could not be asked.
+    ran: the strategy that ran: `auto` chooses one, and one may step in for another. ranks: of each thing that must be found its first rank from 1, or None.
+    passages: the ids found, best first. seconds: by stage and in total. tokens: as the server of the language model counted them. Tokens, seconds and dollars
+    are those of asking for every reply, also of one from the cache, which has what it took once. cached: a reply came from there. note: why the language model
+    gave no plan or no answer. error: why it could not be asked.
     """
 
     variant: str
     key: str
+    ran: str | None = None
     answer: str | None = None
     answer_source: str = "none"
     abstained: bool = False
@@ -99,7 +101,7 @@ class Journal:
                     _check_same(value["run"], run, path)
                 else:
                     row = Row(**value)
-                    self.rows.setdefault((row.variant, row.key), row)
+                    self.rows[row.variant, row.key] = row  # what could not be asked may stand there twice
             except (ValueError, TypeError, KeyError) as error:
                 raise InputError("this is no line of an evaluation", where=f"{path}:{number}", hint=_ELSE) from error
         return whole

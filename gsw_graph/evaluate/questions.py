@@ -50,6 +50,8 @@ def read_questions(path: str | Path) -> QuestionSet:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"the questions are not in UTF-8 (byte {error.start})", where=where, hint="Save them as UTF-8") from error
+    if not text.strip():
+        raise InputError("the file is empty", where=where, hint=_SHAPE)
     return question_set(parsed(text, where), where, hashlib.sha256(data).hexdigest())
 
 

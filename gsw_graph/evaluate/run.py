@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gsw_graph.results import Answer, Status
 
 Report = Callable[[int, int], None]
+K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
 
 
@@ -34,7 +35,7 @@ def evaluate(
     strategies: Sequence[str | Variant] = ("auto",),
     *,
     plans: Plans | str | None = None,
-    k: int = 20,
+    k: int = K,
     answer: bool = True,
     llm: bool = True,
     out: str | Path | None = None,
@@ -68,7 +69,8 @@ def evaluate(
         raise InputError("the memory is empty", where=public(status.memory), hint="Load the corpus first: gswgraph load PATH")
     run = _run(questions, plans, status, memory, k=k, answer=answer, model=model)
     with Journal(Path(out) if out is not None else None, run) as journal:
-        waiting = [(question, variant) for question, variant in _order(questions.questions, variants) if (variant.name, question.key) not in journal.rows]
+        done_already = {place for place, row in journal.rows.items() if row.error is None}  # what could not be asked may be asked now
+        waiting = [(question, variant) for question, variant in _order(questions.questions, variants) if (variant.name, question.key) not in done_already]
         total = len(questions.questions) * len(variants)
         _warm(memory, questions.questions, list({variant.name: variant for _, variant in waiting}.values()), plans, k)
         for done, (question, variant) in enumerate(waiting, total - len(waiting)):
@@ -104,6 +106,8 @@ def _run(questions: QuestionSet, plans: Plans, status: Status, memory: Memory, *
         "version": status.version,
         "embedder": status.embedder,
         "reranker": public(settings.reranker),
+        "reranker_model": settings.reranker_model,
+        "linked_client_passages": settings.linked_client_passages,
         "gswgraph": __version__,
     }
 
@@ -145,6 +149,7 @@ def _asked(memory: Memory, question: Question, variant: Variant, plans: Plans, *
     return Row(
         variant.name,
         question.key,
+        ran=found.strategy,
         answer=found.answer,
         answer_source=found.answer_source,
         abstained=found.abstained,

@@ -63,7 +63,7 @@ def record(value: object, number: str) -> Record:
     gold = tuple(dict.fromkeys(_gold(value)))
     plan = value.get("plan", value.get("question_decomposition"))
     return Record(
-        number if id is None else str(id), question.strip(), answers if answerable else (), gold, answerable, plan, _hops(value, plan, gold), _shape(value)
+        number if id in (None, "") else str(id), question.strip(), answers if answerable else (), gold, answerable, plan, _hops(value, plan), _shape(value)
     )
 
 
@@ -85,8 +85,8 @@ def _answers(value: Mapping[str, object]) -> Iterator[str]:
 def _gold(value: Mapping[str, object]) -> Iterator[Gold]:
     """The references: HippoRAG 2, `get_gold_docs`; the white space between sentences, which differs between its two sets, is not looked at."""
     if "supporting_facts" in value:
-        titles = {_text(fact, 0, "supporting_facts") for fact in _list(value, "supporting_facts")}
-        for passage in _list(value, "context"):
+        titles = _supporting(value)
+        for passage in _pairs(value, "context", "sentences"):
             if (title := _text(passage, 0, "context")) in titles:
                 sentences = passage[1] if isinstance(passage, list) and len(passage) > 1 else None
                 if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
@@ -108,6 +108,21 @@ def _gold(value: Mapping[str, object]) -> Iterator[Gold]:
             yield Gold(source=source)
 
 
+def _supporting(value: Mapping[str, object]) -> set[str]:
+    return {_text(fact, 0, "supporting_facts") for fact in _pairs(value, "supporting_facts", "sent_id")}
+
+
+def _pairs(value: Mapping[str, object], key: str, second: str) -> list[object]:
+    """A list of [title, something], also where it is written as a record of two lists, as Hugging Face's copies have it."""
+    found = value.get(key)
+    if not isinstance(found, Mapping):
+        return _list(value, key)
+    titles, others = _list(found, "title"), _list(found, second)
+    if len(titles) != len(others):
+        raise InputError(f"`{key}` has {len(titles)} titles and {len(others)} of `{second}`")
+    return [list(pair) for pair in zip(titles, others, strict=True)]
+
+
 def _list(value: Mapping[str, object], key: str) -> list[object]:
     found = value.get(key)
     if found is not None and not isinstance(found, list):
@@ -127,14 +142,14 @@ def _text(value: object, key: str | int, where: str) -> str:
     return found
 
 
-def _hops(value: Mapping[str, object], plan: object, gold: tuple[Gold, ...]) -> int | None:
+def _hops(value: Mapping[str, object], plan: object) -> int | None:
     said = value.get("hops")
     if isinstance(said, int) and not isinstance(said, bool):
         return said
     if isinstance(plan, list):
         return len(plan) or None
     if "supporting_facts" in value:
-        return len(gold) or None
+        return len(_supporting(value)) or None
     return 1 if "obj" in value or "reference" in value or "possible_answers" in value else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,8 +79,10 @@ def notes(evaluation: Evaluation) -> list[str]:
     unread = sum(not one["strategy"] for one in evaluation.failures)
     if unread:
         what = "1 record could not be read as a question and counts" if unread == 1 else f"{unread:,} records could not be read as questions and count"
-        said.append(f"{what} nowhere: {evaluation.failures[0]['reason']}")
+        said.append(f"{what} nowhere{'' if unread == 1 else '; the first'}: {evaluation.failures[0]['reason']}")
     for name, one in evaluation.strategies.items():
+        ran = Counter(row["ran"] for question in evaluation.questions if (row := question["strategies"][name]).get("ran") not in (None, name.partition(" ")[0]))
+        said += (f"{name} ran as {other} for {'1 question' if number == 1 else f'{number:,} questions'}" for other, number in sorted(ran.items()))
         if one["failed"]:
             what = "1 question could not be asked and counts" if one["failed"] == 1 else f"{one['failed']:,} questions could not be asked and count"
             said.append(f"{name}: {what} as not found")
@@ -91,7 +94,7 @@ def notes(evaluation: Evaluation) -> list[str]:
             said.append(f"{name}: for {what} replies of the language model came from the cache; their tokens and times are those of when they were asked for")
     if not any(one["with_gold"] for one in evaluation.strategies.values()):
         said.append("The questions name no gold passages: there is no recall")
-    elif not any(rank for question in evaluation.questions for row in question["strategies"].values() for rank in row["ranks"]):
+    elif not any(rank or row["error"] for question in evaluation.questions for row in question["strategies"].values() for rank in row["ranks"]):
         said.append("Not one gold passage was found: does the memory hold the corpus of these questions?")
     if not evaluation.settings["answer"]:
         said.append("Passages only: nothing was answered")

@@ -14,8 +14,9 @@ from gsw_graph.errors import InputError
 from gsw_graph.evaluate.bootstrap import SEED, interval, paired
 from gsw_graph.evaluate.compare import scored
 from gsw_graph.evaluate.constants import Value, current
+from gsw_graph.evaluate.plans import follows_plans
 from gsw_graph.evaluate.questions import QuestionSet, read_questions
-from gsw_graph.evaluate.run import evaluate
+from gsw_graph.evaluate.run import K, evaluate
 from gsw_graph.evaluate.scores import METRICS
 from gsw_graph.evaluate.tables import notes
 from gsw_graph.evaluate.variants import Variant
@@ -75,6 +76,7 @@ def tune(
         raise InputError(f"there is no metric {metric!r} to tune for", hint=f"Use one of {', '.join(METRICS[:-1])}")
     if not isinstance(questions, QuestionSet):
         questions = read_questions(questions)
+    _check_askable(memory, questions, strategy, metric, folds, options)
     usual = {name: current(strategy, name) for name in grid}
     combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     combinations = [usual, *(one for one in combinations if one != usual)]
@@ -85,6 +87,18 @@ def tune(
     table = np.array([[row[number] for number in asked] for row in rows.values()], dtype=np.float64)
     done = cross_validate(table, combinations, metric=metric, folds=folds, repeats=repeats)
     return replace(done, settings=found.settings, failures=found.failures, notes=notes(found))
+
+
+def _check_askable(memory: Memory, questions: QuestionSet, strategy: str, metric: str, folds: int, options: Mapping[str, Any]) -> None:
+    """InputError for what would be seen only when all is asked: metrics that nothing will have, and too few questions."""
+    _, _, at = metric.partition("@")
+    if at and int(at) > options.get("k", K):
+        raise InputError(f"there is no {metric} among {options['k']} passages", hint=f"Ask for more: -k {at}")
+    model = options.get("llm", True) and memory.settings.llm
+    if not at and not (options.get("answer", True) and (model or follows_plans(strategy))):
+        raise InputError(f"nothing is answered, so there is no {metric}", hint="Tune for recall@5, or a strategy that answers: ricr, fusion with a plan")
+    if (number := len(questions.questions)) < folds:
+        raise InputError(f"{number} questions cannot be dealt into {folds} folds", hint="Give more questions, or fewer folds")
 
 
 def cross_validate(table: NDArray[np.float64], combinations: Sequence[dict[str, Value]], *, metric: str, folds: int, repeats: int) -> Tuning:

@@ -150,7 +150,8 @@ def fusion(search: Search, question: str, k: int, *, trace: bool) -> Found:
     found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
     with search.clock("database"):
         passages = search.reader.passages(found.passages, found.scores)
-    return Found(passages, replace(_trace(search, found, passages, "twice"), bridges=bridges) if trace else None)
+    traced = replace(_trace(search, found, passages, "twice"), bridges=bridges) if trace else None
+    return Found(passages, traced, strategy=None if bridges or search.reader.has_pairs() else "linked")
 
 
 def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bool) -> Found:
@@ -161,7 +162,7 @@ def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bo
         passages = search.reader.passages(found.passages, found.scores)
     if not trace:
         return Found(passages)
-    linked = [{"text": mention.text, "concept": mention.key} for mention in found.mentions]
+    linked = [{"text": mention.text, "concept": mention.key} for mention in dict.fromkeys(found.mentions)]
     seeds = [{"concept": name, "weight": round(weight, 6)} for name, weight in found.seeds]
     with search.clock("database"):
         ids = list(dict.fromkeys(fact for path, _ in found.paths for fact in path))
@@ -212,7 +213,7 @@ def _trace(search: Search, found: Linked, passages: Sequence[RankedPassage], wal
         titles |= {p.id: p.title or p.text[:60] for p in search.reader.passages(between, [0.0] * len(between))}
     steps = {node: Step("passage", node, titles[node]) if node in titles else Step("name", node, names.get(node, node)) for node in inner}
     return Trace(
-        linked=[{"text": mention.text, "concept": mention.key} for mention in found.mentions],
+        linked=[{"text": mention.text, "concept": mention.key} for mention in dict.fromkeys(found.mentions)],
         seeds=[{"concept": name, "weight": round(weight, 6)} for name, weight in found.seeds],
         paths={passage: [steps[node] for node in path] for passage, path in zip(found.passages, found.paths, strict=True)},
         walked=walked,
