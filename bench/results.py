@@ -15,9 +15,9 @@ from typing import Any
 HEAD = """# Results
 
 Strategies side by side, by `gswgraph eval`; this page is written by `bench/results.py` from its results. `auto` takes what is best here for what
-a memory holds: without a plan `fusion` where there are question-answer pairs, else `linked`; with one `ricr`, until the confidence is calibrated
-for `fusion` too. How the figures are counted: [evaluation.md](evaluation.md). They are of one set of questions, on which the constants of `linked`,
-of a pair's score and of `fusion` were chosen; held-out estimates: [linked.md](linked.md), [ricr.md](ricr.md), [proprag.md](proprag.md).
+a memory holds: `fusion` where there are question-answer pairs, or a plan, else `linked`. How the figures are counted:
+[evaluation.md](evaluation.md). They are of one set of questions, on which the constants of `linked`, of a pair's score and of `fusion` were chosen;
+held-out estimates: [linked.md](linked.md), [ricr.md](ricr.md), [proprag.md](proprag.md).
 """
 
 

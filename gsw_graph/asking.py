@@ -65,14 +65,14 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
     if chat is not None and search is not None and unplanned and follows:
         plan, note = _planned(asking.question, search, chat)
         source = "llm" if plan else None
-    # What measures best for what the memory holds (docs/results.md); with a plan chains alone, as the confidence is calibrated for them.
-    chosen = asking.strategy if asking.strategy != "auto" else "ricr" if plan else "fusion" if follows else "linked"
+    # What measures best for what the memory holds: docs/results.md.
+    chosen = asking.strategy if asking.strategy != "auto" else "fusion" if plan or follows else "linked"
     found = Found([])
     if search is not None:
         search.plan = plan
         found = RUN[chosen](search, asking.question, asking.k, trace=asking.trace)
         chosen = found.strategy or chosen
-    said = from_chains(asking.question, found, answer=asking.answer)
+    said = from_chains(asking.question, found, answer=asking.answer, strategy=chosen)
     if chat is not None and search is not None and asking.answer:
         from gsw_graph.answer.reader import from_model
 
@@ -82,7 +82,7 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
             except ReplyError as error:  # what was found stands
                 note = f"{chat.model} gave no answer: {error}"
     if said.abstained and not said.chains and not said.missing:
-        said = replace(said, missing=_lacking(search, chosen))
+        said = replace(said, missing=_lacking(search, chains=found.beams is not None))
     dollars = None
     if chat is not None and before is not None:
         after = chat.ledger.total()
@@ -116,11 +116,11 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
     )
 
 
-def _lacking(search: Search | None, strategy: str) -> str | None:
+def _lacking(search: Search | None, *, chains: bool) -> str | None:
     """What is not in a memory as a whole, where nothing was found in it."""
     if search is None or not search.names.size:
         return "the memory is empty"
-    if strategy == "ricr" and not search.reader.has_pairs():
+    if chains and not search.reader.has_pairs():
         return "the memory holds no question-answer pairs, of which chains are made"
     return None
 

@@ -150,10 +150,10 @@ class Memory:
         keep: bool = True,
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
-        """The `k` passages that a strategy finds for a question, best first, with `ricr` the chains that lead to an answer, and the answer.
+        """The `k` passages that a strategy finds for a question, best first, with a plan the chains that lead to an answer, and the answer.
 
-        `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is `ricr` with one, else
-        `fusion` where there are pairs to follow, else `linked`.
+        `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is `fusion` with one, or where there are pairs to
+        follow, else `linked`.
         Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets its answer as it comes.
         `answer=False` gives the evidence only; `trace` adds the way to it.
         The question is kept in the memory with what its answer used, unless `keep` is False.

@@ -94,7 +94,7 @@ def test_text_becomes_workspaces_and_a_question_a_plan_and_an_answer(asked: Sett
         assert memory.status().extractors == {"llm (m)": 3}
         heard: list[str] = []
         answer = memory.ask(QUESTION, trace=True, on_text=heard.append)
-        assert (answer.answer, answer.answer_source, answer.abstained, answer.plan_source, answer.strategy) == ("Valle Alto", "llm", False, "llm", "ricr")
+        assert (answer.answer, answer.answer_source, answer.abstained, answer.plan_source, answer.strategy) == ("Valle Alto", "llm", False, "llm", "fusion")
         assert "".join(heard) == "Valle Alto"
         assert [citation.title for citation in answer.citations] == ["Ana Ruiz"]
         assert answer.citations[0].text == "Ana Ruiz, an engineer, was born in Valle Alto."

@@ -28,7 +28,7 @@ def test_a_question_is_kept_with_what_its_answer_used(sample: Memory) -> None:
         "answer": "the ombre",
         "answer_source": "chain",
         "abstained": False,
-        "strategy": "ricr",
+        "strategy": "fusion",
     }
     assert json.loads(kept["q"]["plan"]) == answer.plan
     assert set(kept["q"]) <= set(properties(CLASSES["Question"]))

@@ -30,8 +30,9 @@ class Said:
     tokens: dict[str, int] = field(default_factory=dict)
 
 
-def from_chains(question: str, found: Found, *, answer: bool) -> Said:
+def from_chains(question: str, found: Found, *, answer: bool, strategy: str = "ricr") -> Said:
     """The answer of the best chain that reaches the last step of the plan. Where that step only compares, the chains are evidence and nothing is answered.
+    strategy: whose chains they are.
 
     Without chains, abstained says whether anything was found at all.
     """
@@ -39,7 +40,7 @@ def from_chains(question: str, found: Found, *, answer: bool) -> Said:
         return Said(abstained=not found.passages)
     beams = found.beams
     ends = beams.ends()
-    sure = confidence([[hop.score for hop in chain.hops] for chain in ends], [chain.score for chain in ends])
+    sure = confidence([[hop.score for hop in chain.hops] for chain in ends], [chain.score for chain in ends], strategy)
     if ends and not beams.planned:
         sure *= coverage(question, ends[0]) ** 2
     lost = beams.planned and not beams.chains.get(beams.plan.sinks[-1].id)
