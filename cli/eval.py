@@ -20,7 +20,7 @@ class _Group(click.Group):
     """A group that runs `run` where no other of its commands is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        misspelt = args and not Path(args[0]).exists() and get_close_matches(args[0], self.commands)
+        misspelt = args and get_close_matches(args[0], self.commands) and not Path(args[0]).suffix and not Path(args[0]).exists()
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names and not misspelt:
             args = ["run", *args]
         return super().parse_args(ctx, args)

@@ -61,7 +61,7 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
     plan = parse(asking.plan) if asking.given else None
     source, note = ("given" if plan else None), None
     unplanned = chat is not None and asking.plan is None and asking.strategy in ("auto", "ricr", "fusion")
-    follows = search is not None and (unplanned or asking.strategy == "auto") and search.reader.has_pairs()
+    follows = search is not None and (unplanned or (asking.strategy == "auto" and not plan)) and search.reader.has_pairs()
     if chat is not None and search is not None and unplanned and follows:
         plan, note = _planned(asking.question, search, chat)
         source = "llm" if plan else None
@@ -81,8 +81,8 @@ def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Calla
                 said = from_model(asking.question, found, said, chat, on_text)
             except ReplyError as error:  # what was found stands
                 note = f"{chat.model} gave no answer: {error}"
-    if said.abstained and not said.chains and not said.missing:
-        said = replace(said, missing=_lacking(search, chains=found.beams is not None))
+    if said.abstained and not said.chains and (lacks := _lacking(search, chains=found.beams is not None and not follows)):
+        said = replace(said, missing=lacks)
     dollars = None
     if chat is not None and before is not None:
         after = chat.ledger.total()

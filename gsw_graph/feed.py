@@ -72,7 +72,7 @@ class Feed:
         self._queue: queue.Queue[Window | BaseException | None] = queue.Queue(_AHEAD)
         self._stop = threading.Event()
         self._bytes, self._read, self._seen, self._done = size, 0, 0, False
-        self._waited_for = False
+        self._waited_for = True
         self._thread = threading.Thread(target=self._work, name="gswgraph-reader", daemon=True)
 
     @property
@@ -139,6 +139,7 @@ class Feed:
                 else:
                     self._tally.replaced += 1
                 if window.passages >= self._extractor.window or (self._waited_for and window.passages >= _LEAST):
+                    self._waited_for = False
                     self._queue.put(window)
                     window = Window()
             if window.workspaces:

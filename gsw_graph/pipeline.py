@@ -1,4 +1,4 @@
-"""The second half of a load: embed in the caller's thread, write in another; a few batches between them, never more."""
+"""The second half of a load: embed in the caller's thread, write in another; never more than some batches between them."""
 
 from __future__ import annotations
 

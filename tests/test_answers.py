@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
@@ -10,6 +11,7 @@ from chain_fakes import Find, pair, plan, scored
 from gsw_graph.answer import chains as module
 from gsw_graph.answer import from_chains
 from gsw_graph.answer.chains import Said
+from gsw_graph.answer.confidence import FITTED, confidence
 from gsw_graph.answer.quote import quote
 from gsw_graph.plan import Plan
 from gsw_graph.results import QA, Citation, Hop, RankedPassage
@@ -139,6 +141,20 @@ def test_a_last_step_that_is_lost_is_not_answered_by_another_sink(sure: Sure) ->
 @pytest.mark.parametrize("passages", [[], [passage("a")]])
 def test_a_strategy_without_chains_says_whether_anything_was_found(passages: list[RankedPassage]) -> None:
     assert from_chains("q", Found(passages), answer=True) == Said(abstained=not passages)
+
+
+def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
+    hops, chains = [[0.55, 0.85, 0.66]], [0.84]  # weakest: 1 + log10(0.55) / 3
+    weakest = 1 + math.log10(0.55) / 3
+    by_hand = {
+        "ricr": 1.22 * 0.84 + 1.728 * 0.66 + 1.171 * 0.55 + 4.740 * weakest - 4.09,
+        "fusion": 1.209 * 0.84 + 1.814 * 0.66 + 0.94 * 0.55 + 4.126 * weakest - 4.451,
+    }
+    assert set(FITTED) == set(by_hand)
+    for strategy, logit in by_hand.items():
+        assert confidence(hops, chains, strategy) == pytest.approx(1 / (1 + math.exp(-logit)))
+        assert confidence([], [], strategy) == 0.0
+    assert confidence(hops, chains, "fusion") < confidence(hops, chains, "ricr"), "its scores are raised by walks"
 
 
 def test_the_confidence_of_better_chains_is_higher() -> None:

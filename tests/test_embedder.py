@@ -138,6 +138,38 @@ def test_order_and_company_do_not_matter(embedder: Embedder) -> None:
     assert cosines(np.vstack([embedder.encode([text]) for text in TEXTS]), together).min() >= SAME
 
 
+def test_an_error_in_bulk_leaves_the_embedder_usable(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"text {n} " * (1 + n % 40) for n in range(400)]
+    whole = embedder.encode(texts)
+    feed, fed = OpenVinoBackend._feed, []
+
+    def broken(self: OpenVinoBackend, ids: list[list[int]], step: int) -> dict[str, Any]:
+        fed.append(len(ids))
+        if len(fed) == 6:
+            raise RuntimeError("no more")
+        return feed(self, ids, step)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenVinoBackend, "_feed", broken)
+        with pytest.raises(ModelError, match="no more"):
+            embedder.encode(texts)
+    assert len(fed) == 6, "more batches than requests at once"
+    assert np.abs(embedder.encode(texts) - whole).max() < 1e-6
+
+
+def test_a_program_may_end_right_after_embedding_in_bulk(settings: Settings, embedder: Embedder) -> None:
+    program = """
+from gsw_graph.config import Settings
+from gsw_graph.inference.embedder import Embedder
+made = Embedder.load(Settings.from_env())
+made.encode([f"text {n} " * (1 + n % 30) for n in range(300)])
+"""
+    environment = {**os.environ, "GSWGRAPH_CACHE": str(settings.cache_dir)}
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_texts_beyond_the_limit_are_cut(embedder: Embedder) -> None:
     words = "alpha beta gamma delta " * 200
     assert cosines(embedder.encode([words]), embedder.encode([words + "something else entirely"]))[0] > 1 - 1e-6

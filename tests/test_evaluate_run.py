@@ -199,7 +199,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     before = (tmp_path / "answers.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"another evaluation: k was 20 and is 3"):
         evaluate(FakeMemory(nothing), asked, ["linked"], k=3, out=tmp_path)
-    for changes in ({"linked_client_passages": 0}, {"reranker_model": "other"}):
+    for changes in ({"linked_client_passages": 0}, {"reranker": "some-model"}):
         memory = FakeMemory(nothing, settings=replace(FakeMemory(nothing).settings, **changes))
         with pytest.raises(InputError, match=f"another evaluation: {next(iter(changes))} was"):
             evaluate(memory, asked, ["linked"], out=tmp_path)
@@ -292,6 +292,7 @@ def test_a_variant_sets_constants_while_it_asks():
         ("walk.RESTART", "x", "cannot be 'x'"),
         ("walk.RESTART", float("nan"), "cannot be nan"),
         ("walk.RESTART", -0.1, "cannot be -0.1.*not below 0"),
+        ("walk.RESTART", float("inf"), "cannot be inf.*finite"),
         ("pair_score.WEIGHTS", 1.0, "is a ndarray"),
         ("name_graph.TITLE_WEIGHT", 1.0, "kept on disk"),  # or graphs of other weights would be cached under its name
         ("graph_cache.TITLE_WEIGHT", 1.0, "kept on disk"),

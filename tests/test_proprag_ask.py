@@ -141,6 +141,8 @@ def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus: Memo
     answer = corpus.ask("What is the harbour?", strategy=strategy, k=3, trace=True, llm=False, keep=False)
     assert answer.passages
     assert answer.strategy == ("linked" if strategy == "fusion" else strategy)
+    assert answer.trace is not None
+    assert answer.trace.walked == ("whole graph" if strategy == "fusion" else "propositions")
 
 
 def test_chains_in_a_memory_of_plain_texts_say_what_it_lacks(corpus: Memory) -> None:

@@ -16,7 +16,7 @@ REFUSED_BELOW = 0.25  # held out: refuses 8 % (fusion: 9) of questions whose ans
 _LEAST = 1e-3
 
 
-def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], strategy: str = "ricr") -> float:
+def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], strategy: str) -> float:
     """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a chain. strategy: the one of FITTED that found them."""
     weights, bias = FITTED[strategy]
     return float(1 / (1 + np.exp(bias - np.array(features(hops, chains)) @ weights))) if chains else 0.0

@@ -62,7 +62,9 @@ def check(strategy: str, name: str, value: Value) -> None:
     present = current(strategy, name)
     if type(value) is not type(present) and not (isinstance(present, float) and type(value) is int):
         raise _wrong(name, value, present)
-    if not isinstance(value, str) and not (math.isfinite(value) and (value >= 0 or present < 0)):  # type: ignore[operator]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} cannot be {value!r}", hint=f"It is {present!r}: give a finite number")
+    if not isinstance(value, str) and value < 0 <= present:  # type: ignore[operator]
         raise InputError(f"{name} cannot be {value!r}", hint=f"It is {present!r}: give a number that is not below 0")
     if name in _COUNTS and strategy in _OWN and value == 0:
         raise InputError(f"{name} cannot be 0", hint=f"It is {present!r}: give at least 1")

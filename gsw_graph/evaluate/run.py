@@ -106,7 +106,7 @@ def _run(questions: QuestionSet, plans: Plans, status: Status, memory: Memory, *
         "version": status.version,
         "embedder": status.embedder,
         "reranker": public(settings.reranker),
-        "reranker_model": settings.reranker_model,
+        "reranker_model": settings.reranker_model if settings.reranker != "cosine" else None,
         "linked_client_passages": settings.linked_client_passages,
         "gswgraph": __version__,
     }

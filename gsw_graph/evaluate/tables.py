@@ -94,7 +94,7 @@ def notes(evaluation: Evaluation) -> list[str]:
             said.append(f"{name}: for {what} replies of the language model came from the cache; their tokens and times are those of when they were asked for")
     if not any(one["with_gold"] for one in evaluation.strategies.values()):
         said.append("The questions name no gold passages: there is no recall")
-    elif not any(rank or row["error"] for question in evaluation.questions for row in question["strategies"].values() for rank in row["ranks"]):
+    elif (asked := [row["ranks"] for one in evaluation.questions for row in one["strategies"].values() if not row["error"]]) and not any(map(any, asked)):
         said.append("Not one gold passage was found: does the memory hold the corpus of these questions?")
     if not evaluation.settings["answer"]:
         said.append("Passages only: nothing was answered")

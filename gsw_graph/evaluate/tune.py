@@ -95,10 +95,11 @@ def _check_askable(memory: Memory, questions: QuestionSet, strategy: str, metric
     if at and int(at) > options.get("k", K):
         raise InputError(f"there is no {metric} among {options['k']} passages", hint=f"Ask for more: -k {at}")
     model = options.get("llm", True) and memory.settings.llm
-    if not at and not (options.get("answer", True) and (model or follows_plans(strategy))):
-        raise InputError(f"nothing is answered, so there is no {metric}", hint="Tune for recall@5, or a strategy that answers: ricr, fusion with a plan")
-    if (number := len(questions.questions)) < folds:
-        raise InputError(f"{number} questions cannot be dealt into {folds} folds", hint="Give more questions, or fewer folds")
+    chains = strategy == "ricr" or (follows_plans(strategy) and options.get("plans") not in (None, "none"))
+    if not at and not (options.get("answer", True) and (model or chains)):
+        raise InputError(f"nothing is answered, so there is no {metric}", hint="Tune for recall@5, or a strategy that answers: ricr, fusion with plans")
+    if (number := sum(one.answerable and bool(one.gold if at else one.answers) for one in questions.questions)) < folds:
+        raise InputError(f"{number} questions that have {metric} cannot be dealt into {folds} folds", hint="Give more questions, or fewer folds")
 
 
 def cross_validate(table: NDArray[np.float64], combinations: Sequence[dict[str, Value]], *, metric: str, folds: int, repeats: int) -> Tuning:

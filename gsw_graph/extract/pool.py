@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _AHEAD = 2  # passages that wait for each that is asked about
 _AGAIN = "load with --replace --second-pass to try again"
 _STAYS = "so its older result stays (load with --replace to take what was read)"
-_WINDOW = 64  # passages embedded together: a small window ends soon after the last reply
+_WINDOW = 256  # passages embedded together, where embedding is behind: of more texts more have the same length
 
 
 @dataclass(slots=True)

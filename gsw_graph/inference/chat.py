@@ -81,7 +81,7 @@ class Chat:
             return self._ask(request, key, check, on_text if request.schema is None else None)
 
     def known(self, request: Request) -> bool:
-        """Whether a reply is there, or ordered by a batch, so that asking costs nothing more."""
+        """Whether a reply is there, or ordered by a batch, so that asking costs nothing more, unless the server loses that."""
         key = self._cache.key(self.model, request)
         return self._cache.has(key) or self._batched.batch(key, self._calls.wire.end.host) is not None
 

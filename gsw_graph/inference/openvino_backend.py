@@ -85,8 +85,9 @@ class OpenVinoBackend:
         running: deque[tuple[Any, list[int], Any]] = deque()  # with what it is fed: it reads that while it runs
 
         def take() -> None:
-            request, batch, _ = running.popleft()
+            request, batch, _ = running[0]
             request.wait()
+            running.popleft()
             vectors[batch] = request.get_output_tensor(0).data
             free.append(request)
 
@@ -101,7 +102,8 @@ class OpenVinoBackend:
                 take()
         finally:
             for request, *_ in running:  # after an error
-                request.wait()
+                with suppress(RuntimeError):
+                    request.wait()
 
     def _requests(self, hint: str) -> list[Any]:
         """As many requests as are best at once, of a model compiled at the first use. The precision is said: left alone, OpenVINO takes what is fastest."""

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _NEAREST = 30  # passages near the question with answers in it
 
 
-def walk_twice(search: Search, question: str, k: int, *, trace: bool) -> tuple[Linked, list[str]]:
+def walk_twice(search: Search, question: str, k: int, *, trace: bool) -> tuple[Linked, list[str] | None]:
     """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the question and from the question with these in it;
-    what the last walk found, and these answers."""
+    what the last walk found, and these answers, None where the best passages have no pairs at all."""
     embedding = search.embed(question)
     vector = search.vectors([question])[question]
     with search.clock("database"):
@@ -32,7 +32,7 @@ def walk_twice(search: Search, question: str, k: int, *, trace: bool) -> tuple[L
         pairs = [fusion.Answered(answers, passage, n) for n, (answers, passage) in enumerate(zip(row["answers"], row["passages"], strict=True))]
         found = fusion.bridges(graph, question, vector, best, pairs, unpacked(row["vectors"]))
     if not found:
-        return first, []
+        return first, [] if pairs else None
     further = " ".join([question, *found])
     embedding = search.embed(further)
     with search.clock("database"):

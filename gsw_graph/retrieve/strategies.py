@@ -138,6 +138,7 @@ def proprag_linked(search: Search, question: str, k: int, *, trace: bool) -> Fou
 
 def fusion(search: Search, question: str, k: int, *, trace: bool) -> Found:
     """With a plan chains whose every hop walks, without one two walks: see `retrieve.fusion_hops` and `retrieve.fusion`."""
+    from gsw_graph.retrieve import linked as walks
     from gsw_graph.retrieve.fusion_hops import WalkingFinder
     from gsw_graph.retrieve.fusion_search import walk_twice
 
@@ -150,8 +151,10 @@ def fusion(search: Search, question: str, k: int, *, trace: bool) -> Found:
     found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
     with search.clock("database"):
         passages = search.reader.passages(found.passages, found.scores)
-    traced = replace(_trace(search, found, passages, "twice"), bridges=bridges) if trace else None
-    return Found(passages, traced, strategy=None if bridges or search.reader.has_pairs() else "linked")
+    with search.clock("database"):
+        ran = "linked" if bridges is None and not search.reader.has_pairs() else None
+    walked = "twice" if bridges else "whole graph" if search.names.size <= walks.WHOLE else "neighbourhood"
+    return Found(passages, replace(_trace(search, found, passages, walked), bridges=bridges or []) if trace else None, strategy=ran)
 
 
 def _proprag(search: Search, question: str, k: int, recipe: Recipe, *, trace: bool) -> Found:

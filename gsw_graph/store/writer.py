@@ -25,7 +25,7 @@ BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sen
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
-_QUEUE = 16  # batches that wait: the first ones take longer than to embed the next, as Java is not warm yet
+_QUEUE = 32  # batches that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
 
 
 @dataclass(slots=True)

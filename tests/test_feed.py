@@ -1,0 +1,52 @@
+"""The first half of a load: how many passages a window has when."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from gsw_graph import feed
+from gsw_graph.extract import Rules
+from gsw_graph.feed import Feed, Tally
+from gsw_graph.model import Document, Passage
+
+SECONDS = 30
+
+
+def document(number: int) -> Document:
+    return Document(f"d{number}", "", (Passage(f"Then it rained {number} times.", "", 0),), "text")
+
+
+def test_a_window_does_not_wait_for_more_while_embedding_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "COMPARED", 1)
+    held: queue.Queue[bool] = queue.Queue()
+
+    def slow() -> Iterator[Document]:
+        for number in range(feed._LEAST + 1):
+            yield document(number)
+        assert held.get(timeout=SECONDS), "the first window came before all was read"
+        yield document(100)
+
+    with Feed(slow(), lambda _: {}, Rules("none"), Tally()) as windows:
+        found = (window for window in windows if window is not None)
+        first = next(found)
+        assert feed._LEAST <= first.passages < Rules.window
+        held.put(True)
+        rest = sum(window.passages for window in found)
+    assert first.passages + rest == feed._LEAST + 2
+
+
+def test_windows_are_whole_while_embedding_is_behind() -> None:
+    total = 3 * Rules.window + 5
+    with Feed(map(document, range(total)), lambda _: {}, Rules("none"), Tally()) as windows:
+        sizes = []
+        for window in windows:
+            if window is not None:
+                sizes.append(window.passages)
+                time.sleep(0.5)  # as embedding does: meanwhile whole windows wait
+    assert sum(sizes) == total
+    assert max(sizes) == Rules.window
+    assert len(sizes) <= 5
