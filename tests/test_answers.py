@@ -11,7 +11,8 @@ from chain_fakes import Find, pair, plan, scored
 from gsw_graph.answer import chains as module
 from gsw_graph.answer import from_chains
 from gsw_graph.answer.chains import Said
-from gsw_graph.answer.confidence import FITTED, confidence
+from gsw_graph.answer.confidence import FITTED
+from gsw_graph.answer.confidence import confidence as chance
 from gsw_graph.answer.quote import quote
 from gsw_graph.plan import Plan
 from gsw_graph.results import QA, Citation, Hop, RankedPassage
@@ -152,9 +153,9 @@ def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
     }
     assert set(FITTED) == set(by_hand)
     for strategy, logit in by_hand.items():
-        assert confidence(hops, chains, strategy) == pytest.approx(1 / (1 + math.exp(-logit)))
-        assert confidence([], [], strategy) == 0.0
-    assert confidence(hops, chains, "fusion") < confidence(hops, chains, "ricr"), "its scores are raised by walks"
+        assert chance(hops, chains, strategy) == pytest.approx(1 / (1 + math.exp(-logit)))
+        assert chance([], [], strategy) == 0.0
+    assert chance(hops, chains, "fusion") < chance(hops, chains, "ricr"), "its scores are raised by walks"
 
 
 def test_the_confidence_of_better_chains_is_higher() -> None:
