@@ -25,7 +25,7 @@ BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sen
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
-_QUEUE = 32  # batches that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
+QUEUE_BYTES = 32_000_000  # that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
 
 
 @dataclass(slots=True)
@@ -68,7 +68,8 @@ class Writer:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._queue: queue.Queue[Batch | None] = queue.Queue(_QUEUE)
+        self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
+        self._waiting, self._room = 0, threading.Condition()  # bytes in the queue
         self._failure: BaseException | None = None
         self._dropped = False
         self.seconds = 0.0
@@ -86,8 +87,11 @@ class Writer:
             self._raise()
 
     def put(self, batch: Batch) -> None:
-        """Hand a batch over; waits while the queue is full."""
+        """Hand a batch over; waits while as much as may wait is there."""
         self._raise()
+        with self._room:
+            self._room.wait_for(lambda: self._waiting < QUEUE_BYTES)
+            self._waiting += batch.bytes
         self._queue.put(batch)
 
     def _raise(self) -> None:
@@ -96,6 +100,9 @@ class Writer:
 
     def _work(self) -> None:
         while (batch := self._queue.get()) is not None:
+            with self._room:
+                self._waiting -= batch.bytes
+                self._room.notify()
             if self._failure is not None or self._dropped:
                 continue  # keep the queue moving so that nobody waits for ever
             start = perf_counter()

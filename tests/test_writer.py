@@ -1,0 +1,62 @@
+"""What may wait for the writer: so many bytes, and what comes after waits outside."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gsw_graph.store import writer
+from gsw_graph.store.writer import Batch, Writer
+
+SECONDS = 30
+CONNECTION: Any = SimpleNamespace(session=nullcontext, dialect=SimpleNamespace(name="none"))
+
+
+def batch(number: int) -> Batch:
+    return Batch(documents=[str(number)], bytes=6)
+
+
+def test_what_does_not_fit_waits_until_something_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "QUEUE_BYTES", 10)
+    begun, go_on, written = threading.Event(), threading.Event(), []
+
+    def slow(session: object, one: Batch, dialect: str) -> None:
+        begun.set()
+        assert go_on.wait(SECONDS)
+        written.extend(one.documents)
+
+    monkeypatch.setattr(writer, "write", slow)
+    with Writer(CONNECTION) as found:
+        found.put(batch(0))
+        assert begun.wait(SECONDS)
+        found.put(batch(1))
+        found.put(batch(2))  # 6 wait: there is room yet
+        last = threading.Thread(target=found.put, args=(batch(3),))
+        last.start()
+        last.join(0.2)
+        assert last.is_alive(), "12 wait"
+        go_on.set()
+        last.join(SECONDS)
+        assert not last.is_alive()
+    assert written == ["0", "1", "2", "3"]
+
+
+def test_a_failure_frees_who_waits_and_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "QUEUE_BYTES", 1)
+
+    def broken(session: object, one: Batch, dialect: str) -> None:
+        raise ValueError("no disk")
+
+    monkeypatch.setattr(writer, "write", broken)
+
+    def load() -> None:
+        with Writer(CONNECTION) as found:
+            for number in range(100):
+                found.put(batch(number))
+
+    with pytest.raises(ValueError, match="no disk"):
+        load()
