@@ -1,0 +1,330 @@
+"""Endpoints that rerank, of every shape, also broken ones."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import ModelError
+from gsw_graph.inference import http_reranker, reranker
+from gsw_graph.inference.http_reranker import HttpReranker
+
+KEY = "sk-very-secret"
+Answer = Callable[[dict[str, Any]], "tuple[int, dict[str, str], str]"]
+SCORES = {"good": 0.9, "fair": 0.5, "bad": 0.05, "best": 0.99}
+QUERIES = [("q1", "bad"), ("q2", "good"), ("q1", "good"), ("q1", "bad"), ("q2", "fair"), ("q1", "best")]
+WANTED = [0.05, 0.9, 0.9, 0.05, 0.5, 0.99]
+
+
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-logits))
+
+
+class Endpoint:
+    """A server that answers as it is told, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.answer: Answer = cohere
+        self.asked: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                endpoint.asked.append(body | {"path": self.path})
+                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
+                status, headers, text = endpoint.answer(body)
+                self.send_response(status)
+                for name, value in {"Content-Length": str(len(text.encode())), **headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(text.encode())
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients that did not wait
+        self.url = f"http://127.0.0.1:{self.server.server_port}/v1/rerank"
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    monkeypatch.setattr(http_reranker, "BACKOFF", 0.01)
+    made = Endpoint()
+    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+def ok(reply: Any) -> tuple[int, dict[str, str], str]:
+    return 200, {}, json.dumps(reply)
+
+
+def scored(documents: list[str], name: str = "relevance_score") -> list[dict[str, Any]]:
+    """Best first, as servers answer."""
+    found = [{"index": i, name: SCORES.get(text, 0.1), "document": {"text": text}} for i, text in enumerate(documents)]
+    return sorted(found, key=lambda result: -result[name])
+
+
+def cohere(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+    if unknown := body.keys() - {"model", "query", "documents", "top_n"}:
+        return 422, {}, json.dumps({"message": f"unknown field: parameter '{unknown.pop()}' is not a valid field"})
+    return ok({"id": "x", "results": scored(body["documents"]), "meta": {}})
+
+
+def voyage(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+    return ok({"object": "list", "data": scored(body["documents"]), "model": body["model"]})
+
+
+def tei(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+    if "texts" not in body:
+        return 422, {}, "Failed to deserialize the JSON body into the target type: missing field `texts` at line 1 column 42"
+    if len(body["texts"]) > 32:
+        return 422, {}, json.dumps({"error": f"batch size {len(body['texts'])} > maximum allowed batch size 32", "error_type": "Validation"})
+    return ok(scored(body["texts"], "score"))
+
+
+@pytest.mark.parametrize("shape", [cohere, voyage, tei])
+def test_shapes(endpoint: Endpoint, shape: Answer) -> None:
+    endpoint.answer = shape
+    ranker = HttpReranker(endpoint.url, "some-model", KEY)
+    for _ in range(2):
+        scores = ranker.score(QUERIES)
+        assert scores.dtype == np.float32
+        assert scores == pytest.approx(WANTED)
+    many = [("q", f"{'good' if i % 3 else 'bad'}" if i < 2 else f"text {i}") for i in range(70)]
+    assert ranker.score(many) == pytest.approx([0.05, 0.9, *[0.1] * 68])
+    assert {body["path"] for body in endpoint.asked} == {"/v1/rerank"}
+    assert {headers["authorization"] for headers in endpoint.headers} == {f"Bearer {KEY}"}
+
+
+def test_one_request_a_query(endpoint: Endpoint) -> None:
+    ranker = HttpReranker(endpoint.url)
+    ranker.score(QUERIES)
+    asked = sorted(endpoint.asked, key=lambda body: body["query"])
+    assert asked == [
+        {"path": "/v1/rerank", "query": "q1", "documents": ["bad", "good", "best"]},
+        {"path": "/v1/rerank", "query": "q2", "documents": ["good", "fair"]},
+    ]
+    assert "authorization" not in endpoint.headers[0]
+    endpoint.asked.clear()
+    assert ranker.score([]).shape == (0,)
+    assert endpoint.asked == []
+    documents = ["good" if i == 700 else f"d{i}" for i in range(1001)]
+    scores = ranker.score([("q", document) for document in documents])
+    assert np.flatnonzero(scores > 0.5).tolist() == [700]
+    assert sorted(len(body["documents"]) for body in endpoint.asked) == [1, 500, 500]
+    ranker.score([("a \ud800", "b")])
+    assert endpoint.asked[-1]["query"] == "a ?"
+
+
+def test_texts_are_asked_for_once(endpoint: Endpoint) -> None:
+    endpoint.answer = tei
+    ranker = HttpReranker(endpoint.url)
+    ranker.score([("q", "good")])
+    ranker.score([("q", f"d{i}") for i in range(33)])
+    assert ["documents" in body for body in endpoint.asked] == [True, False, False, False]
+    assert all(body["truncate"] for body in endpoint.asked[1:])
+
+
+def test_queries_go_at_once(endpoint: Endpoint) -> None:
+    together = threading.Barrier(4)
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+        together.wait(10)  # broken, which ends the connection, if they come one after the other
+        return cohere(body)
+
+    endpoint.answer = answer
+    scores = HttpReranker(endpoint.url).score([(f"q{i}", text) for i, text in enumerate(SCORES)])
+    assert scores == pytest.approx([*SCORES.values()])
+
+
+def test_threads_may_share_it(endpoint: Endpoint) -> None:
+    ranker, found = HttpReranker(endpoint.url), []
+    threads = [threading.Thread(target=lambda: found.append(ranker.score(QUERIES))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 6
+    assert all(scores == pytest.approx(WANTED) for scores in found)
+
+
+def test_logits_are_seen_and_remembered(endpoint: Endpoint) -> None:
+    logits = {"best": 7.7, "good": 0.8, "bad": -11.0, "worst": -40.0}
+    endpoint.answer = lambda body: ok({"results": [{"index": i, "relevance_score": logits[text]} for i, text in enumerate(body["documents"])]})
+    ranker = HttpReranker(endpoint.url)
+    scores = ranker.score([("q1", "good"), ("q2", "best"), ("q2", "bad"), ("q2", "worst")])
+    assert scores == pytest.approx(sigmoid(np.array([0.8, 7.7, -11.0, -40.0])))  # also q1, whose reply alone does not show it
+    assert scores[2] > scores[3] > 0
+    assert ranker.score([("q", "good")]) == pytest.approx(sigmoid(np.array([0.8])))
+    assert HttpReranker(endpoint.url).score([("q", "bad")]) == pytest.approx(sigmoid(np.array([-11.0])))
+    assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.8])  # another reranker has not seen it
+
+
+def test_rounding_is_no_logit(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda body: ok({"results": [{"index": 0, "relevance_score": 1.0000002}, {"index": 1, "relevance_score": -1e-7}]})
+    assert HttpReranker(endpoint.url).score([("q", "a"), ("q", "b")]).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ('{"results": [{"index": 0, "relevance_score": 0.1}]}', "each of 2 documents one score"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 0, "relevance_score": 0.2}]}', "each of 2 documents one score"),
+        (
+            '{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 0.2}, {"index": 1, "relevance_score": 0.3}]}',
+            "each of 2 documents one score",
+        ),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 2, "relevance_score": 0.2}]}', "each of 2 documents one score"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": -1, "relevance_score": 0.2}]}', "each of 2 documents one score"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": "1", "relevance_score": 0.2}]}', "each of 2 documents one score"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": NaN}]}', "each of 2 documents one score"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 1e999}]}', "each of 2 documents one score"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": null}]}', "none that is known"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1}]}', "none that is known"),
+        ('{"results": [{"index": 0, "relevance_score": 1' + "0" * 400 + "}]}", "none that is known"),
+        ('{"results": [0.1, 0.2]}', "none that is known"),
+        ('{"results": {"index": 0}}', "none that is known"),
+        ('{"error": "no"}', "none that is known"),
+        ('"results"', "none that is known"),
+        ("null", "none that is known"),
+        ("[" * 100_000, "none that is known"),
+        ("<html>", "none that is known"),
+        ("", "none that is known"),
+    ],
+)
+def test_broken_replies(endpoint: Endpoint, reply: str, said: str) -> None:
+    endpoint.answer = lambda body: (200, {}, reply)
+    with pytest.raises(ModelError, match=said) as caught:
+        HttpReranker(endpoint.url, "m", KEY).score([("q", "a"), ("q", "b")])
+    assert str(caught.value).startswith(endpoint.url.removeprefix("http://").removesuffix("/v1/rerank") + ":")
+    assert "GSWGRAPH_RERANKER" in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert len(endpoint.asked) == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_asked_again_after_a_passing_fault(endpoint: Endpoint, status: int) -> None:
+    endpoint.answer = lambda body: cohere(body) if len(endpoint.asked) == 3 else (status, {}, "busy")
+    assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.9])
+    assert len(endpoint.asked) == 3
+
+
+@pytest.mark.parametrize(("status", "hint"), [(429, "Wait"), (500, "GSWGRAPH_RERANKER")])
+def test_three_tries_at_most(endpoint: Endpoint, status: int, hint: str) -> None:
+    endpoint.answer = lambda body: (status, {}, "busy")
+    with pytest.raises(ModelError, match=rf"answered {status} [\w ]+: busy. .*{hint}"):
+        HttpReranker(endpoint.url).score([("q", "good")])
+    assert len(endpoint.asked) == 3
+
+
+def test_retry_after(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda body: cohere(body) if len(endpoint.asked) > 1 else (429, {"Retry-After": "1"}, "")
+    start = time.monotonic()
+    assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.9])
+    assert 1 <= time.monotonic() - start < 5
+    for too_long in ("3600", "inf", formatdate(time.time() + 3600, usegmt=True)):
+        endpoint.asked.clear()
+        endpoint.answer = lambda body, value=too_long: (429, {"Retry-After": value}, "")  # type: ignore[misc]
+        with pytest.raises(ModelError, match="429"):
+            HttpReranker(endpoint.url).score([("q", "good")])
+        assert len(endpoint.asked) == 1
+    for odd in ("soon", "-5", "nan", formatdate(time.time() - 3600, usegmt=True), "Mon, 99 Foo 2026"):
+        endpoint.asked.clear()
+        endpoint.answer = lambda body, value=odd: (429, {"Retry-After": value}, "")  # type: ignore[misc]
+        with pytest.raises(ModelError, match="429"):
+            HttpReranker(endpoint.url).score([("q", "good")])
+        assert len(endpoint.asked) == 3
+
+
+@pytest.mark.parametrize(("status", "hint"), [(401, "GSWGRAPH_RERANKER_KEY"), (404, "whole url"), (400, "GSWGRAPH_RERANKER_MODEL")])
+def test_refusals_are_final_and_never_show_the_key(endpoint: Endpoint, status: int, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+    endpoint.answer = lambda body: (status, {}, f'{{"message":\n "{"x" * 180}{KEY} is wrong{"x" * 5000}"}}')
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelError, match=hint) as caught:
+        HttpReranker(endpoint.url, "m", KEY + "\n").score([("q", "good")])
+    assert len(endpoint.asked) == 1
+    assert str(status) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert "sk-" not in str(caught.value) + repr(caught.value)
+    assert "***" in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert KEY not in caplog.text
+
+
+def test_a_fault_ends_the_call(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda body: (400, {}, "")
+    with pytest.raises(ModelError, match="400"):
+        HttpReranker(endpoint.url).score([(f"q{i}", "good") for i in range(200)])
+    assert len(endpoint.asked) < 100
+
+
+def test_hanging_server(endpoint: Endpoint) -> None:
+    free = threading.Event()
+    endpoint.answer = lambda body: (free.wait(20), cohere(body))[1]
+    start = time.monotonic()
+    with pytest.raises(ModelError, match="did not answer in time, 3 times"):
+        HttpReranker(endpoint.url, key=KEY, timeout=0.1).score([("q", "good")])
+    assert time.monotonic() - start < 5
+    free.set()
+    assert len(endpoint.asked) == 3
+
+
+def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_reranker, "BACKOFF", 0.01)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and not listening
+        with pytest.raises(ModelError, match=r"cannot be asked \(.*refused.*\), 3 times. Check that it runs"):
+            HttpReranker(f"http://127.0.0.1:{taken.getsockname()[1]}/rerank").score([("q", "good")])
+
+
+def test_redirects_are_not_followed(endpoint: Endpoint) -> None:
+    endpoint.answer = lambda body: (307, {"Location": "/elsewhere"}, "")
+    with pytest.raises(ModelError, match="307"):
+        HttpReranker(endpoint.url, key=KEY).score([("q", "good")])
+    assert [body["path"] for body in endpoint.asked] == ["/v1/rerank"]
+
+
+def test_no_proxy_sees_what_is_for_this_machine(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert HttpReranker(endpoint.url, key=KEY).score([("q", "good")]) == pytest.approx([0.9])
+
+
+def test_urls_and_keys_that_are_refused() -> None:
+    for url in ("http://example.org/rerank", "HTTP://192.168.1.7:8000/rerank", "http://localhost.example.org/rerank"):
+        with pytest.raises(ModelError, match="key would travel unencrypted") as caught:
+            reranker.load(Settings(reranker=url, reranker_key=KEY))
+        assert KEY not in str(caught.value)
+        assert reranker.load(Settings(reranker=url)) is not None
+    for url in ("http://localhost:8000/rerank", "http://[::1]/rerank", "http://127.0.0.3/rerank", "https://example.org/rerank"):
+        assert HttpReranker(url, key=KEY).name == url.split("/")[2]
+    for url, said in (("https://", "no host"), ("https://h:x/rerank", "cannot be read"), ("https://me:hidden@h/rerank", "password in the url")):
+        with pytest.raises(ModelError, match=said) as caught:
+            HttpReranker(url)
+        assert "hidden" not in str(caught.value)
+    for key in ("sk-\nX-Other: 1", "sk-é"):
+        with pytest.raises(ModelError, match="characters that no key has") as caught:
+            HttpReranker("https://h/rerank", key=key)
+        assert "sk-" not in str(caught.value)
