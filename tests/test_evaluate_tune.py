@@ -105,11 +105,12 @@ def test_tuning_says_how_it_was_asked_and_what_failed():
         ({"walk.STEPS": [3]}, {"metric": "luck"}, "no metric"),
         ({"walk.STEPS": [3]}, {"metric": "recall@10", "k": 3}, "no recall@10 among 3 passages"),
         ({"walk.STEPS": [3]}, {"metric": "f1"}, "nothing is answered"),
-        ({"walk.STEPS": [3]}, {"folds": 3}, "2 questions cannot be dealt into 3 folds"),
+        ({"fusion.ASK": [0.5]}, {"metric": "em", "strategy": "fusion", "plans": "none"}, "nothing is answered"),
+        ({"walk.STEPS": [3]}, {"folds": 3}, "2 questions that have recall@5 cannot be dealt into 3 folds"),
     ],
 )
 def test_what_cannot_be_tuned_is_said_before_anything_is_asked(grid, options, message):
     memory = FakeMemory(lambda question, strategy: [1])
     with pytest.raises(InputError, match=message):
-        tune(memory, questions(record("a", 1), record("b", 1)), "linked", grid, **{"folds": 2, **options})
+        tune(memory, questions(record("a", 1), record("b", 1)), grid=grid, **{"strategy": "linked", "folds": 2, **options})
     assert memory.calls == []
