@@ -30,7 +30,7 @@ def main() -> None:
     texts = [p.full_text for item in loaders.read(arguments.paths) if isinstance(item, Document) for p in item.passages]
     embedder = Embedder.load(Settings.from_env())
     embedder.encode(texts[:64])
-    print(f"{len(texts)} passages, {embedder.runner}, {os.cpu_count()} processors")
+    print(f"{len(texts)} passages, {embedder.backend} on {embedder.device}, {os.cpu_count()} processors")
     ratios = []
     for _ in range(arguments.rounds):
         start = time.perf_counter()
