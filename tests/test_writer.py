@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+import time
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -60,3 +62,33 @@ def test_a_failure_frees_who_waits_and_is_raised(monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(ValueError, match="no disk"):
         load()
+
+
+def test_ctrl_c_while_the_last_batches_are_written_waits_for_the_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, written, main = threading.Event(), threading.Event(), [], threading.get_ident()
+
+    def slow(session: object, one: Batch, dialect: str) -> None:
+        begun.set()
+        assert go_on.wait(SECONDS)
+        written.extend(one.documents)
+
+    def interrupt() -> None:
+        assert begun.wait(SECONDS)
+        time.sleep(0.1)  # until the load waits for the writer
+        signal.pthread_kill(main, signal.SIGINT)
+        time.sleep(0.1)
+        go_on.set()
+
+    monkeypatch.setattr(writer, "write", slow)
+    helper = threading.Thread(target=interrupt)
+
+    def load() -> None:
+        with Writer(CONNECTION) as found:
+            found.put(batch(0))
+            found.put(batch(1))
+            helper.start()
+
+    with pytest.raises(KeyboardInterrupt):
+        load()
+    assert written == ["0"], "the one under way is whole when the load ends, and none is begun"
+    helper.join(SECONDS)

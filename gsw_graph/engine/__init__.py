@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,7 @@ class Connection:
 
 def connect(settings: Settings) -> Connection:
     """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded engine."""
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # what the driver would say stands in our errors
     if "://" in settings.memory:
         from gsw_graph.engine import neo4j as engine
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 from dataclasses import dataclass
@@ -75,7 +74,6 @@ def connect(settings: Settings) -> Connection:
         from gsw_graph.engine import local
 
         password = local.password_for(settings, address.port)
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # what it would say stands in our error
     auth = None if password is None else (address.username or settings.username, password)
     driver = None
     try:

@@ -71,7 +71,7 @@ class Writer:
         self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._waiting, self._room = 0, threading.Condition()  # bytes in the queue
         self._failure: BaseException | None = None
-        self._dropped = False
+        self._dropped, self._ended = False, threading.Event()
         self.seconds = 0.0
         self._thread = threading.Thread(target=self._work, name="gswgraph-writer", daemon=True)
 
@@ -82,7 +82,12 @@ class Writer:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._dropped = kind is not None
         self._queue.put(None)
-        self._thread.join()
+        try:
+            self._ended.wait()  # no join: Python takes a thread for ended where Ctrl-C breaks into one (bpo-45274)
+        except BaseException:  # end what was begun before the engine goes
+            self._dropped = True
+            self._ended.wait()
+            raise
         if kind is None:
             self._raise()
 
@@ -112,6 +117,7 @@ class Writer:
             except BaseException as failure:  # raised in the thread that waits
                 self._failure = failure
             self.seconds += perf_counter() - start
+        self._ended.set()
 
 
 def write(session: Any, batch: Batch, dialect: str) -> None:
