@@ -109,6 +109,7 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
         *more_jvm_args,
         f"-Djava.util.logging.config.file={Path(__file__).with_name('quiet_logging.properties')}",
         f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",
+        f"-Darcadedb.vectorIndex.graphBuildParallelism={os.cpu_count() or 1}",  # the default leaves a core to others, and a load has none at that time
         f"-Darcadedb.bolt.maxMessageSize={MESSAGE_BYTES}",
         f"-Darcadedb.bolt.packstream.maxValueLength={MESSAGE_BYTES}",
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.results import RankedPassage
-from gsw_graph.store.statements import statement
+from gsw_graph.store.statements import Unlogged, statement
 
 if TYPE_CHECKING:
     from neo4j import Record
@@ -52,6 +52,7 @@ class Reader:
 
         self.round_trips += 1
         text = statement(name, self._connection.dialect.name)
+        parameters = {key: Unlogged(value) if isinstance(value, list) else value for key, value in parameters.items()}
         try:  # a read that commits itself is one message there and back, a transaction two or three
             with self._connection.session(default_access_mode="READ") as session:
                 return [dict(record) for record in session.run(text, parameters)]  # .data() would walk through every byte of a packed vector

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import EngineError
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
-from gsw_graph.store.statements import statement
+from gsw_graph.store.statements import Unlogged, statement
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
@@ -188,7 +188,7 @@ def _write_whole(tx: ManagedTransaction, batch: Batch, replaced: list[str], dial
 def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], dialect: str) -> None:
     tx.run(statement("write/stamp")).consume()
     for name, rows in statements:
-        record = tx.run(statement(f"write/{name}", dialect), rows=rows).single()
+        record = tx.run(statement(f"write/{name}", dialect), rows=Unlogged(rows)).single()
         wanted = sum(len(row["places"]) for row in rows) if name == "entities" else len(rows)
         if record is not None and record["written"] != wanted:
             raise EngineError(
