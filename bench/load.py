@@ -2,7 +2,8 @@
 
     python bench/load.py [PATH...] [--rounds 3] [--memory URL]
 
-Without a path: the example corpus. Each round embeds all passages with the embedder of the load, then loads them into an empty memory (a server's is emptied).
+Without a path: the example corpus. Each round embeds every text of the load once with its embedder (of workspaces pairs, propositions and verb phrases too),
+then loads them into an empty memory (a server's is emptied).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from pathlib import Path
 
 from gsw_graph import Memory, Settings, loaders
 from gsw_graph.inference.embedder import Embedder
-from gsw_graph.model import Document
+from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.pipeline import texts
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
 
@@ -27,14 +29,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory")
     arguments = parser.parse_args()
-    texts = [p.full_text for item in loaders.read(arguments.paths) if isinstance(item, Document) for p in item.passages]
+    workspaces = [Workspace(item, "none") if isinstance(item, Document) else item for item in loaders.read(arguments.paths) if not isinstance(item, Failure)]
+    some = list(dict.fromkeys(text for workspace in workspaces for part in texts(workspace, "new") for text in part))
+    passages = sum(len(workspace.document.passages) for workspace in workspaces)
     embedder = Embedder.load(Settings.from_env())
-    embedder.encode(texts[:64])
-    print(f"{len(texts)} passages, {embedder.backend} on {embedder.device}, {os.cpu_count()} processors")
+    embedder.encode(some[:64])
+    print(f"{passages} passages, {len(some)} texts, {embedder.backend} on {embedder.device}, {os.cpu_count()} processors")
     ratios = []
     for _ in range(arguments.rounds):
         start = time.perf_counter()
-        embedder.encode(texts)
+        embedder.encode(some)
         alone = time.perf_counter() - start
         with tempfile.TemporaryDirectory() as folder, Memory.open(arguments.memory or f"{folder}/memory") as memory:
             memory.forget(everything=True)

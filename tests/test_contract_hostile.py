@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
+import samples
 from contract import HOSTILE, by_query, expected_counts
 from dump import dump, version
 
@@ -60,3 +62,16 @@ def test_hostile_sources_are_forgotten_by_their_names(hostile: Memory) -> None:
     names = [row["s"] for row in hostile.cypher("MATCH (d:Document) RETURN d.source AS s").rows]
     assert sorted(hostile.forget(*names).forgotten) == sorted(names)
     assert [label for label, _, _ in dump(hostile)["nodes"]] == ["Memory"]
+
+
+def test_no_text_and_no_vector_is_made_into_a_line_of_the_drivers_log(sample: Memory, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """The driver makes such a line for every statement, read or not: of a vector that takes longer than sending it."""
+    with caplog.at_level(logging.DEBUG, logger="neo4j"):
+        assert sample.load(*samples.write(tmp_path), replace=True).documents.replaced
+        assert sample.ask("Who is Ana Ruiz?", strategy="ricr", plan=["What place did Ana Ruiz come from?", "What lies in #1?"]).passages
+    said = [record.getMessage() for record in caplog.records if " RUN " in record.getMessage()]
+    assert any("items>" in line for line in said), "statements are logged"
+    texts = [row["text"] for row in sample.cypher("MATCH (n:Passage|QAPair|Proposition) RETURN coalesce(n.text, n.question) AS text").rows]
+    assert texts
+    assert [text for text in texts if any(text in line for line in said)] == []
+    assert max(map(len, said)) < 10_000

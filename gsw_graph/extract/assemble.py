@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
 
 from gsw_graph.extract.dates import find_dates
 from gsw_graph.model import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
@@ -123,18 +125,34 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
     known = words_of(keys) if words is None else words
     tokens = list(WORD.finditer(text))
     # Most of a text is in no name; only what lies between such words needs its normal form.
-    free = [known.issuperset(WORD.findall(normalise(token[0]))) for token in tokens]
+    free = [known.issuperset(_parts(token[0])) for token in tokens]
     found: list[tuple[int, str]] = []
-    for length in range(min(_LONGEST, len(tokens)), 0, -1):
-        for first in range(len(tokens) - length + 1):
-            if not all(free[first : first + length]):
-                continue
-            part = tokens[first : first + length]
-            key = normalise(text[part[0].start() : part[-1].end()])
-            if key in keys and any(token[0].casefold() not in _SMALL_WORDS for token in part):
-                free[first : first + length] = [False] * length
-                found.append((first, key))
+    for begin, end in _runs(free):
+        for length in range(min(_LONGEST, end - begin), 0, -1):
+            for first in range(begin, end - length + 1):
+                if not all(free[first : first + length]):
+                    continue
+                part = tokens[first : first + length]
+                key = normalise(text[part[0].start() : part[-1].end()])
+                if key in keys and any(token[0].casefold() not in _SMALL_WORDS for token in part):
+                    free[first : first + length] = [False] * length
+                    found.append((first, key))
     return list(dict.fromkeys(key for _, key in sorted(found)))
+
+
+@lru_cache(maxsize=65536)
+def _parts(word: str) -> tuple[str, ...]:
+    return tuple(WORD.findall(normalise(word)))
+
+
+def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Where flags are set in a row: from, to (exclusive)."""
+    begin = 0
+    for is_set, run in groupby(list(flags)):
+        end = begin + sum(1 for _ in run)
+        if is_set:
+            yield begin, end
+        begin = end
 
 
 def words_of(keys: Iterable[str]) -> frozenset[str]:
