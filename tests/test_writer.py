@@ -74,7 +74,7 @@ def test_ctrl_c_while_the_last_batches_are_written_waits_for_the_one_under_way(m
 
     def interrupt() -> None:
         assert begun.wait(SECONDS)
-        time.sleep(0.1)  # until the load waits for the writer
+        time.sleep(0.3)  # until the load waits for the writer
         signal.pthread_kill(main, signal.SIGINT)
         time.sleep(0.1)
         go_on.set()

@@ -80,12 +80,13 @@ class Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._dropped = kind is not None
-        self._queue.put(None)
         try:
+            self._dropped = kind is not None
+            self._queue.put(None)
             self._ended.wait()  # no join: Python takes a thread for ended where Ctrl-C breaks into one (bpo-45274)
         except BaseException:  # end what was begun before the engine goes
             self._dropped = True
+            self._queue.put(None)
             self._ended.wait()
             raise
         if kind is None:
