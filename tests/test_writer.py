@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -64,6 +65,7 @@ def test_a_failure_frees_who_waits_and_is_raised(monkeypatch: pytest.MonkeyPatch
         load()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_while_the_last_batches_are_written_waits_for_the_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on, written, main = threading.Event(), threading.Event(), [], threading.get_ident()
 
