@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from gsw_graph.config import Settings
 
+_SILENT = logging.NullHandler()  # one, so that a second connection adds no other
+
 
 class Dialect(Protocol):
     """What differs between servers: index DDL, waiting for it, and how to tell a read from a write."""
@@ -54,7 +56,7 @@ class Connection:
 
 def connect(settings: Settings) -> Connection:
     """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded engine."""
-    logging.getLogger("neo4j").addHandler(logging.NullHandler())  # what the driver would say stands in our errors
+    logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say stands in our errors
     if "://" in settings.memory:
         from gsw_graph.engine import neo4j as engine
     else:

@@ -148,7 +148,7 @@ def _parts(word: str) -> tuple[str, ...]:
 def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """Where flags are set in a row: from, to (exclusive)."""
     begin = 0
-    for is_set, run in groupby(list(flags)):
+    for is_set, run in groupby(flags):
         end = begin + sum(1 for _ in run)
         if is_set:
             yield begin, end
