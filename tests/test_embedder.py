@@ -170,6 +170,29 @@ made.encode([f"text {n} " * (1 + n % 30) for n in range(300)])
         assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_after_another_thread_dropped_the_embedder(settings: Settings, embedder: Embedder) -> None:
+    program = """if True:
+        import os, signal, sys, threading, time
+        from pathlib import Path
+        from gsw_graph.inference.openvino_backend import OpenVinoBackend
+
+        kept = [OpenVinoBackend(Path(sys.argv[1]))]
+        dropper = threading.Thread(target=kept.clear)
+        dropper.start()
+        dropper.join()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(30)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    folder = next(path.parent for path in settings.cache_dir.rglob("meta.json"))
+    ended = python(program, folder)
+    assert (ended.returncode, ended.stdout) == (0, "interrupted\n"), ended.stderr
+
+
 def test_texts_beyond_the_limit_are_cut(embedder: Embedder) -> None:
     words = "alpha beta gamma delta " * 200
     assert cosines(embedder.encode([words]), embedder.encode([words + "something else entirely"]))[0] > 1 - 1e-6

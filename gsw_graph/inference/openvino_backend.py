@@ -32,6 +32,8 @@ BATCH_TOKENS = 1024
 STEP = {"bf16": 8, "f32": 1}  # of lengths in bulk: preparing kernels for a new shape costs more than a few empty tokens where these are cheap
 WINDOW = 4096  # texts that are tokenised together
 DAY = 86_400
+_CORE: list[Any] = []
+_CORE_LOCK = threading.Lock()
 
 
 class OpenVinoBackend:
@@ -43,8 +45,6 @@ class OpenVinoBackend:
     backend, device = "openvino", "cpu"
 
     def __init__(self, folder: Path, precision: str | None = None) -> None:
-        with no_openvino_telemetry():
-            from openvino import Core
         from tokenizers import Tokenizer
 
         self.folder = folder
@@ -56,7 +56,7 @@ class OpenVinoBackend:
         self._prompts: dict[str, str] = meta["prompts"]
         self._inputs: list[str] = meta["inputs"]
         self._pad: int = meta["pad"]
-        self._core = Core()
+        self._core = _core()
         self.precision = precision or ("bf16" if meta["bf16"] and _has_fast_bf16(self._core) else "f32")
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self._model = self._core.read_model(str(folder / GRAPH))
@@ -223,6 +223,20 @@ def _write_graph(model: Any, folder: Path) -> dict[str, Any]:
         fast.enable_truncation(**truncation)
     prompts = {kind: (getattr(model, "prompts", None) or {}).get(kind) or "" for kind in ("query", "document")}
     return {"inputs": list(example), "pad": tokenizer.pad_token_id, "prompts": prompts}
+
+
+def _core() -> Any:
+    """OpenVINO's one core of this process, kept to its end.
+
+    On Linux, OpenVINO's CPU plugin gives the thread that loads it another signal stack and frees that with the last core, in whatever thread
+    this happens: the next signal of the first thread, Ctrl-C for one, would end the program with a segmentation fault.
+    """
+    with _CORE_LOCK:
+        if not _CORE:
+            with no_openvino_telemetry():
+                from openvino import Core
+            _CORE.append(Core())
+        return _CORE[0]
 
 
 def _has_fast_bf16(core: Any) -> bool:
