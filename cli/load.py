@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -60,9 +59,8 @@ def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool,
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    stdin = sys.stdin.buffer if "-" in paths else None
     with open_memory(url, create=True, llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
-        report = memory.load(*paths, stdin=stdin, progress=progress, **options)
+        report = memory.load(*paths, progress=progress, **options)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -165,7 +165,7 @@ class Memory:
         asking = Asking(question, strategy, plan, k, answer, trace)
         state = self._ready()
         chat = self.chat if llm and self._settings.llm else None
-        search = self._search(state, chains=strategy == "ricr" or plan is not None or chat is not None) if state else None
+        search = self._search(state, chains=strategy == "ricr" or plan not in (None, False) or chat is not None) if state else None
         try:
             found = ask(asking, search, chat, on_text)
         except StoppedError as error:  # what stopped it may be over when the next question comes

@@ -56,7 +56,7 @@ def _items(names: list[str], stdin: BinaryIO | None) -> Iterator[Item]:
     seen: set[Path] = set()
     for name in dict.fromkeys(names):
         if name == "-":
-            yield from _read_file("stdin", None, stdin or sys.stdin.buffer)
+            yield from _read_file("stdin", None, stdin or _standard_input())
             continue
         for path in walk(Path(name), seen):
             if isinstance(path, Failure):
@@ -67,6 +67,15 @@ def _items(names: list[str], stdin: BinaryIO | None) -> Iterator[Item]:
                     yield from _read_file(path.as_posix(), path.resolve(), stream)
             except OSError as error:
                 yield unreadable(path, error)
+
+
+def _standard_input() -> BinaryIO:
+    """The process's, by a buffer of its own: a load that is interrupted leaves the thread behind that reads it, and Python, which closes `sys.stdin` at the
+    end of a program, aborts where a thread is in the midst of reading that."""
+    try:
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    except (OSError, ValueError):  # one that a program has put in its place
+        return sys.stdin.buffer
 
 
 def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,13 @@ def killed(*_: object, **__: object) -> None:
 
 def nothing(done: int, sent: int) -> None:
     assert 0 <= done <= sent
+
+
+def until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def batches(server: ModelServer) -> int:
@@ -198,8 +206,7 @@ def test_a_plain_load_pays_nothing_that_a_batch_brings(settings: Settings, serve
         chat.batches().fetch(pairs(documents), killed)
     with Chat.open(settings) as chat:
         (id_,) = chat._batched.open(chat._calls.wire.end.host, "m")
-        while not chat._calls.wire.client().batches.retrieve(id_).output_file_id:
-            pass
+        until(lambda: chat._calls.wire.client().batches.retrieve(id_).output_file_id)
         ask_all(chat, documents)
         assert not chat._batched.open(chat._calls.wire.end.host, "m")
         total = chat.ledger.total()
@@ -239,8 +246,7 @@ def test_a_plain_load_asks_what_a_batch_did_not_bring(
             chat.batches().fetch(pairs(documents), killed)
     with Chat.open(settings) as chat:
         (id_,) = chat._batched.open(chat._calls.wire.end.host, "m")
-        while chat._calls.wire.client().batches.retrieve(id_).status not in batch.ENDED:
-            pass
+        until(lambda: chat._calls.wire.client().batches.retrieve(id_).status in batch.ENDED)
         server.faults = ()
         ask_all(chat, documents)
     assert batches(server) == 1
@@ -298,8 +304,7 @@ def brought(server: ModelServer) -> tuple[str, dict[str, Any], bytes]:
 def test_replies_that_are_gone_from_the_server(settings: Settings, server: ModelServer, documents: list[Document]) -> None:
     with Chat.open(settings) as chat, pytest.raises(KeyboardInterrupt):
         chat.batches().fetch(pairs(documents), killed)
-    while server._batches._look(server._batches._batches["batch_1"])["status"] != "completed":
-        pass
+    until(lambda: server._batches._look(server._batches._batches["batch_1"])["status"] == "completed")
     server._batches._files.clear()
     with Chat.open(settings) as chat:
         with pytest.raises(StoppedError, match=r"batch_1.*without --batch"):

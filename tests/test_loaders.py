@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,21 @@ def test_reading_is_lazy(tmp_path):
 
 
 # --- stdin ---
+
+
+def test_a_program_may_end_while_a_thread_waits_for_stdin():
+    program = """if True:
+        import sys, threading, time
+        from gsw_graph.loaders import read
+
+        threading.Thread(target=lambda: list(read(["-"])), daemon=True).start()
+        time.sleep(1)
+        sys.exit(3)
+    """
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.wait(60)
+        assert process.stderr is not None
+        assert (process.returncode, process.stderr.read()) == (3, "")
 
 
 def test_text_on_stdin_is_named_by_its_content():

@@ -78,14 +78,18 @@ def test_ctrl_c_while_the_last_batches_are_written_waits_for_the_one_under_way(m
         assert begun.wait(SECONDS)
         time.sleep(0.3)  # until the load waits for the writer
         signal.pthread_kill(main, signal.SIGINT)
-        time.sleep(0.1)
+        end = time.monotonic() + SECONDS
+        while not loads[0]._dropped and time.monotonic() < end:
+            time.sleep(0.01)
         go_on.set()
 
     monkeypatch.setattr(writer, "write", slow)
     helper = threading.Thread(target=interrupt)
+    loads: list[Writer] = []
 
     def load() -> None:
         with Writer(CONNECTION) as found:
+            loads.append(found)
             found.put(batch(0))
             found.put(batch(1))
             helper.start()

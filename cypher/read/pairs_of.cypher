@@ -2,4 +2,4 @@
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})<-[:IN]-(pair:QAPair)
 WHERE size(pair.answers) > 0
-RETURN collect(pair.id) AS ids, collect(pair.answers) AS answers, collect(p.id) AS passages, collect(pair.vector) AS vectors
+RETURN collect(pair.answers) AS answers, collect(p.id) AS passages, collect(pair.vector) AS vectors

@@ -93,6 +93,7 @@ class _Later:
 def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any, dict[str, Any]]:
     """The engine on a prepared folder, and its ports and version."""
     import arcadedb_embedded
+    import jpype
     from arcadedb_embedded.server import ArcadeDBServer
 
     os.environ.setdefault("ARCADEDB_JVM_ERROR_FILE", str(folder / "hs_err.log"))
@@ -109,11 +110,13 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
         *more_jvm_args,
         f"-Djava.util.logging.config.file={Path(__file__).with_name('quiet_logging.properties')}",
         f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",
-        f"-Darcadedb.vectorIndex.graphBuildParallelism={os.cpu_count() or 1}",  # the default leaves a core to others, and a load has none at that time
         f"-Darcadedb.bolt.maxMessageSize={MESSAGE_BYTES}",
         f"-Darcadedb.bolt.packstream.maxValueLength={MESSAGE_BYTES}",
     ]
     server = ArcadeDBServer(str(folder), read_password(folder), config, {"heap_size": heap, "jvm_args": jvm_args})
+    # All processors that this process may use, as Java counts them: the default leaves one to others, and a load has none at that time.
+    processors = jpype.JClass("java.lang.Runtime").getRuntime().availableProcessors()
+    jpype.JClass("com.arcadedb.GlobalConfiguration").VECTOR_INDEX_GRAPH_BUILD_PARALLELISM.setValue(processors)
     server.start()
     return server, {"http": http, "bolt": bolt, "version": arcadedb_embedded.__version__}
 

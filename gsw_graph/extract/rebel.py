@@ -5,7 +5,9 @@ The code is free; the published weights are under CC BY-NC-SA 4.0, which forbids
 
 from __future__ import annotations
 
+import atexit
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -52,6 +54,9 @@ class Rebel:
         self.name, self.device = name, device
         self._tokenizer, self._model = _load(name, folder, device)
         self._batch = _BATCH[device]
+        # A load that is interrupted leaves the thread behind that reads, and a program that ends while it is inside torch is aborted.
+        self._reading = threading.Lock()
+        atexit.register(self._reading.acquire)
 
     def extract(self, documents: Sequence[Document]) -> list[tuple[Workspace, list[str]]]:
         """The workspace of each document, and what was left out of it. Raises ModelError.
@@ -112,7 +117,7 @@ class Rebel:
     def _generate(self, texts: list[str]) -> list[str]:
         import torch
 
-        with torch.inference_mode(), quiet_libraries():
+        with self._reading, torch.inference_mode(), quiet_libraries():
             read = self._tokenizer(texts, max_length=LENGTH, truncation=True, padding=True, return_tensors="pt").to(self.device)
             tokens = self._model.generate(
                 input_ids=read["input_ids"], attention_mask=read["attention_mask"], max_length=LENGTH, num_beams=_BEAMS, length_penalty=0.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import takewhile
@@ -42,7 +41,8 @@ Rows = Mapping[str, tuple[Request, Check]]  # by key
 
 
 class Batches:
-    """Batches of one model at one server. ask: as `Chat.ask`. price: None where it is not known. budget: what is sent counts against it."""
+    """Batches of one model at one server. ask: as `Chat.ask`. price: None where it is not known. budget: what is sent counts against it. rest: waits
+    so many seconds, and raises StoppedError when all is to stop."""
 
     def __init__(
         self,
@@ -54,9 +54,10 @@ class Batches:
         estimator: Estimator,
         price: Price | None,
         budget: Budget | None,
+        rest: Callable[[float], None],
     ) -> None:
         self._ask, self._wire, self._cache, self._log, self._ledger = ask, wire, cache, log, ledger
-        self._estimator, self._price, self._budget = estimator, price, budget
+        self._estimator, self._price, self._budget, self._rest = estimator, price, budget, rest
         self._asked = False
         self._charged: dict[str, float] = {}  # to the budget, by key
         self._lost = ""  # a batch that the server does not show
@@ -94,7 +95,7 @@ class Batches:
             except openai.OpenAIError as error:
                 if not isinstance(found := meaning(error, self._wire.end), AgainError):
                     raise
-                time.sleep(max(pause, found.wait))
+                self._rest(max(pause, found.wait))
                 pause = min(2 * pause, LONGEST_POLL)
         return look()
 
@@ -184,7 +185,7 @@ class Batches:
                 waiting(sum(number for number, _ in done), sum(open_.values()))
                 if ended := self._wrong != "" or all(over for _, over in done):
                     continue
-            time.sleep(rest)
+            self._rest(rest)
             pause = min(2 * pause, LONGEST_POLL)
         if self._wrong:
             raise StoppedError(self._wrong, where=self._wire.end.host, hint=WITHOUT)

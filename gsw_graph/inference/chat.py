@@ -100,7 +100,7 @@ class Chat:
     def batches(self) -> Batches:
         """The Batch API of the same server, whose replies `ask` then finds."""
         calls = self._calls
-        return Batches(self.ask, calls.wire, self._cache, self._batched, self.ledger, calls.estimator, calls.price, calls.budget)
+        return Batches(self.ask, calls.wire, self._cache, self._batched, self.ledger, calls.estimator, calls.price, calls.budget, calls.limiter.rest)
 
     def stop(self) -> None:
         """Ends what is going on, for good: calls that wait raise StoppedError now, those under way have five seconds. From any thread."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import queue
 import random
 import re
+import threading
 import time
 import weakref
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import httpx
@@ -72,17 +75,38 @@ class HttpReranker:
         size = TEXTS if self._wants_texts else DOCUMENTS
         jobs = [(query, of[start : start + size]) for query, of in rows.items() for start in range(0, len(of), size)]
         raw = np.empty(len(different))
-        pool = ThreadPoolExecutor(THREADS)
-        try:
-            replies = [pool.submit(self._ask, query, [different[row][1] for row in of]) for query, of in jobs]
-            for (_, of), reply in zip(jobs, replies, strict=True):
-                raw[of] = reply.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for of, scores in self._answers([(of, query, [different[row][1] for row in of]) for query, of in jobs]):
+            raw[of] = scores
         if not self._gives_logits and (raw.min() < -SLACK or raw.max() > 1 + SLACK):
             self._gives_logits = True
             log.info("%s gives scores outside [0, 1]: taken as logits from now on", self.name)
         return (sigmoid(raw) if self._gives_logits else raw.clip(0, 1))[places].astype(np.float32)
+
+    def _answers(self, jobs: list[tuple[list[int], str, list[str]]]) -> Iterator[tuple[list[int], list[float]]]:
+        """The rows of each job with their scores, as they come. In threads of our own: those of an executor would keep an interrupted program alive until the
+        last reply."""
+        left = deque(jobs)
+        replies: queue.SimpleQueue[tuple[list[int], list[float] | BaseException]] = queue.SimpleQueue()
+
+        def work() -> None:
+            with suppress(IndexError):
+                while True:
+                    of, query, documents = left.popleft()
+                    try:
+                        replies.put((of, self._ask(query, documents)))
+                    except BaseException as error:  # raised in the thread that waits
+                        replies.put((of, error))
+
+        for _ in range(min(THREADS, len(jobs))):
+            threading.Thread(target=work, name="gswgraph-rerank", daemon=True).start()
+        try:
+            for _ in jobs:
+                of, found = replies.get()
+                if isinstance(found, BaseException):
+                    raise found
+                yield of, found
+        finally:
+            left.clear()
 
     def _ask(self, query: str, documents: list[str]) -> list[float]:
         """The scores of the documents. Text-embeddings-inference calls them `texts`, and says so when it misses them."""

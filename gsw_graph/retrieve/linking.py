@@ -23,7 +23,7 @@ class Mention:
     key: str
 
 
-@lru_cache(maxsize=1024)  # a walk that goes on from a question asks for its names again
+@lru_cache(maxsize=64)  # a walk that goes on from a question asks for its names again
 def mentions(question: str) -> tuple[Mention, ...]:
     """Every n-gram of up to ten words that could be a name, longest first.
 

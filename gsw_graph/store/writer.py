@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.model import Workspace
 
-MESSAGE_BYTES = 4_000_000  # rows of one statement: the embedded engine takes messages up to 16 MB, and a driver packs a whole one in memory
+MESSAGE_BYTES = 4_000_000  # rows of one statement: a driver packs a whole message in memory, and both ends hold it
 TRANSACTION_BYTES = 16_000_000  # a document above this is written in several transactions and seen when the last is done
 BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
+_TICK = 0.2  # seconds: Ctrl-C does not break into a wait without an end everywhere
 QUEUE_BYTES = 32_000_000  # that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
 
 
@@ -83,11 +84,11 @@ class Writer:
         try:
             self._dropped = kind is not None
             self._queue.put(None)
-            self._ended.wait()  # no join: Python takes a thread for ended where Ctrl-C breaks into one (bpo-45274)
+            self._wait()
         except BaseException:  # end what was begun before the engine goes
             self._dropped = True
             self._queue.put(None)
-            self._ended.wait()
+            self._wait()
             raise
         if kind is None:
             self._raise()
@@ -96,15 +97,30 @@ class Writer:
         """Hand a batch over; waits while as much as may wait is there."""
         self._raise()
         with self._room:
-            self._room.wait_for(lambda: self._waiting < QUEUE_BYTES)
+            while not self._room.wait_for(lambda: self._waiting < QUEUE_BYTES or self._ended.is_set(), _TICK):
+                pass
+            self._raise()
             self._waiting += batch.bytes
         self._queue.put(batch)
+
+    def _wait(self) -> None:
+        # No join: Python takes a thread for ended where Ctrl-C breaks into one (bpo-45274).
+        while not self._ended.wait(_TICK):
+            pass
 
     def _raise(self) -> None:
         if self._failure is not None:
             raise self._failure
 
     def _work(self) -> None:
+        try:
+            self._write_all()
+        except BaseException as failure:  # such as no memory left
+            self._failure = failure
+        finally:
+            self._ended.set()
+
+    def _write_all(self) -> None:
         while (batch := self._queue.get()) is not None:
             with self._room:
                 self._waiting -= batch.bytes
@@ -118,7 +134,6 @@ class Writer:
             except BaseException as failure:  # raised in the thread that waits
                 self._failure = failure
             self.seconds += perf_counter() - start
-        self._ended.set()
 
 
 def write(session: Any, batch: Batch, dialect: str) -> None:
