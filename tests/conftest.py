@@ -13,12 +13,21 @@ import contract
 import crash_place
 import engines
 import fakes
+import hypothesis
 import pytest
 import samples
 
 from gsw_graph.config import Settings
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.memory import Memory
+
+# What a machine's environment says of terminals and proxies is not what the tests are about; processes that they start inherit this.
+for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+os.environ["TERM"] = "xterm"
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost")))
+hypothesis.settings.register_profile("gswgraph", hypothesis.settings(deadline=None))
+hypothesis.settings.load_profile("gswgraph")
 
 fake_embedder = fakes.fake_embedder
 place = crash_place.new_place

@@ -30,6 +30,7 @@ class Place:
     settings: Settings
     folder: Path
     variables: Mapping[str, str] = field(default_factory=dict)
+    killed_at: float = 0.0
 
     @property
     def environment(self) -> dict[str, str]:
@@ -70,6 +71,7 @@ class Place:
                 assert line.startswith("open"), process.stderr.read()
                 pid = int(line.split()[1])
             time.sleep(wait)
+            self.killed_at = time.monotonic()
             process.kill()
             if engine and pid:
                 with contextlib.suppress(ProcessLookupError):

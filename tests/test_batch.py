@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import engines
 import model_corpus
 import pytest
+from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
@@ -72,13 +72,6 @@ def killed(*_: object, **__: object) -> None:
 
 def nothing(done: int, sent: int) -> None:
     assert 0 <= done <= sent
-
-
-def until(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def batches(server: ModelServer) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from chat_raw_server import KEY, SCHEMA, RawServer, error, ok
+from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import GswGraphError, InputError, ReplyError, StoppedError
@@ -283,8 +283,7 @@ def test_stop_ends_waiting_calls_at_once_and_those_under_way_soon(tmp_path: Path
         threads = [threading.Thread(target=ask, args=(text,)) for text in range(6)]
         for thread in threads:
             thread.start()
-        while server.in_flight < 2:
-            time.sleep(0.01)
+        until(lambda: server.in_flight >= 2)
         chat.stop()
         for thread in threads:
             thread.join(7)

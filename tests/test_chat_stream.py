@@ -89,7 +89,7 @@ def test_json_is_not_streamed(tmp_path: Path) -> None:
 def test_before_the_first_piece_a_call_is_made_again(tmp_path: Path) -> None:
     answers = [error(503, "overloaded"), (200, {**EVENTS, "Content-Length": "500"}, ""), (200, EVENTS, 'data: {"error": {"message": "busy"}}\n\n'), stream("Paris")]
     pieces: list[str] = []
-    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path, llm_timeout=1)) as chat:
+    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path, llm_timeout=3)) as chat:
         assert chat.ask(TOLD, words, on_text=pieces.append).value == ["Paris"]
         assert pieces == ["Paris"]
         assert len(server.bodies) == 4

@@ -14,6 +14,7 @@ import model_corpus
 import pytest
 from crash_place import CRASHES, Place, load_at_once
 from dump import dump
+from waiting import until
 
 from gsw_graph.memory import Memory
 from gsw_graph.testing import ModelServer
@@ -63,10 +64,8 @@ def test_killed_anywhere_it_ends_as_an_undisturbed_load_and_pays_nothing_twice(p
         # Most of a run is its start, so few calls are made in each: kills fall on every stage.
         wait = rng.uniform(0, 2.0) if early else rng.uniform(0.1, max(2 * seconds / CRASHES, 0.6))
         kills += killed.kill(wait, engine=rng.random() < 0.5, early=early)
-        moment = time.monotonic()
-        flying += in_the_air(server, moment)
-        while server.in_flight:  # answered to nobody
-            time.sleep(0.02)
+        until(lambda: not server.in_flight)  # answered to nobody
+        flying += in_the_air(server, killed.killed_at)
     killed.finish()
     assert kills >= CRASHES * 0.6
     assert server.count() - passages <= passages + flying

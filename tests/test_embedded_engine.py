@@ -17,7 +17,7 @@ import pytest
 from engines import opened
 
 from gsw_graph.config import Settings
-from gsw_graph.engine import Connection, connect, embedded, embedded_folder, embedded_process
+from gsw_graph.engine import Connection, connect, embedded, embedded_cache, embedded_folder, embedded_process
 from gsw_graph.errors import EngineError, MemoryLockedError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
@@ -184,7 +184,8 @@ def test_a_forked_copy_does_not_end_the_engine(shared: Connection) -> None:
     assert shared.on_close is not None
     copy = multiprocessing.get_context("fork").Process(target=shared.on_close)
     copy.start()
-    copy.join()
+    copy.join(60)
+    assert copy.exitcode == 0
     assert shared.driver.execute_query("RETURN 1 AS x", database_=shared.database).records[0]["x"] == 1
 
 
@@ -249,7 +250,7 @@ def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
     settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")
     with opened(settings):
         pass
-    until = time.monotonic() + 60
+    until = time.monotonic() + embedded_cache._SECONDS + 20
     while not (found := list((tmp_path / "cache" / "embedded").glob("*.aot"))):
         assert time.monotonic() < until, (tmp_path / "memory" / "engine.log").read_text()
         time.sleep(0.1)

@@ -154,7 +154,7 @@ def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
     assert {strategy for _, strategy in again.asked} == {"dense"}
 
 
-@pytest.mark.parametrize("lines", [1, 7, 25])
+@pytest.mark.parametrize("lines", [1, 7, 20])
 def test_a_run_that_is_killed_goes_on_and_gives_the_same_report(tmp_path, lines):
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     asked, found, said = many()

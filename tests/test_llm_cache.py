@@ -118,6 +118,18 @@ def test_several_processes_open_and_write_at_once(file: Path) -> None:
     cache.close()
 
 
+def test_a_new_file_that_another_is_making_is_waited_for(file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # SQLite itself waits for no such lock before it takes up WAL
+    other.execute("SELECT * FROM sqlite_schema").fetchall()
+    timer = threading.Timer(0.3, other.execute, ("COMMIT",))
+    timer.start()
+    Cache(file).close()
+    timer.join()
+    other.close()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
 def test_what_was_put_survives_a_kill(file: Path) -> None:
     process = writer(file, "k", 1_000_000)

@@ -15,6 +15,7 @@ import httpx
 import openai
 import pytest
 from model_clients import KEY, ask, client, post, schema
+from waiting import until
 
 from gsw_graph.errors import InputError
 from gsw_graph.prompts import prompt
@@ -203,8 +204,7 @@ def test_over_the_limit_a_call_may_be_refused() -> None:
     free = threading.Event()
     with ModelServer(lambda body: str(free.wait(10)), limit=1, over_limit="refuse") as server, client(server) as sdk, ThreadPoolExecutor(1) as pool:
         first = pool.submit(ask, sdk, "one")
-        while not server.in_flight:
-            time.sleep(0.001)
+        until(lambda: server.in_flight)
         with pytest.raises(openai.RateLimitError) as refused:
             ask(sdk, "two")
         assert refused.value.response.headers["Retry-After"] == "1"
@@ -236,8 +236,7 @@ def test_the_delay_and_an_end_that_cuts_it_short() -> None:
         assert time.monotonic() - start >= 0.2
     with ThreadPoolExecutor(1) as pool, ModelServer([{"reply": "x"}], delay=600) as server:
         waiting = pool.submit(post, server, "/chat/completions", {"model": "m", "messages": [{"role": "user", "content": "x"}]})
-        while not server.in_flight:
-            time.sleep(0.001)
+        until(lambda: server.in_flight)
         server.__exit__(None, None, None)
         assert waiting.exception(10) is None or isinstance(waiting.exception(), httpx.TransportError)  # ten seconds, not six hundred
 

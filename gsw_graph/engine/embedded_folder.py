@@ -95,7 +95,7 @@ class FolderLock:
         self._file = folder / _LOCK
         self._stream: IO[bytes] | None = None
 
-    def acquire(self, owner: dict[str, Any], patience: float = 10.0) -> dict[str, Any] | None:
+    def acquire(self, owner: dict[str, Any], patience: float = 70.0) -> dict[str, Any] | None:
         """None when the lock is ours now, else who holds it. Waits up to `patience` seconds for a holder that is stopping."""
         stream = self._file.open("ab")
         end = time.monotonic() + patience
