@@ -50,7 +50,7 @@ def print_answer(answer: Answer, *, timings: bool = False, streamed: str = "") -
             print_plan(answer.plan)
         print_asked(answer.trace.asked)
     if timings:
-        steps = ", ".join(f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items())
+        steps = ", ".join(f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items() if seconds)
         click.echo(f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; strategy {one_line(answer.strategy)}")
         if answer.models.get("llm"):
             tokens = ", ".join(f"{answer.tokens.get(name, 0):,} {name}" for name in ("in", "out", "evidence", "prompt"))

@@ -32,7 +32,7 @@ def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: st
     With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
 
-    Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line or Ctrl-D ends.
+    Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line, Ctrl-D or Ctrl-C ends.
     In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
 
     Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.

@@ -25,9 +25,9 @@ def print_chains(answer: Answer) -> None:
     for chain in answer.chains:
         ends.setdefault(chain.hops[-1].step, chain)
     for _, chain in ends.items() if answer.answer is not None else sorted(ends.items()):
-        click.echo(f"{'Nearest chain' if answer.abstained else 'Chain'}, score {chain.score:.2f}:")
-        for number, hop in enumerate(chain.hops, 1):
-            click.echo(f"{hop.step if answer.plan else number}. {_hop(hop)}")
+        click.echo("Nearest chain:" if answer.abstained else f"Chain, score {chain.score:.2f}:")
+        for hop in chain.hops:
+            click.echo(f"{hop.step}. {_hop(hop)}")
         click.echo()
 
 

@@ -67,7 +67,11 @@ def stop(version: str | None, as_json: bool) -> None:
     from gsw_graph.config import Settings
     from gsw_graph.engine import local
 
-    _print_all(local.stop(Settings.from_env(), version), as_json, "No private Neo4j is running.")
+    stopped = local.stop(Settings.from_env(), version)
+    if as_json:
+        _print_all(stopped, as_json, "")
+    else:
+        click.echo("\n".join(f"Stopped Neo4j {server.release}; its data stay in {server.home}" for server in stopped) or "No private Neo4j is running.")
 
 
 @db.command()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.output import counted, duration, money, print_failure, print_json
 from gsw_graph.cli.progress import reporter
 from gsw_graph.cli.safe_text import one_line, short_source
 from gsw_graph.extract import EXTRACTORS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gsw_graph.memory import Memory
     from gsw_graph.results import LoadReport
 
 SHOWN = 20  # failures listed for people
@@ -59,7 +64,7 @@ def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool,
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    with open_memory(url, create=True, llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
+    with _memory(url, dry_run=options["dry_run"], llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
         report = memory.load(*paths, progress=progress, **options)
     if as_json:
         print_json(report.to_dict())
@@ -68,6 +73,17 @@ def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool,
         if not quiet:
             _print_summary(report, options["dry_run"])
     click.get_current_context().exit(_exit_code(report))
+
+
+@contextmanager
+def _memory(url: str | None, *, dry_run: bool, **given: Any) -> Iterator[Memory]:
+    """The memory to load into. Where there is none yet, a dry run takes one that goes with it."""
+    from gsw_graph.engine import exists
+
+    with ExitStack() as stack:
+        if dry_run and not exists(settings(memory=url, **given)):
+            url = f"{stack.enter_context(TemporaryDirectory())}/memory"
+        yield stack.enter_context(open_memory(url, create=True, **given))
 
 
 def _exit_code(report: LoadReport) -> int:
@@ -95,7 +111,7 @@ def _print_summary(report: LoadReport, dry_run: bool) -> None:
     said = ", ".join(f"{number:,} {name}" for name, number in parts.items())
     click.echo(f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}")
     if written := ", ".join(f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number):
-        click.echo(f"Nodes: {written}")
+        click.echo(f"{'Nodes, at least' if dry_run else 'Nodes'}: {written}")
     if report.estimate is not None:
         expected = report.estimate
         click.echo(

@@ -53,7 +53,7 @@ def _questions() -> Iterator[str]:
 def _typed() -> Iterator[str]:
     with contextlib.suppress(ImportError):  # Windows has none
         import readline  # noqa: F401  (gives `input` a history, in memory only)
-    click.echo("Ask. An empty line or Ctrl-D ends.", err=True)
+    click.echo("Ask. An empty line, Ctrl-D or Ctrl-C ends.", err=True)
     with contextlib.suppress(EOFError):
         while True:
             if sys.stdout.isatty():

@@ -42,7 +42,7 @@ class Options:
         name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
         asked = [option for option, given in (("budget", self.budget), ("second pass", self.second_pass), ("batch", self.batch)) if given]
         if asked and name != "llm":
-            raise InputError(f"{name} asks no language model, so it has no {asked[0]}", hint="Add --llm MODEL, or set GSWGRAPH_LLM and add --extractor llm")
+            raise InputError(f"{name} asks no language model, so it has no {asked[0]}", hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm")
         return name
 
 
@@ -180,7 +180,7 @@ def _estimated(feed: Feed, tally: Tally, chat: Chat | None, options: Options, se
             found = estimate(_counted(feed, tally), chat, cache, second_pass=options.second_pass, batch=options.batch)
     seconds = {**tally.seconds, "total": perf_counter() - start}
     note = _note(tally, options.chosen(settings), settings)
-    return LoadReport(tally.documents, {"Passage": tally.passages}, tally.failures, seconds, estimate=found, note=note)
+    return LoadReport(tally.documents, {"Document": tally.new, "Passage": tally.passages}, tally.failures, seconds, estimate=found, note=note)
 
 
 def _note(tally: Tally, extractor: str, settings: Settings) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import cli_runner
 import click
@@ -27,9 +28,18 @@ def test_load_passes_its_options_on(fake):
         "load",
         ("a", "-"),
         {"extractor": "none", "replace": True, "upgrade": False, "second_pass": False, "batch": False, "dry_run": True, "budget": None}
-        | {"stdin": b"text", "progress": False},
+        | {"stdin": None, "progress": False},
     )
     assert result.output == ""
+
+
+def test_a_dry_run_makes_no_memory(fake, tmp_path):
+    assert run("--memory", str(tmp_path / "none"), "load", "x", "--dry-run").exit_code == 0
+    (opened,) = fake.calls[0][1]
+    assert opened != str(tmp_path / "none")
+    assert not Path(opened).parent.exists()
+    assert run("--memory", str(tmp_path / "none"), "load", "x").exit_code == 0
+    assert [call[1] for call in fake.calls if call[0] == "open"][1] == (str(tmp_path / "none"),)
 
 
 def test_load_passes_on_what_concerns_a_language_model(fake):

@@ -48,7 +48,8 @@ def plans(source: str, questions: QuestionSet) -> Plans:
     if source == "gold":
         found = {question.key: question.plan for question in questions.questions if question.plan is not None}
         if not found:
-            raise InputError("the questions have no gold plans", where=questions.name or None, hint="Use --plans none, model or a file with plans")
+            hint = 'Use --plans none, model or a file with plans, or put a "plan" into the records'
+            raise InputError("the questions have no gold plans", where=questions.name or None, hint=hint)
         return Plans("gold", found)
     return Plans(source) if source in KINDS else _from_file(source, questions)
 

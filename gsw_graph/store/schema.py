@@ -82,8 +82,9 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
     if state.schema > SCHEMA:
         raise SchemaError(f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}", hint="Upgrade: pip install -U gswgraph")
     if (state.embedder, state.dimension) != (embedder, dimension):
+        made, now = (state.embedder, embedder) if state.embedder != embedder else (f"{embedder} of {state.dimension} dimensions", f"one of {dimension}")
         raise SchemaError(
-            f"the memory was made with the embedder {state.embedder} ({state.dimension} dimensions), now {embedder} ({dimension}) is set",
+            f"the memory was made with the embedder {made}, now {now} is set",
             hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
         )
 
