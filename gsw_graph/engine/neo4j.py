@@ -13,7 +13,7 @@ from gsw_graph.engine import Connection, readonly
 from gsw_graph.errors import EngineError
 
 if TYPE_CHECKING:
-    from neo4j import Driver
+    from neo4j import Driver, Session
 
     from gsw_graph.config import Settings
 
@@ -157,12 +157,16 @@ class Neo4jDialect:
     def __init__(self, driver: Driver, database: str, version: str) -> None:
         self._driver, self._database, self.version = driver, database, version
 
+    def _session(self) -> Session:
+        # With the bookmarks of all others: in a cluster a member that is asked next has to have seen the schema.
+        return self._driver.session(database=self._database, bookmark_manager=self._driver.execute_query_bookmark_manager)
+
     def run_schema(self, statement: str) -> None:
         """Run one DDL statement."""
         from neo4j.exceptions import Neo4jError
 
         try:
-            with self._driver.session(database=self._database) as session:
+            with self._session() as session:
                 session.run(statement).consume()
         except Neo4jError as error:
             raise EngineError(f"the server refused a statement: {_first_line(error)}", where=" ".join(statement.split())[:120]) from error
@@ -172,7 +176,7 @@ class Neo4jDialect:
         from neo4j.exceptions import Neo4jError
 
         end = time.monotonic() + timeout
-        with self._driver.session(database=self._database) as session:
+        with self._session() as session:
             names = [str(name) for (name,) in session.run(_UNREADY).values()]
             for name in names:
                 seconds = max(1, round(end - time.monotonic()))
