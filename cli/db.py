@@ -69,7 +69,7 @@ def stop(version: str | None, as_json: bool) -> None:
 
     stopped = local.stop(Settings.from_env(), version)
     if as_json:
-        _print_all(stopped, as_json, "")
+        _print_json({"servers": [_facts(server) for server in stopped]})
     else:
         click.echo("\n".join(f"Stopped Neo4j {server.release}; its data stay in {server.home}" for server in stopped) or "No private Neo4j is running.")
 
@@ -87,14 +87,11 @@ def status(version: str | None, as_json: bool) -> None:
     from gsw_graph.config import Settings
     from gsw_graph.engine import local
 
-    _print_all(local.status(Settings.from_env(), version), as_json, "There is no private Neo4j yet. Start one with: gswgraph db start")
-
-
-def _print_all(servers: list[LocalServer], as_json: bool, none: str) -> None:
+    servers = local.status(Settings.from_env(), version)
     if as_json:
         _print_json({"servers": [_facts(server) for server in servers]})
     else:
-        click.echo("\n\n".join(_text(server) for server in servers) or none)
+        click.echo("\n\n".join(map(_text, servers)) or "There is no private Neo4j yet. Start one with: gswgraph db start")
 
 
 def _print_json(document: dict[str, Any]) -> None:

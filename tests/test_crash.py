@@ -59,7 +59,7 @@ def write_workspaces(folder: Path, changed: bool) -> None:
 
 def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", changed=False)
-    seconds = place().finish()
+    seconds = min(place().finish() for _ in range(2))  # one may have been held up, and kills by it would come too late
     write_corpus(tmp_path / "corpus", changed=True)
     undisturbed = place()
     load_at_once(undisturbed)
@@ -71,7 +71,7 @@ def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
         write_corpus(tmp_path / "corpus", changed=changed)
         for number in range(half):
             early = number % 5 == 4
-            wait = rng.uniform(0, 2.0) if early else rng.uniform(0, max(1.8 * seconds / half, 0.3))
+            wait = rng.uniform(0, 2.0) if early else rng.uniform(0, max(2.2 * seconds / half, 0.3))
             kills += killed.kill(wait, engine=rng.random() < 0.5, early=early)
         killed.finish()
     assert kills >= CRASHES * 0.6
@@ -81,7 +81,7 @@ def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
 def test_kill_while_workspaces_are_loaded(place: Callable[[], Place], tmp_path: Path) -> None:
     """First over the plain text of some, then over a first load, then over one that replaces half of them."""
     write_workspaces(tmp_path / "corpus", changed=False)
-    seconds = place().finish()
+    seconds = min(place().finish() for _ in range(2))  # one may have been held up, and kills by it would come too late
     write_workspaces(tmp_path / "corpus", changed=True)
     undisturbed = place()
     load_at_once(undisturbed)
@@ -95,7 +95,7 @@ def test_kill_while_workspaces_are_loaded(place: Callable[[], Place], tmp_path: 
     load_at_once(replace(killed, folder=tmp_path / "plain.jsonl"))
     for changed in (False, True):
         write_workspaces(tmp_path / "corpus", changed=changed)
-        for share in (0.2, 0.4):
+        for share in (0.2, 0.6):
             kills += killed.kill(share * seconds * rng.uniform(0.7, 1.0), engine=rng.random() < 0.5, early=False)
         killed.finish()
     assert kills >= 3

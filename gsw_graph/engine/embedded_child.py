@@ -80,7 +80,7 @@ def main(arguments: list[str]) -> None:
         threading.Thread(target=_give_up, daemon=True).start()
         if server is not None:
             server.stop()
-        lock.release()
+            lock.release()  # of an engine that did not start it ends with the process: what that had opened is not known
     record_aside(cache_folder, heap)
     say({"stopped": True})
     os._exit(0)  # open Bolt connections are threads of the JVM that would block a normal exit

@@ -149,8 +149,8 @@ def _prepare(db: sqlite3.Connection) -> None:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             break
-        except sqlite3.OperationalError:  # two that open a new file at once: SQLite itself does not wait here
-            if time.monotonic() > end:
+        except sqlite3.OperationalError as error:  # two that open a new file at once: SQLite itself does not wait here
+            if "locked" not in str(error) or time.monotonic() > end:
                 raise
             time.sleep(0.02)
     db.execute("PRAGMA synchronous = NORMAL")
