@@ -71,7 +71,8 @@ class Feed:
         self._replace, self._upgrade = replace, upgrade
         self._queue: queue.Queue[Window | BaseException | None] = queue.Queue(_AHEAD)
         self._stop = threading.Event()
-        self._bytes, self._read, self._seen, self._done = size, 0, 0, False
+        self._bytes, self._read, self._seen, self._given, self._done = size, 0, 0, 0, False
+        self._ended = False  # all is read, and the last of it perhaps not compared yet
         self._waited_for = True
         self._thread = threading.Thread(target=self._work, name="gswgraph-reader", daemon=True)
 
@@ -113,12 +114,13 @@ class Feed:
         for items in self._batches():
             documents = [item.document if isinstance(item, Workspace) else item for item in items]
             states = self._states([document.id for document in documents])
-            for item, document in zip(items, documents, strict=True):
-                mode = self._mode(item, document, states.get(document.id))
+            modes = [self._mode(item, document, states.get(document.id)) for item, document in zip(items, documents, strict=True)]
+            self._seen += sum(len(document.passages) for document, mode in zip(documents, modes, strict=True) if mode is not None)
+            self._done = self._ended
+            for item, mode in zip(items, modes, strict=True):
                 if mode is None:
                     self._tally.unchanged += 1
                 else:
-                    self._seen += len(document.passages)
                     yield Work(item, mode, with_names(item) if isinstance(item, Workspace) else None)
         self._done = True
 
@@ -138,8 +140,9 @@ class Feed:
                     self._tally.new += 1
                 else:
                     self._tally.replaced += 1
-                if window.passages >= self._extractor.window or (self._waited_for and window.passages >= _LEAST):
+                if window.passages >= self._enough():
                     self._waited_for = False
+                    self._given += window.passages
                     self._queue.put(window)
                     window = Window()
             if window.workspaces:
@@ -147,6 +150,11 @@ class Feed:
             self._queue.put(None)
         except BaseException as failure:  # raised in the thread that waits
             self._queue.put(failure)
+
+    def _enough(self) -> int:
+        """Passages of a window. Few where embedding waits, and fewer and fewer at the end: when the last are embedded, only these are left to write."""
+        most = _LEAST if self._waited_for else self._extractor.window
+        return min(most, max((self._seen - self._given) // 2, _LEAST)) if self._done else most
 
     def _extracted(self) -> Iterator[Work]:
         """Work with its workspace, or why there is none, and the time it took."""
@@ -166,6 +174,7 @@ class Feed:
             item = next(items, None)
             self._tally.seconds["read"] += perf_counter() - start
             if item is None:
+                self._ended = True
                 break
             if isinstance(item, Failure):
                 self._tally.failures.append(item)

@@ -8,11 +8,16 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gsw_graph.feed import Feed, Tally, Window
     from gsw_graph.inference.embedder import Embedder
     from gsw_graph.model import Workspace
     from gsw_graph.store.rows import Mode, Vectors
     from gsw_graph.store.writer import Writer
+
+PHRASES = 20_000  # vectors kept of phrases that other documents may have too: 30 MB of 384 dimensions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,7 @@ def embed_and_write(
     from gsw_graph.store.writer import BATCH_BYTES, Batch
 
     documents = passages = 0
+    phrases: dict[str, NDArray[np.float32]] = {}
 
     def report() -> None:
         if progress is not None:
@@ -45,7 +51,7 @@ def embed_and_write(
             report()
             continue
         start = perf_counter()
-        embedded = list(_embed(window.workspaces, embedder))
+        embedded = list(_embed(window.workspaces, embedder, phrases))
         tally.seconds["embed"] += perf_counter() - start
         batch = Batch()
         for (workspace, mode), vectors in zip(window.workspaces, embedded, strict=True):
@@ -61,17 +67,24 @@ def embed_and_write(
         report()
 
 
-def _embed(workspaces: Sequence[tuple[Workspace, Mode]], embedder: Embedder) -> Iterator[Vectors]:
-    """The vectors of some workspaces, all their texts embedded in one call and each different text once."""
+def _embed(workspaces: Sequence[tuple[Workspace, Mode]], embedder: Embedder, known: dict[str, NDArray[np.float32]]) -> Iterator[Vectors]:
+    """The vectors of some workspaces, all their texts embedded in one call and each different text once; `known` are phrases of earlier calls, and grows."""
+    import numpy as np
+
     from gsw_graph.store.rows import Vectors
 
     parts = [texts(workspace, mode) for workspace, mode in workspaces]
     wanted = dict.fromkeys(text for part in parts for some in part for text in some)
-    vectors = embedder.encode(list(wanted))
-    number = {text: n for n, text in enumerate(wanted)}
+    old, new = [text for text in wanted if text in known], [text for text in wanted if text not in known]
+    kept = np.array([known[text] for text in old], np.float32).reshape(-1, embedder.dimension)
+    vectors = np.concatenate([kept, embedder.encode(new)])
+    number = {text: n for n, text in enumerate([*old, *new])}
     for part in parts:
         passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
         yield Vectors(passages, pairs, facts, dict(zip(part[3], phrases, strict=True)))
+        known.update(zip(part[3], phrases.copy(), strict=True))
+    if len(known) > PHRASES:
+        known.clear()
 
 
 def texts(workspace: Workspace, mode: Mode) -> tuple[list[str], list[str], list[str], list[str]]:

@@ -50,3 +50,18 @@ def test_windows_are_whole_while_embedding_is_behind() -> None:
     assert sum(sizes) == total
     assert max(sizes) == Rules.window
     assert len(sizes) <= 5
+
+
+def test_windows_shrink_towards_the_end() -> None:
+    total = 2 * feed.COMPARED + 88
+    with Feed(map(document, range(total)), lambda _: {}, Rules("none"), Tally()) as windows:
+        sizes = []
+        for window in windows:
+            if window is not None:
+                sizes.append(window.passages)
+                time.sleep(0.5)
+    assert sum(sizes) == total
+    late = sizes[sizes.index(Rules.window) + 1 :]
+    assert late == sorted(late, reverse=True)
+    assert len(late) >= 4
+    assert late[-1] <= feed._LEAST, "little is left to write when the last is embedded"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -109,13 +110,15 @@ def test_all_statements_of_the_schema_are_run() -> None:
 
 
 def test_what_is_counted_has_a_class() -> None:
-    text = statement("read/counts")
+    text = statement("read/counts", "neo4j")
     labels = re.findall(r"MATCH \(n:(\w+)\)", text)
     assert labels == re.findall(r"'node' AS kind, '(\w+)'", text)
     assert set(labels) == set(CLASSES) - {"Memory"}
     types = re.findall(r"MATCH \(\)-\[r:(\w+)\]", text)
     assert types == re.findall(r"'relationship' AS kind, '(\w+)'", text)
     assert set(types) == {type_ for _, type_, _ in DECLARED} - LATER_TYPES
+    embedded = re.findall(r"UNWIND (\[.*\]) AS name", statement("read/counts", "arcadedb"))
+    assert [ast.literal_eval(names) for names in embedded] == [labels, types]
 
 
 def test_all_statements_use_declared_labels_and_types() -> None:

@@ -112,6 +112,10 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
         f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",
         f"-Darcadedb.bolt.maxMessageSize={MESSAGE_BYTES}",
         f"-Darcadedb.bolt.packstream.maxValueLength={MESSAGE_BYTES}",
+        # A quicker start: nobody reads what is measured, and a random password needs no rounds against guessing.
+        "-Darcadedb.serverMetrics=false",
+        "-Darcadedb.server.healthCheck.enabled=false",
+        "-Darcadedb.server.saltIterations=1000",
     ]
     server = ArcadeDBServer(str(folder), read_password(folder), config, {"heap_size": heap, "jvm_args": jvm_args})
     # All processors that this process may use, as Java counts them: the default leaves one to others, and a load has none at that time.
