@@ -133,6 +133,7 @@ class Feed:
                 self._tally.failures += work.failures
                 self._tally.faults += work.faults
                 if work.workspace is None:
+                    self._given += len(work.document.passages)
                     continue
                 window.workspaces.append((work.workspace, work.mode))
                 window.passages += len(work.document.passages)

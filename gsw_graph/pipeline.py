@@ -1,9 +1,8 @@
-"""The second half of a load: embed in the caller's thread, make rows in a second and write in a third; never more than some batches between them."""
+"""The second half of a load: embed in the caller's thread, write in another; never more than some batches between them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -37,6 +36,8 @@ def embed_and_write(
     feed: Feed, windows: Iterable[Window | None], embedder: Embedder, writer: Writer, tally: Tally, progress: Callable[[Progress], None] | None
 ) -> None:
     """Embed each window's passages together and hand the workspaces with their vectors to the writer."""
+    from gsw_graph.store.writer import BATCH_BYTES, Batch
+
     documents = passages = 0
     phrases: dict[str, NDArray[np.float32]] = {}
 
@@ -45,38 +46,25 @@ def embed_and_write(
             failures = tally.failures
             progress(Progress(documents, passages, feed.total, "loading", len(failures), failures[-1].reason if failures else None))
 
-    with ThreadPoolExecutor(1, "gswgraph-packer") as packer:
-        packed: Future[None] | None = None
-        for window in windows:
-            if window is None:
-                report()
-                continue
-            start = perf_counter()
-            embedded = list(_embed(window.workspaces, embedder, phrases))
-            tally.seconds["embed"] += perf_counter() - start
-            if packed is not None:
-                packed.result()
-            packed = packer.submit(_pack, window, embedded, writer)
-            documents += len(window.workspaces)
-            passages += window.passages
-            tally.passages = passages
+    for window in windows:
+        if window is None:
             report()
-        if packed is not None:
-            packed.result()
-
-
-def _pack(window: Window, embedded: Sequence[Vectors], writer: Writer) -> None:
-    """Hand the workspaces of a window to the writer as batches of rows; making these takes as long as a tenth of writing them, while the next is embedded."""
-    from gsw_graph.store.writer import BATCH_BYTES, Batch
-
-    batch = Batch()
-    for (workspace, mode), vectors in zip(window.workspaces, embedded, strict=True):
-        batch.add(workspace, vectors, mode)
-        if batch.bytes >= BATCH_BYTES:
+            continue
+        start = perf_counter()
+        embedded = list(_embed(window.workspaces, embedder, phrases))
+        tally.seconds["embed"] += perf_counter() - start
+        batch = Batch()
+        for (workspace, mode), vectors in zip(window.workspaces, embedded, strict=True):
+            batch.add(workspace, vectors, mode)
+            if batch.bytes >= BATCH_BYTES:
+                writer.put(batch)
+                batch = Batch()
+        if batch.documents:
             writer.put(batch)
-            batch = Batch()
-    if batch.documents:
-        writer.put(batch)
+        documents += len(window.workspaces)
+        passages += window.passages
+        tally.passages = passages
+        report()
 
 
 def _embed(workspaces: Sequence[tuple[Workspace, Mode]], embedder: Embedder, known: dict[str, NDArray[np.float32]]) -> Iterator[Vectors]:
@@ -94,7 +82,8 @@ def _embed(workspaces: Sequence[tuple[Workspace, Mode]], embedder: Embedder, kno
     for part in parts:
         passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
         yield Vectors(passages, pairs, facts, dict(zip(part[3], phrases, strict=True)))
-        known.update(zip(part[3], phrases.copy(), strict=True))
+        # A copy each: a row would keep all vectors of its call.
+        known.update((phrase, vector.copy()) for phrase, vector in zip(part[3], phrases, strict=True) if phrase not in known)
     if len(known) > PHRASES:
         known.clear()
 

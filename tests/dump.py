@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from gsw_graph.memory import Memory
@@ -12,16 +13,23 @@ Dump = dict[str, list[tuple[Any, ...]]]
 
 
 def dump(memory: Memory, *, vectors: bool = True) -> Dump:
-    """Nodes as (label, id, properties) and relationships as (type, from, to, properties), sorted; what is null is absent. Without the questions asked."""
+    """Nodes as (label, id, properties) and relationships as (type, from, to, properties), sorted; what is null is absent. Without the questions asked.
+
+    What `status` counts must be what is there: an engine may keep its counts apart.
+    """
     nodes = memory.cypher("MATCH (n) WHERE NOT n:Question RETURN labels(n) AS labels, coalesce(n.id, n.name) AS id, properties(n) AS properties").rows
     edges = memory.cypher(
         "MATCH (a)-[r]->(b) WHERE NOT a:Question RETURN type(r) AS type, labels(a) + [coalesce(a.id, a.name)] AS begin, labels(b) + [coalesce(b.id, b.name)] AS end,"
         " properties(r) AS properties"
     ).rows
-    return {
+    found = {
         "nodes": sorted(("+".join(row["labels"]), str(row["id"]), _items(row, vectors)) for row in nodes),
         "relationships": sorted((row["type"], tuple(row["begin"]), tuple(row["end"]), _items(row, vectors)) for row in edges),
     }
+    status, there = memory.status(), Counter(item[0] for items in found.values() for item in items)
+    counted = {name: count for name, count in {**status.nodes, **status.relationships}.items() if name != "Question"}
+    assert counted == {name: there[name] for name in counted}
+    return found
 
 
 def differences(one: Dump, two: Dump, most: int = 10) -> list[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import queue
-import time
 from collections.abc import Iterator
 
 import pytest
+from waiting import until
 
 from gsw_graph import feed
 from gsw_graph.extract import Rules
@@ -18,6 +18,17 @@ SECONDS = 30
 
 def document(number: int) -> Document:
     return Document(f"d{number}", "", (Passage(f"Then it rained {number} times.", "", 0),), "text")
+
+
+def sizes_behind(total: int) -> list[int]:
+    """The windows of a load whose embedding is always behind."""
+    sizes, feed_ = [], Feed(map(document, range(total)), lambda _: {}, Rules("none"), Tally())
+    with feed_ as windows:
+        for window in windows:
+            if window is not None:
+                sizes.append(window.passages)
+                until(lambda: feed_._queue.full() or not feed_._thread.is_alive())
+    return sizes
 
 
 def test_a_window_does_not_wait_for_more_while_embedding_waits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,12 +52,7 @@ def test_a_window_does_not_wait_for_more_while_embedding_waits(monkeypatch: pyte
 
 def test_windows_are_whole_while_embedding_is_behind() -> None:
     total = 3 * Rules.window + 5
-    with Feed(map(document, range(total)), lambda _: {}, Rules("none"), Tally()) as windows:
-        sizes = []
-        for window in windows:
-            if window is not None:
-                sizes.append(window.passages)
-                time.sleep(0.5)  # as embedding does: meanwhile whole windows wait
+    sizes = sizes_behind(total)
     assert sum(sizes) == total
     assert max(sizes) == Rules.window
     assert len(sizes) <= 5
@@ -54,12 +60,7 @@ def test_windows_are_whole_while_embedding_is_behind() -> None:
 
 def test_windows_shrink_towards_the_end() -> None:
     total = 2 * feed.COMPARED + 88
-    with Feed(map(document, range(total)), lambda _: {}, Rules("none"), Tally()) as windows:
-        sizes = []
-        for window in windows:
-            if window is not None:
-                sizes.append(window.passages)
-                time.sleep(0.5)
+    sizes = sizes_behind(total)
     assert sum(sizes) == total
     late = sizes[sizes.index(Rules.window) + 1 :]
     assert late == sorted(late, reverse=True)

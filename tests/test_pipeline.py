@@ -54,3 +54,4 @@ def test_the_phrases_that_are_kept_are_bounded(counting: Counting, monkeypatch: 
     for number in range(10):
         list(pipeline._embed([(workspace(number, f"phrase{number}", "led"), "new")], Embedder("counting", counting), known))
         assert len(known) <= 3
+        assert all(vector.base is None for vector in known.values()), "a view would keep all that was embedded with it"
