@@ -60,7 +60,7 @@ def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: st
         "llm": not no_llm,
         "keep": not options["forget_question"],
     }
-    with open_memory(url, llm=llm) as memory:
+    with open_memory(url, models=True, llm=llm) as memory:
         if not words:
             from gsw_graph.cli.prompt import run
 

@@ -83,7 +83,7 @@ def _memory(url: str | None, *, dry_run: bool, **given: Any) -> Iterator[Memory]
     with ExitStack() as stack:
         if dry_run and not exists(settings(memory=url, **given)):
             url = f"{stack.enter_context(TemporaryDirectory())}/memory"
-        yield stack.enter_context(open_memory(url, create=True, **given))
+        yield stack.enter_context(open_memory(url, create=True, models=not dry_run, **given))
 
 
 def _exit_code(report: LoadReport) -> int:

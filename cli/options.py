@@ -38,8 +38,8 @@ def settings(**given: Any) -> Settings:
     return replace(Settings.from_env(), **{name: value for name, value in given.items() if value is not None})
 
 
-def open_memory(url: str | None, *, create: bool = False, **given: Any) -> Memory:
-    """The memory at `url`, else the one of the environment; `given` are settings that options gave."""
+def open_memory(url: str | None, *, create: bool = False, models: bool = False, **given: Any) -> Memory:
+    """The memory at `url`, else the one of the environment, with its models loaded where a verb needs them; `given` are settings that options gave."""
     from gsw_graph.memory import Memory
 
-    return Memory.open(url, settings=settings(**given), create=create)
+    return Memory.open(url, settings=settings(**given), create=create, models=models)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COMPARED = 256  # passages whose documents are compared with the memory in one round trip
 _PATIENCE = 2.0  # seconds for the reader to end; one that waits for its input is left behind, it holds nothing
-_TICK = 0.5  # seconds between looks at how far it is
+_TICK = 0.2  # seconds between looks at how far it is
 _FRAME = 40  # characters of keys and brackets around a name, a pair or a fact in JSON
 _AHEAD = 2  # windows that extraction may be ahead of embedding
 _LEAST = 16  # passages of a window where embedding would wait for more

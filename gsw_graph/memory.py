@@ -40,9 +40,8 @@ class Memory:
     Not for several threads at once; several processes share a Neo4j server, an embedded memory has one at a time.
     """
 
-    def __init__(self, connection: Connection, settings: Settings) -> None:
-        self._connection, self._settings = connection, settings
-        self._embedder: Embedder | None = None
+    def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
+        self._connection, self._settings, self._embedder = connection, settings, embedder
         self._reranker: Reranker | None = None
         self._names: NameGraphs | None = None
         self._propositions: PropositionGraphs | None = None
@@ -50,13 +49,15 @@ class Memory:
         self._state: MemoryState | None = None
 
     @classmethod
-    def open(cls, url: str | None = None, *, settings: Settings | None = None, create: bool = True) -> Memory:
+    def open(cls, url: str | None = None, *, settings: Settings | None = None, create: bool = True, models: bool = False) -> Memory:
         """Open the memory at `url`, a folder or a `bolt://` or `neo4j://` url; default: `settings`, else the environment, else `./.gswgraph`.
 
-        create: whether a folder without a memory becomes one. Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
+        create: whether a folder without a memory becomes one. models: whether the embedder is loaded while an embedded engine starts, instead of when it is
+        first needed. Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
         another process has the folder open.
         """
         from gsw_graph.engine import connect, exists
+        from gsw_graph.inference.early import Early
 
         settings = settings or Settings.from_env()
         if url is not None:
@@ -64,7 +65,9 @@ class Memory:
         if not create and not exists(settings):
             hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
             raise EngineError("there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint)
-        return cls(connect(settings), settings)
+        early = Early(settings)
+        connection = connect(settings, early.load if models else None)
+        return cls(connection, settings, early.embedder)
 
     def close(self) -> None:
         """Close the connection; an embedded engine ends."""

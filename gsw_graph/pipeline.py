@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gsw_graph.store.rows import Mode, Vectors
     from gsw_graph.store.writer import Writer
 
+_FIRST = ["the first"] * 32  # texts that are embedded in bulk
 PHRASES = 20_000  # vectors kept of phrases that other documents may have too: 30 MB of 384 dimensions
 
 
@@ -39,6 +40,7 @@ def embed_and_write(
     from gsw_graph.store.writer import BATCH_BYTES, Batch
 
     documents = passages = 0
+    compiled = False
     phrases: dict[str, NDArray[np.float32]] = {}
 
     def report() -> None:
@@ -49,7 +51,11 @@ def embed_and_write(
     for window in windows:
         if window is None:
             report()
+            if not compiled:  # for bulk, which takes a moment that is free now
+                embedder.encode(_FIRST)
+                compiled = True
             continue
+        compiled = True
         start = perf_counter()
         embedded = list(_embed(window.workspaces, embedder, phrases))
         tally.seconds["embed"] += perf_counter() - start

@@ -54,14 +54,19 @@ class Connection:
                 self.on_close()
 
 
-def connect(settings: Settings) -> Connection:
-    """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded engine."""
+def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> Connection:
+    """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded engine.
+
+    `meanwhile` is called while an embedded engine starts, which takes a second or two.
+    """
     logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say stands in our errors
     if "://" in settings.memory:
-        from gsw_graph.engine import neo4j as engine
-    else:
-        from gsw_graph.engine import embedded as engine  # type: ignore[no-redef]
-    return engine.connect(settings)
+        from gsw_graph.engine import neo4j
+
+        return neo4j.connect(settings)
+    from gsw_graph.engine import embedded
+
+    return embedded.connect(settings, meanwhile)
 
 
 def exists(settings: Settings) -> bool:

@@ -7,6 +7,7 @@ import http.client
 import importlib.util
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ _SQL = re.compile(r"(CREATE|ALTER|DROP|TRUNCATE|REBUILD)\s+(VERTEX|EDGE|DOCUMENT
 _CYPHER_INDEX = re.compile(r"CREATE\s+INDEX\b.*?\bFOR\s*\(", re.IGNORECASE | re.DOTALL)
 
 
-def connect(settings: Settings) -> Connection:
+def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> Connection:
     """Start the engine on the folder `settings.memory` and connect to it; `close()` ends it."""
     if importlib.util.find_spec("arcadedb_embedded") is None:
         raise EngineError(
@@ -35,7 +36,7 @@ def connect(settings: Settings) -> Connection:
             hint="Use a Neo4j server: --memory bolt://localhost:7687, or start one with gswgraph db start",
         )
     folder = embedded_folder.prepare(Path(settings.memory))
-    process = EngineProcess(folder, settings.cache_dir.absolute() / "embedded")
+    process = EngineProcess(folder, settings.cache_dir.absolute() / "embedded", meanwhile)
     try:
         from neo4j import GraphDatabase
 

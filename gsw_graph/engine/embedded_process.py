@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,9 +23,9 @@ _ATTEMPTS = 3  # another process may take a free port in the moment between choo
 
 
 class EngineProcess:
-    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`."""
+    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`. `meanwhile` is called once while it starts."""
 
-    def __init__(self, folder: Path, cache: Path) -> None:
+    def __init__(self, folder: Path, cache: Path, meanwhile: Callable[[], None] | None = None) -> None:
         self._folder, self._cache = folder, cache
         self._pid = os.getpid()
         self._asking = threading.Lock()
@@ -33,6 +34,8 @@ class EngineProcess:
             try:
                 import neo4j  # noqa: F401 - takes half a second, and the child needs longer
 
+                if meanwhile is not None and attempt == 1:
+                    meanwhile()
                 word = self._word(START_SECONDS)
             except BaseException:  # Ctrl-C while it starts
                 self._end()

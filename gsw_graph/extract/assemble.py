@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby
 
 from gsw_graph.extract.dates import find_dates
 from gsw_graph.model import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
@@ -130,11 +129,11 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
     for begin, end in _runs(free):
         for length in range(min(_LONGEST, end - begin), 0, -1):
             for first in range(begin, end - length + 1):
-                if not all(free[first : first + length]):
+                if False in free[first : first + length]:
                     continue
-                part = tokens[first : first + length]
-                key = normalise(text[part[0].start() : part[-1].end()])
-                if key in keys and any(token[0].casefold() not in _SMALL_WORDS for token in part):
+                last = first + length - 1
+                key = normalise(text[tokens[first].start() : tokens[last].end()])
+                if key in keys and any(token[0].casefold() not in _SMALL_WORDS for token in tokens[first : last + 1]):
                     free[first : first + length] = [False] * length
                     found.append((first, key))
     return list(dict.fromkeys(key for _, key in sorted(found)))
@@ -147,12 +146,11 @@ def _parts(word: str) -> tuple[str, ...]:
 
 def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """Where flags are set in a row: from, to (exclusive)."""
-    begin = 0
-    for is_set, run in groupby(flags):
-        end = begin + sum(1 for _ in run)
-        if is_set:
-            yield begin, end
-        begin = end
+    end = 0
+    while True in flags[end:]:
+        begin = flags.index(True, end)
+        end = flags.index(False, begin) if False in flags[begin:] else len(flags)
+        yield begin, end
 
 
 def words_of(keys: Iterable[str]) -> frozenset[str]:

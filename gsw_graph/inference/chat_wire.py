@@ -120,7 +120,9 @@ class Wire:
         return True
 
     def _call(self, sent: dict[str, Any]) -> Received:
-        reply = self.client().chat.completions.with_raw_response.create(**sent)
+        # As an extra the schema goes as it is; else the client walks through it for each call, a third of the time that a call computes.
+        extra = {name: value for name, value in sent.items() if name not in ("model", "messages")}
+        reply = self.client().chat.completions.with_raw_response.create(model=sent["model"], messages=sent["messages"], extra_body=extra)
         try:
             return read_completion(json.loads(reply.content), self.end)
         except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 _ALONE = "\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -17,6 +18,7 @@ _MESSAGE = 4
 _REPLY = 3
 
 
+@lru_cache(maxsize=256)  # prompts come with every call
 def count(text: str) -> int:
     """Tokens of a text."""
     return len(_PIECE.findall(text))
