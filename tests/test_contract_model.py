@@ -14,7 +14,7 @@ from contract import rows
 from dump import differences, dump
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import StoppedError
+from gsw_graph.errors import SchemaError, StoppedError
 from gsw_graph.memory import Memory
 from gsw_graph.testing import Fault, ModelServer
 
@@ -108,6 +108,21 @@ def test_text_becomes_workspaces_and_a_question_a_plan_and_an_answer(asked: Sett
         assert (edited.answer, edited.answer_source, edited.plan_source) == ("Oslo", "chain", "given")
         calls = server.count()
         assert memory.ask(QUESTION).tokens["in"] == 0, "asked before"
+        assert server.count() == calls
+
+
+def test_a_load_that_is_refused_asks_no_model(asked: Settings, server: ModelServer, corpus: str) -> None:
+    with Memory.open(settings=asked) as memory:
+        memory.cypher("CREATE (:Document {id: 'theirs', name: 'invoice'})", write=True)
+        with pytest.raises(SchemaError, match="another application"):
+            memory.load(corpus)
+        memory.cypher("MATCH (d:Document) DELETE d", write=True)
+        assert server.count() == 0
+        memory.load(corpus)
+        calls = server.count()
+        assert calls == len(TEXTS)
+        with pytest.raises(SchemaError, match="now another-model is set"):
+            Memory(memory._connection, replace(asked, embedder="another-model")).load(corpus, replace=True)
         assert server.count() == calls
 
 

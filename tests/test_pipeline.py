@@ -10,8 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from gsw_graph import pipeline
+from gsw_graph.extract import Rules
+from gsw_graph.feed import Feed, Tally, Window
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.model import Document, Passage, QAPair, VerbPhrase, Workspace
+from gsw_graph.store.writer import Batch
 
 
 class Counting(fakes.BagOfWords):
@@ -46,6 +49,28 @@ def test_a_phrase_is_embedded_once_in_a_load(counting: Counting) -> None:
         for phrase in phrases:
             np.testing.assert_array_equal(vectors.phrases[phrase], counting.encode([phrase], query=False)[0])
     np.testing.assert_array_equal(second[0].pairs, counting.encode([f"Who {phrase} 3? Anna" for phrase in ("built", "sold")], query=False))
+
+
+class Collected:
+    """Takes the place of a writer."""
+
+    def __init__(self) -> None:
+        self.documents: list[str] = []
+
+    def put(self, batch: Batch) -> None:
+        self.documents += batch.documents
+
+
+def test_the_model_is_made_ready_for_bulk_once_while_there_is_nothing_to_embed(counting: Counting) -> None:
+    windows = [None, None, Window([(workspace(1, "led"), "new")], 1), None, Window([(workspace(2, "led"), "new")], 1)]
+    ready: list[list[str]] = []
+    for late in (windows, windows[2:]):
+        writer, counting.calls = Collected(), []
+        feed = Feed([], lambda _: {}, Rules("none"), Tally())
+        pipeline.embed_and_write(feed, iter(late), Embedder("counting", counting), writer, Tally(), None)  # type: ignore[arg-type]
+        assert len(writer.documents) == 2
+        ready.append([call[0] for call in counting.calls if len(set(call)) < len(call)])
+    assert ready == [["the first"], []], "no time is spent on it where something waits"
 
 
 def test_the_phrases_that_are_kept_are_bounded(counting: Counting, monkeypatch: pytest.MonkeyPatch) -> None:

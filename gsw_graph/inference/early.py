@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Early:
-    """The embedder of some settings once `load` was called; None before, and where it cannot be loaded, which is told when it is needed."""
+    """The embedder of some settings once `load` was called; None before, and where it must be downloaded or cannot be loaded: that waits until it is needed."""
 
     def __init__(self, settings: Settings) -> None:
         self.embedder: Embedder | None = None
@@ -21,9 +21,10 @@ class Early:
 
     def load(self) -> None:
         from gsw_graph.inference.embedder import Embedder
+        from gsw_graph.inference.model_files import find_model
 
         with suppress(GswGraphError):
-            self.embedder = Embedder.load(self._settings)
+            if find_model(self._settings.embedder):
+                self.embedder = Embedder.load(self._settings)
         if self._settings.llm:
-            with suppress(ImportError):
-                import openai  # noqa: F401 - takes most of a second, for which the first calls would wait
+            import openai  # noqa: F401 - takes most of a second, for which the first calls would wait
