@@ -60,7 +60,8 @@ def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: st
         "llm": not no_llm,
         "keep": not options["forget_question"],
     }
-    with open_memory(url, models=True, llm=llm) as memory:
+    models = [name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed]
+    with open_memory(url, models=models, llm=llm) as memory:
         if not words:
             from gsw_graph.cli.prompt import run
 

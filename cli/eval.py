@@ -110,7 +110,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     from gsw_graph.evaluate import evaluate, write
 
     out, how = options["out"], _how(options)
-    with open_memory(url, models=True, llm=options["llm"]) as memory, going_on(out), progress(options["quiet"]) as report:
+    with open_memory(url, models=["embedder"], llm=options["llm"]) as memory, going_on(out), progress(options["quiet"]) as report:
         found = evaluate(memory, questions, strategy, progress=report, **how)
     written = write(found, out) if out is not None else []
     if as_json:
@@ -175,7 +175,7 @@ def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...
     if len(wanted) < len(grid):
         raise click.UsageError("A setting is given twice: write its values with commas between.")
     measured = {name: options[name] for name in ("metric", "folds", "repeats")}
-    with open_memory(url, models=True, llm=options["llm"]) as memory, going_on(options["out"]), progress(options["quiet"]) as report:
+    with open_memory(url, models=["embedder"], llm=options["llm"]) as memory, going_on(options["out"]), progress(options["quiet"]) as report:
         found = tuned(memory, questions, strategy, wanted, progress=report, **measured, **_how(options))
     if as_json:
         print_json(found.to_dict())

@@ -64,7 +64,8 @@ def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool,
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    with _memory(url, dry_run=options["dry_run"], llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
+    models = ["embedder", "llm"] if options["extractor"] in ("auto", "llm") else ["embedder"]
+    with _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
         report = memory.load(*paths, progress=progress, **options)
     if as_json:
         print_json(report.to_dict())
@@ -76,14 +77,14 @@ def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool,
 
 
 @contextmanager
-def _memory(url: str | None, *, dry_run: bool, **given: Any) -> Iterator[Memory]:
+def _memory(url: str | None, *, dry_run: bool, models: list[str], **given: Any) -> Iterator[Memory]:
     """The memory to load into. Where there is none yet, a dry run takes one that goes with it."""
     from gsw_graph.engine import exists
 
     with ExitStack() as stack:
         if dry_run and not exists(settings(memory=url, **given)):
             url = f"{stack.enter_context(TemporaryDirectory())}/memory"
-        yield stack.enter_context(open_memory(url, create=True, models=not dry_run, **given))
+        yield stack.enter_context(open_memory(url, create=True, models=[] if dry_run else models, **given))
 
 
 def _exit_code(report: LoadReport) -> int:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gsw_graph.config import Settings
     from gsw_graph.memory import Memory
 
@@ -38,8 +40,8 @@ def settings(**given: Any) -> Settings:
     return replace(Settings.from_env(), **{name: value for name, value in given.items() if value is not None})
 
 
-def open_memory(url: str | None, *, create: bool = False, models: bool = False, **given: Any) -> Memory:
-    """The memory at `url`, else the one of the environment, with its models loaded where a verb needs them; `given` are settings that options gave."""
+def open_memory(url: str | None, *, create: bool = False, models: Collection[str] = (), **given: Any) -> Memory:
+    """The memory at `url`, else the one of the environment; `models` are those that the verb will need, `given` settings that options gave."""
     from gsw_graph.memory import Memory
 
     return Memory.open(url, settings=settings(**given), create=create, models=models)

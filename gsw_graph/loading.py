@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat import Chat
     from gsw_graph.inference.embedder import Embedder
-    from gsw_graph.model import Document, Failure, Workspace
     from gsw_graph.store.reader import Reader
 
 
@@ -67,19 +66,25 @@ def load(
         raise InputError("a batch reads its documents twice, and standard input can be read once", hint="Load from a file")
     items = loaders.read(names, stdin=stdin)
     reader, tally = Reader(connection), Tally()
+    state = schema.read_state(connection)
     with _extractor(chosen, settings, options, reader) as (extractor, chat):
-        # What refuses a load does so before a model is asked.
-        state = schema.read_state(connection) if options.dry_run else schema.admit(connection, embedder().name, embedder().dimension)
-
-        def feed(items: Iterable[Document | Workspace | Failure], tally: Tally) -> Feed:
-            states = reader.document_states if state else lambda _: {}
-            return Feed(items, states, extractor, tally, replace=options.replace, upgrade=options.upgrade, size=loaders.size(names))
-
+        if not options.dry_run:
+            state = schema.prepare(connection, embedder().name, embedder().dimension)
+        feed = Feed(
+            items,
+            reader.document_states if state else lambda _: {},
+            extractor,
+            tally,
+            replace=options.replace,
+            upgrade=options.upgrade,
+            size=loaders.size(names),
+        )
         if options.dry_run:
-            return _estimated(feed(items, tally), tally, chat, options, settings, start)
+            return _estimated(feed, tally, chat, options, settings, start)
         if options.batch and chat is not None:
-            _send(feed(loaders.read(names), Tally()), chat, progress)
-        before = _write(feed(items, tally), connection, reader, embedder(), tally, chat, progress)
+            _send(names, reader, extractor, options, chat, progress)
+        before = reader.counts()[0]
+        _write(feed, connection, embedder(), tally, chat, progress)
         _index(connection, embedder().dimension, tally, progress)
         after = reader.counts()[0]
         return LoadReport(
@@ -111,10 +116,12 @@ def _extractor(name: str, settings: Settings, options: Options, reader: Reader) 
         yield Rules(name), None
 
 
-def _send(feed: Feed, chat: Chat, progress: Callable[[Progress], None] | None) -> None:
+def _send(names: list[str], reader: Reader, extractor: Extractor, options: Options, chat: Chat, progress: Callable[[Progress], None] | None) -> None:
     """The first pass of what is new to the memory, by the Batch API; the load then finds the replies in the cache. Interrupted, it goes on the next time."""
+    from gsw_graph import loaders
     from gsw_graph.extract.llm import check, request
 
+    feed = Feed(loaders.read(names), reader.document_states, extractor, Tally(), replace=options.replace, upgrade=options.upgrade)
     new = (work.document for work in feed.fresh() if work.workspace is None)
 
     def waiting(done: int, sent: int) -> None:
@@ -126,30 +133,18 @@ def _send(feed: Feed, chat: Chat, progress: Callable[[Progress], None] | None) -
 
 
 def _write(
-    feed: Feed,
-    connection: Connection,
-    reader: Reader,
-    embedder: Embedder,
-    tally: Tally,
-    chat: Chat | None,
-    progress: Callable[[Progress], None] | None,
-) -> dict[str, int]:
-    """Load what is new, and give the counts of before."""
-    from gsw_graph.store import schema
+    feed: Feed, connection: Connection, embedder: Embedder, tally: Tally, chat: Chat | None, progress: Callable[[Progress], None] | None
+) -> None:
     from gsw_graph.store.writer import Writer
 
     with feed as windows, Writer(connection) as writer:
         try:
-            # While the first passages are read, and a model is asked about them.
-            schema.prepare(connection, embedder.name, embedder.dimension)
-            before = reader.counts()[0]
             embed_and_write(feed, windows, embedder, writer, tally, progress)
         except BaseException:
             if chat is not None:
                 chat.stop()  # no call begins from now on; those under way are paid for, and kept when `chat` closes
             raise
     tally.seconds["write"] = writer.seconds
-    return before
 
 
 def _index(connection: Connection, dimension: int, tally: Tally, progress: Callable[[Progress], None] | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -49,11 +49,11 @@ class Memory:
         self._state: MemoryState | None = None
 
     @classmethod
-    def open(cls, url: str | None = None, *, settings: Settings | None = None, create: bool = True, models: bool = False) -> Memory:
+    def open(cls, url: str | None = None, *, settings: Settings | None = None, create: bool = True, models: Collection[str] = ()) -> Memory:
         """Open the memory at `url`, a folder or a `bolt://` or `neo4j://` url; default: `settings`, else the environment, else `./.gswgraph`.
 
-        create: whether a folder without a memory becomes one. models: whether the embedder is loaded while an embedded engine starts, instead of when it is
-        first needed. Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
+        create: whether a folder without a memory becomes one. models: what is loaded while an embedded engine starts, instead of when it is first needed:
+        `embedder`, `llm` (the client of a language model). Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
         another process has the folder open.
         """
         from gsw_graph.engine import connect, exists
@@ -65,7 +65,7 @@ class Memory:
         if not create and not exists(settings):
             hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
             raise EngineError("there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint)
-        early = Early(settings)
+        early = Early(settings, models)
         connection = connect(settings, early.load if models else None)
         return cls(connection, settings, early.embedder)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gsw_graph.store.rows import Mode, Vectors
     from gsw_graph.store.writer import Writer
 
-_FIRST = ["the first"] * 32  # texts that are embedded in bulk
+_FIRST = ["the first"] * 32  # enough to be embedded in bulk (openvino_backend.BULK)
 PHRASES = 20_000  # vectors kept of phrases that other documents may have too: 30 MB of 384 dimensions
 
 

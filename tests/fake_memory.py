@@ -132,8 +132,9 @@ class FakeMemory:
             raise self.raises
 
     @classmethod
-    def open(cls, url=None, *, settings=None, create=True):
-        cls.calls.append(("open", (url,), {"memory": settings.memory, "llm": settings.llm, "concurrency": settings.concurrency}))
+    def open(cls, url=None, *, settings=None, create=True, models=()):
+        given = {"memory": settings.memory, "llm": settings.llm, "concurrency": settings.concurrency, "models": tuple(models)}
+        cls.calls.append(("open", (url,), given))
         return cls()
 
     def close(self):

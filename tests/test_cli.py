@@ -117,6 +117,24 @@ def test_memory_may_be_named_before_or_after_the_verb(fake, args, url):
     assert fake.calls[-1][0] == "close"
 
 
+@pytest.mark.parametrize(
+    ("args", "models"),
+    [
+        (["status"], ()),
+        (["load", "x"], ("embedder", "llm")),
+        (["load", "x", "--extractor", "rules"], ("embedder",)),
+        (["load", "x", "--dry-run"], ()),
+        (["ask", "who"], ("embedder", "llm")),
+        (["ask", "who", "--no-llm"], ("embedder",)),
+        (["ask", "who", "--strategy", "bm25", "--no-llm"], ()),
+    ],
+)
+def test_what_a_verb_needs_is_loaded_while_the_engine_starts(fake, args, models):
+    assert run(*args).exit_code == 0
+    assert fake.calls[0][0] == "open"
+    assert fake.calls[0][2]["models"] == models
+
+
 def test_without_a_url_the_settings_of_the_environment_are_used(fake, monkeypatch):
     monkeypatch.setenv("NEO4J_URI", "bolt://envhost")
     run("status")

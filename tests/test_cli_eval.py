@@ -39,7 +39,7 @@ def memory(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     found = Memory(lambda question, strategy: InputError("too odd") if question == "odd?" else [1, 7, 3], {("a?", "ricr"): {"answer": "Ada", "answer_source": "chain"}})
 
-    def opened(url, *, llm=None):
+    def opened(url, *, llm=None, models=()):
         found.url, found._settings = url, Settings(llm=llm)
         return found
 

@@ -111,7 +111,7 @@ def test_text_becomes_workspaces_and_a_question_a_plan_and_an_answer(asked: Sett
         assert server.count() == calls
 
 
-def test_a_load_that_is_refused_asks_no_model(asked: Settings, server: ModelServer, corpus: str) -> None:
+def test_a_load_that_is_refused_asks_no_model(asked: Settings, server: ModelServer, corpus: str, tmp_path: Path) -> None:
     with Memory.open(settings=asked) as memory:
         memory.cypher("CREATE (:Document {id: 'theirs', name: 'invoice'})", write=True)
         with pytest.raises(SchemaError, match="another application"):
@@ -121,8 +121,9 @@ def test_a_load_that_is_refused_asks_no_model(asked: Settings, server: ModelServ
         memory.load(corpus)
         calls = server.count()
         assert calls == len(TEXTS)
+        other = write(tmp_path / "other.jsonl", {"Oslo": "Oslo, where Bo Lind painted, lies at the sea."})
         with pytest.raises(SchemaError, match="now another-model is set"):
-            Memory(memory._connection, replace(asked, embedder="another-model")).load(corpus, replace=True)
+            Memory(memory._connection, replace(asked, embedder="another-model")).load(other)
         assert server.count() == calls
 
 

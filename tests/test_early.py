@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,8 +13,10 @@ import fakes
 import pytest
 
 from gsw_graph.config import Settings
+from gsw_graph.engine import connect
+from gsw_graph.engine.embedded_process import EngineProcess
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.early import Early
+from gsw_graph.inference.early import MODELS, Early
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.memory import Memory
 
@@ -21,7 +24,7 @@ LOADED = """
 import sys
 from gsw_graph.config import Settings
 from gsw_graph.inference.early import Early
-Early(Settings(embedder="/no/such/folder", llm=sys.argv[1] or None)).load()
+Early(Settings(embedder="/no/such/folder", llm=sys.argv[1] or None), sys.argv[2:]).load()
 print("openai" in sys.modules)
 """
 
@@ -32,15 +35,15 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def test_a_memory_may_come_with_its_embedder(settings: Settings, fake_embedder: None) -> None:
-    for models in (False, True):
+    for models in ((), ("llm",), ("embedder",)):
         with Memory.open(settings=settings, models=models) as memory:
-            assert (memory._embedder is not None) == models
+            assert (memory._embedder is not None) == ("embedder" in models)
             assert memory.embedder.dimension == fakes.DIMENSION
 
 
 def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo.", encoding="utf-8")
-    with Memory.open(settings=replace(settings, embedder="/no/such/folder"), models=True) as memory:
+    with Memory.open(settings=replace(settings, embedder="/no/such/folder"), models=MODELS) as memory:
         assert memory.status().nodes.get("Document", 0) == 0
         with pytest.raises(ModelError, match="no sentence-transformers model here"):
             memory.load(str(tmp_path / "note.txt"))
@@ -49,13 +52,44 @@ def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings: S
 def test_no_embedder_is_downloaded_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(Embedder, "load", staticmethod(lambda settings: asked.append(settings.embedder)))
-    Early(Settings(embedder="nobody/no-such-model")).load()
+    Early(Settings(embedder="nobody/no-such-model"), MODELS).load()
     assert asked == []
-    Early(Settings()).load()
+    Early(Settings(), MODELS).load()
     assert asked == [Settings().embedder]
 
 
-@pytest.mark.parametrize("llm", ["", "m"])
-def test_the_client_of_a_language_model_is_there_where_one_is_named(llm: str) -> None:
-    done = subprocess.run([sys.executable, "-W", "error", "-c", LOADED, llm], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.stdout.strip(), done.stderr) == (str(bool(llm)), "")
+def test_an_embedder_that_fails_in_any_way_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(settings: Settings) -> Embedder:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Embedder, "load", staticmethod(load))
+    early = Early(Settings(), MODELS)
+    early.load()
+    assert early.embedder is None
+
+
+@pytest.mark.parametrize(("llm", "models", "there"), [("", ("llm",), False), ("m", ("embedder",), False), ("m", ("embedder", "llm"), True)])
+def test_the_client_of_a_language_model_is_there_where_one_is_named(llm: str, models: tuple[str, ...], there: bool) -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", LOADED, llm, *models], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout.strip(), done.stderr) == (str(there), "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="waits for a pipe")
+def test_an_interrupt_while_models_load_ends_the_engine_cleanly(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    spawn = EngineProcess._spawn
+
+    def noted(self: EngineProcess) -> subprocess.Popen[bytes]:
+        started.append(spawn(self))
+        return started[-1]
+
+    def interrupted() -> None:
+        assert select.select([started[0].stdout], [], [], 60)[0], "the engine has not started"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EngineProcess, "_spawn", noted)
+    with pytest.raises(KeyboardInterrupt):
+        connect(settings, interrupted)
+    assert started[0].returncode == 0
+    with Memory.open(settings=settings) as memory:
+        assert memory.status().unfinished == []

@@ -83,6 +83,8 @@ class EngineProcess:
         with contextlib.suppress(OSError):
             stdin.close()
         word = self._word(STOP_SECONDS)
+        if "ready" in word:  # nobody had read that yet
+            word = self._word(STOP_SECONDS)
         if "stopped" in word:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=10)

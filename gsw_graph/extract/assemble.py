@@ -146,10 +146,13 @@ def _parts(word: str) -> tuple[str, ...]:
 
 def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
     """Where flags are set in a row: from, to (exclusive)."""
-    end = 0
-    while True in flags[end:]:
-        begin = flags.index(True, end)
-        end = flags.index(False, begin) if False in flags[begin:] else len(flags)
+    flags, end = [*flags, False], 0
+    while True:
+        try:
+            begin = flags.index(True, end)
+        except ValueError:
+            return
+        end = flags.index(False, begin)
         yield begin, end
 
 

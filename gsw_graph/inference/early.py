@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from gsw_graph.errors import GswGraphError
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.inference.embedder import Embedder
 
+MODELS = ("embedder", "llm")
+
 
 class Early:
-    """The embedder of some settings once `load` was called; None before, and where it must be downloaded or cannot be loaded: that waits until it is needed."""
+    """`load` loads some of MODELS: the embedder, None where it must be downloaded or cannot be loaded, which waits until it is needed, and the client of
+    the language model that the settings name."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, models: Collection[str]) -> None:
         self.embedder: Embedder | None = None
-        self._settings = settings
+        self._settings, self._models = settings, models
 
     def load(self) -> None:
         from gsw_graph.inference.embedder import Embedder
         from gsw_graph.inference.model_files import find_model
 
-        with suppress(GswGraphError):
-            if find_model(self._settings.embedder):
-                self.embedder = Embedder.load(self._settings)
-        if self._settings.llm:
+        if "embedder" in self._models:
+            with suppress(Exception):  # of whatever kind: raised again by who needs it
+                if find_model(self._settings.embedder):
+                    self.embedder = Embedder.load(self._settings)
+        if "llm" in self._models and self._settings.llm:
             import openai  # noqa: F401 - takes most of a second, for which the first calls would wait

@@ -55,20 +55,11 @@ def read_state(connection: Connection) -> MemoryState | None:
     return MemoryState(**records[0].data()) if records else None
 
 
-def admit(connection: Connection, embedder: str, dimension: int) -> MemoryState | None:
-    """The state of the memory, None where nothing was ever loaded. SchemaError where it was made with another embedder or by a newer gswgraph, and where
-    the database is another application's."""
+def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryState:
+    """Make or migrate the schema for vectors of `dimension`; SchemaError where the memory was made with another embedder or by a newer gswgraph."""
     state = read_state(connection)
     if state is None:
         _refuse_foreign(connection)
-    else:
-        check(state, embedder, dimension)
-    return state
-
-
-def prepare(connection: Connection, embedder: str, dimension: int) -> None:
-    """Make or migrate the schema for vectors of `dimension`. SchemaError as `admit`."""
-    state = admit(connection, embedder, dimension)
     if state is None or state.schema < SCHEMA:
         _migrate(connection, state.schema if state else 0)
     if state is None:
@@ -80,6 +71,10 @@ def prepare(connection: Connection, embedder: str, dimension: int) -> None:
             now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
             database_=connection.database,
         )
+        state = read_state(connection)
+        assert state is not None  # noqa: S101 - written a line above
+    check(state, embedder, dimension)
+    return state
 
 
 def check(state: MemoryState, embedder: str, dimension: int) -> None:
