@@ -54,7 +54,7 @@ class Memory:
 
         create: whether a folder without a memory becomes one. models: what is loaded while an embedded engine starts, instead of when it is first needed:
         `embedder`, `llm` (the client of a language model). Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
-        another process has the folder open.
+        another process has the folder open, InputError for another name in `models`.
         """
         from gsw_graph.engine import connect, exists
         from gsw_graph.inference.early import Early

@@ -15,7 +15,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.engine import connect
 from gsw_graph.engine.embedded_process import EngineProcess
-from gsw_graph.errors import ModelError
+from gsw_graph.errors import InputError, ModelError
 from gsw_graph.inference.early import MODELS, Early
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.memory import Memory
@@ -49,23 +49,40 @@ def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings: S
             memory.load(str(tmp_path / "note.txt"))
 
 
-def test_no_embedder_is_downloaded_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def here(tmp_path: Path) -> str:
+    """An embedder whose files are on this machine."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}", encoding="utf-8")
+    return str(tmp_path / "model")
+
+
+def test_a_model_that_nobody_knows_is_refused(settings: Settings) -> None:
+    with pytest.raises(InputError, match="no model 'embeder' to load"):
+        Memory.open(settings=settings, models=["embeder", "llm"])
+    assert not Path(settings.memory).exists()
+
+
+def test_no_embedder_is_downloaded_before_it_is_needed(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(Embedder, "load", staticmethod(lambda settings: asked.append(settings.embedder)))
     Early(Settings(embedder="nobody/no-such-model"), MODELS).load()
     assert asked == []
-    Early(Settings(), MODELS).load()
-    assert asked == [Settings().embedder]
+    Early(Settings(embedder=here), MODELS).load()
+    assert asked == [here]
 
 
-def test_an_embedder_that_fails_in_any_way_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_embedder_that_fails_in_any_way_is_none(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
     def load(settings: Settings) -> Embedder:
+        asked.append(settings.embedder)
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(Embedder, "load", staticmethod(load))
-    early = Early(Settings(), MODELS)
+    early = Early(Settings(embedder=here), MODELS)
     early.load()
-    assert early.embedder is None
+    assert (early.embedder, asked) == (None, [here])
 
 
 @pytest.mark.parametrize(("llm", "models", "there"), [("", ("llm",), False), ("m", ("embedder",), False), ("m", ("embedder", "llm"), True)])

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from gsw_graph.errors import InputError
+
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.inference.embedder import Embedder
@@ -15,9 +17,11 @@ MODELS = ("embedder", "llm")
 
 class Early:
     """`load` loads some of MODELS: the embedder, None where it must be downloaded or cannot be loaded, which waits until it is needed, and the client of
-    the language model that the settings name."""
+    the language model that the settings name. InputError where `models` names another."""
 
     def __init__(self, settings: Settings, models: Collection[str]) -> None:
+        if unknown := set(models) - set(MODELS):
+            raise InputError(f"there is no model {min(unknown)!r} to load", hint=f"Use some of {', '.join(MODELS)}")
         self.embedder: Embedder | None = None
         self._settings, self._models = settings, models
 
