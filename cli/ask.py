@@ -9,13 +9,13 @@ import click
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.output import print_json
 from gsw_graph.plan import load
-from gsw_graph.retrieve import STRATEGIES
+from gsw_graph.retrieve.strategies import STRATEGIES
 
 
 @click.command()
 @memory_option
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
-@click.option("--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How passages are found.")
+@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="auto", show_default=True, help="How passages are found.")
 @click.option("--plan", metavar="PLAN", help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.")
 @click.option("--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM.")
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")

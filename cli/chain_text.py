@@ -13,7 +13,7 @@ from gsw_graph.cli.output import counted
 from gsw_graph.cli.safe_text import cut, one_line
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Answer, Asked, Candidate, Chain, Hop
+    from gsw_graph.results import Answer, HopTrace, Candidate, Chain, Hop
 
 CANDIDATES = 8  # of a concrete question; the JSON has all
 _LONG = 200  # characters of a question or an answer
@@ -63,7 +63,7 @@ def sure(confidence: float | None) -> str:
     return "above 0.99" if confidence > 0.99 else "below 0.01" if confidence < 0.01 else f"{confidence:.2f}"
 
 
-def print_asked(asked: Iterable[Asked]) -> None:
+def print_asked(asked: Iterable[HopTrace]) -> None:
     """The beams hop by hop: what was asked, and what became of each candidate."""
     for one in asked:
         instead = "  (nothing was found for this step, so the whole question was asked)" if one.fallback else ""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.retrieve import STRATEGIES
+from gsw_graph.retrieve.strategies import STRATEGIES
 
 if TYPE_CHECKING:
-    from gsw_graph.evaluate.constants import Value
+    from gsw_graph.evaluate.settings import Value
     from gsw_graph.evaluate.variants import Variant
 
 
@@ -67,7 +67,7 @@ def eval() -> None:
       gswgraph eval questions.json --strategy linked,dense
       gswgraph eval questions.json --strategy ricr --plans gold --out results/gold
       gswgraph eval compare results/none results/gold
-      gswgraph eval tune questions.json --strategy linked --set walk.RESTART=0.05,0.1,0.2
+      gswgraph eval tune questions.json --strategy linked --set walk.restart=0.05,0.1,0.2
     """
 
 
@@ -92,7 +92,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     Reads MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ and LV-Eval as they are published, and lines of our own:
     {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
-    A setting is a constant of gsw_graph.retrieve (walk.RESTART); of proprag and proprag-linked also recipe (code, paper, quick, linked) or a field of it.
+    A setting is a constant of the strategy (linked has walk.restart); of proprag and proprag-linked also recipe (code, paper, quick, linked).
 
     DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
 
@@ -103,7 +103,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.json
       gswgraph eval run questions.json --strategy linked,ricr,dense --plans gold -k 20 --out results/
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
-      gswgraph eval questions.json --strategy "fusion,fusion[fusion.BEST=4],proprag[recipe=paper,width=4]"
+      gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
     from gsw_graph.cli.eval_text import going_on, print_evaluation, progress
     from gsw_graph.cli.output import print_json
@@ -146,7 +146,7 @@ def compare(first: str, second: str, as_json: bool) -> None:
 @eval.command()
 @memory_option
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
-@click.option("--strategy", default="linked", show_default=True, type=click.Choice(STRATEGIES), help="The strategy.")
+@click.option("--strategy", default="linked", show_default=True, type=click.Choice(list(STRATEGIES)), help="The strategy.")
 @click.option("--set", "grid", multiple=True, required=True, metavar="NAME=V,V", help="A setting and values to try; can be repeated.")
 @click.option("--metric", default="recall@5", show_default=True, help="What the best settings have most of: recall@k, all_gold@k, em or f1.")
 @click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Parts that the questions are dealt into.")
@@ -163,8 +163,8 @@ def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...
 
     \b
     Example:
-      gswgraph eval tune questions.json --strategy linked --set walk.RESTART=0.05,0.1,0.2
-      gswgraph eval tune questions.json --set linked.LINKED_MASS=2,4,8 --set linked.PREFERENCE=1,3 --out results/tune --json
+      gswgraph eval tune questions.json --strategy linked --set walk.restart=0.05,0.1,0.2
+      gswgraph eval tune questions.json --set walk.linked_mass=2,4,8 --set walk.preference=1,3 --out results/tune --json
       gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
     """
     from gsw_graph.cli.eval_text import going_on, print_tuning, progress
@@ -190,7 +190,7 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
-    from gsw_graph.evaluate.constants import parse_value
+    from gsw_graph.evaluate.settings import parse_value
 
     name, sign, values = text.partition("=")
     if not sign or not values.strip():

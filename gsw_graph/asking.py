@@ -1,151 +1,177 @@
-"""A question from end to end: plan -> retrieve -> answer."""
+"""A question from end to end: plan -> retrieve -> answer -> report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from gsw_graph.answer.chains import from_chains, shown
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.results import Answer, KeptReply
-from gsw_graph.retrieve import STRATEGIES
+from gsw_graph.inference.language_model import Spent
+from gsw_graph.plan import parse
+from gsw_graph.results import Answer
+from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat import Chat
-    from gsw_graph.inference.chat_request import Reply, Request, T
-    from gsw_graph.plan import Plan
-    from gsw_graph.retrieve.strategies import Search
+    from gsw_graph.retrieve.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """A question and how to ask it: what the options of `gswgraph ask` say."""
+@dataclass(frozen=True)
+class Planned:
+    """A query with its plan, where there is one. source: "given" or "llm". note: why the language model made none."""
 
-    question: str
-    strategy: str = "auto"
-    plan: object = None
-    k: int = 5
-    answer: bool = True
-    trace: bool = False
-
-    def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            raise InputError(f"there is no strategy {self.strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
-        if self.given and self.strategy not in ("auto", "ricr", "fusion"):
-            raise InputError(f"{self.strategy} does not follow a plan", hint="Ask without one, or with --strategy ricr or fusion")
-        if not self.question.strip():
-            raise InputError("the question is empty")
-        if self.k < 1:
-            raise InputError(f"k is {self.k}", hint="Ask for at least one passage")
-
-    @property
-    def given(self) -> bool:
-        """Whether there is a plan; False says that there is none and that none is to be made."""
-        return self.plan is not None and self.plan is not False
+    query: Query
+    source: str | None = None
+    note: str | None = None
 
 
-def ask(asking: Asking, search: Search | None, chat: Chat | None, on_text: Callable[[str], None] | None = None) -> Answer:
-    """Answer a question. `search` is None for an empty memory; `chat`, where there is one, plans and answers, and `on_text` gets its answer as it comes."""
-    from gsw_graph.answer import from_chains
-    from gsw_graph.plan import parse
-    from gsw_graph.retrieve.strategies import STRATEGIES as RUN
-    from gsw_graph.retrieve.strategies import Found
-
-    start = perf_counter()
-    before = chat.ledger.total() if chat else None
-    kept: list[KeptReply] = []
-    if chat is not None:
-        chat = cast("Chat", _Listening(chat, kept))
-    tokens = {"in": 0, "out": 0, "evidence": 0, "prompt": 0}
-    plan = parse(asking.plan) if asking.given else None
-    source, note = ("given" if plan else None), None
-    unplanned = chat is not None and asking.plan is None and asking.strategy in ("auto", "ricr", "fusion")
-    follows = search is not None and (unplanned or (asking.strategy == "auto" and not plan)) and search.reader.has_pairs()
-    if chat is not None and search is not None and unplanned and follows:
-        plan, note = _planned(asking.question, search, chat)
-        source = "llm" if plan else None
-    # What measures best for what the memory holds: docs/results.md.
-    chosen = asking.strategy if asking.strategy != "auto" else "fusion" if plan or follows else "linked"
-    found = Found([])
-    if search is not None:
-        search.plan = plan
-        found = RUN[chosen](search, asking.question, asking.k, trace=asking.trace)
-        chosen = found.strategy or chosen
-    said = from_chains(asking.question, found, answer=asking.answer, strategy=chosen)
-    if chat is not None and search is not None and asking.answer:
-        from gsw_graph.answer.reader import from_model
-
-        with search.clock("answer"):
-            try:
-                said = from_model(asking.question, found, said, chat, on_text)
-            except ReplyError as error:  # what was found stands
-                note = f"{chat.model} gave no answer: {error}"
-    if said.abstained and not said.chains and (lacks := _lacking(search, chains=found.beams is not None and not follows)):
-        said = replace(said, missing=lacks)
-    dollars = None
-    if chat is not None and before is not None:
-        after = chat.ledger.total()
-        tokens = {"in": after.prompt_tokens - before.prompt_tokens, "out": after.completion_tokens - before.completion_tokens, **said.tokens}
-        dollars = None if after.dollars is None else after.dollars - (before.dollars or 0.0)
-    return Answer(
-        question=asking.question,
-        strategy=chosen,
-        answer=said.answer,
-        answer_source=said.source,
-        abstained=said.abstained,
-        confidence=said.confidence,
-        missing=said.missing,
-        citations=said.citations,
-        passages=found.passages,
-        chains=said.chains,
-        plan=plan.to_list() if plan else None,
-        plan_source=source,
-        note=note,
-        round_trips=search.reader.round_trips if search else 0,
-        seconds={**(search.seconds if search else {}), "total": perf_counter() - start},
-        tokens=tokens,
-        dollars=dollars,
-        kept=kept,
-        models={
-            "embedder": None if chosen == "bm25" or search is None else search.embedder,
-            "reranker": (search.reranker.name if search and search.reranker else "cosine") if chosen == "ricr" or (chosen == "fusion" and plan) else None,
-            "llm": chat.model if chat else None,
-        },
-        trace=found.trace,
+def prepared(
+    question: str, strategy: str | Strategy[Any], *, plan: object = None, k: int = 5, answer: bool = True
+) -> tuple[Strategy[Any], Planned]:
+    """What is asked, checked. plan: in any form that `plan.parse` reads; None or False for none. Raises InputError."""
+    if isinstance(strategy, str):
+        if strategy not in STRATEGIES:
+            raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
+        strategy = STRATEGIES[strategy]
+    given = plan is not None and plan is not False
+    if given and not strategy.follows_plan:
+        followers = " or ".join(
+            one.name for one in STRATEGIES.values() if one.follows_plan and one.name != "auto"
+        )
+        raise InputError(
+            f"{strategy.name} does not follow a plan", hint=f"Ask without one, or with --strategy {followers}"
+        )
+    if not question.strip():
+        raise InputError("the question is empty")
+    if k < 1:
+        raise InputError(f"k is {k}", hint="Ask for at least one passage")
+    return strategy, Planned(
+        Query(question, parse(plan) if given else None, k, answer), "given" if given else None
     )
 
 
-def _lacking(search: Search | None, *, chains: bool) -> str | None:
-    """What is not in a memory as a whole, where nothing was found in it."""
-    if search is None or not search.names.size:
-        return "the memory is empty"
-    if chains and not search.reader.has_pairs():
-        return "the memory holds no question-answer pairs, of which chains are made"
-    return None
+def ask(strategy: Strategy[Any], planned: Planned, context: Context, *, may_plan: bool = True) -> Answer:
+    """Answer a question by a memory that is not empty. may_plan: whether the language model, where there is one, may make a plan."""
+    start = perf_counter()
+    if "llm" in strategy.needs and context.llm is None:
+        hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
+        raise InputError(f"{strategy.name} needs a language model", hint=hint)
+    if may_plan and planned.query.plan is None:
+        planned = _plan(strategy, planned, context)
+    found = strategy(context, planned.query)
+    draft, note = _answer(strategy, planned.query, found, context)
+    seconds = {**context.seconds, "total": perf_counter() - start}
+    return _report(
+        strategy,
+        planned,
+        found,
+        replace(draft, missing=_missing(found, draft, context)),
+        context,
+        note,
+        seconds,
+    )
 
 
-class _Listening:
-    """A language model whose kept replies are noted."""
+def nothing(strategy: Strategy[Any], planned: Planned, llm: str | None) -> Answer:
+    """What an empty memory answers."""
+    query = planned.query
+    ran = strategy.name if strategy.name != "auto" else "fusion" if query.plan else "linked"
+    return Answer(
+        question=query.question,
+        strategy=ran,
+        answer=None,
+        answer_source="none",
+        abstained=True,
+        confidence=None,
+        missing="the memory is empty",
+        citations=[],
+        passages=[],
+        chains=[],
+        plan=query.plan.to_list() if query.plan else None,
+        plan_source=planned.source,
+        round_trips=0,
+        seconds={"total": 0.0},
+        tokens={"in": 0, "out": 0, "evidence": 0, "prompt": 0},
+        models={"embedder": None, "reranker": None, "llm": llm},
+    )
 
-    def __init__(self, chat: Chat, kept: list[KeptReply]) -> None:
-        self.model, self.ledger = chat.model, chat.ledger
-        self._chat, self._kept = chat, kept
 
-    def ask(self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None) -> Reply[T]:
-        reply = self._chat.ask(request, check, on_text=on_text)
-        if reply.cached:
-            tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
-            self._kept.append(KeptReply(request.stage, tokens, reply.seconds, self._chat.dollars(reply.prompt_tokens, reply.completion_tokens)))
-        return reply
-
-
-def _planned(question: str, search: Search, chat: Chat) -> tuple[Plan | None, str | None]:
-    """The model's plan, or why there is none: the question can be asked without."""
+def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
+    """The model's plan, or why there is none: the question can be asked without. Without pairs there is nothing that a plan leads along."""
+    llm = context.llm
+    if llm is None or not strategy.follows_plan or not context.has_pairs:
+        return planned
     from gsw_graph.plan.decompose import decompose
 
-    with search.clock("plan"):
+    with context.clock("plan"):
         try:
-            return decompose(question, chat), None
+            return Planned(replace(planned.query, plan=decompose(planned.query.question, llm)), "llm")
         except ReplyError as error:
-            return None, f"{chat.model} made no plan: {error}"
+            return replace(planned, note=f"{llm.model} made no plan: {error}")
+
+
+def _answer(
+    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
+) -> tuple[AnswerDraft, str | None]:
+    """The strategy's own answer, else what its chains say, else what the language model reads from what was found; and why that read nothing."""
+    if found.draft is not None:
+        return found.draft, None
+    scale = STRATEGIES[found.ran].confidence if found.ran else strategy.confidence
+    draft = from_chains(query.question, found, scale, answer=query.answer)
+    if context.llm is None or not query.answer:
+        return draft, None
+    from gsw_graph.answer.reader import from_model
+
+    with context.clock("answer"):
+        try:
+            return from_model(query.question, found, draft.confidence, context.llm, context.on_text), None
+        except ReplyError as error:  # what was found stands
+            return draft, f"{context.llm.model} gave no answer: {error}"
+
+
+def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
+    """What the evidence lacks or, where nothing was found, what the memory as a whole does."""
+    if not draft.abstained or (found.beams is not None and found.beams.ends()):
+        return draft.missing
+    if not context.names.size:
+        return "the memory is empty"
+    if found.beams is not None and not context.has_pairs:
+        return "the memory holds no question-answer pairs, of which chains are made"
+    return draft.missing
+
+
+def _report(
+    strategy: Strategy[Any],
+    planned: Planned,
+    found: Retrieved,
+    draft: AnswerDraft,
+    context: Context,
+    note: str | None,
+    seconds: dict[str, float],
+) -> Answer:
+    plan = planned.query.plan
+    spent = context.llm.spent() if context.llm else Spent({"in": 0, "out": 0}, None, [])
+    return Answer(
+        question=planned.query.question,
+        strategy=found.ran or strategy.name,
+        answer=draft.answer,
+        answer_source=draft.source,
+        abstained=draft.abstained,
+        confidence=draft.confidence,
+        missing=draft.missing,
+        citations=draft.citations,
+        passages=found.passages,
+        chains=shown(found),
+        plan=plan.to_list() if plan else None,
+        plan_source=planned.source,
+        note=note or planned.note or found.note,
+        round_trips=context.reader.round_trips,
+        seconds=seconds,
+        tokens={**spent.tokens, "evidence": 0, "prompt": 0, **draft.tokens},
+        dollars=spent.dollars,
+        kept=spent.kept,
+        models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
+        trace=context.trace,
+    )

@@ -82,6 +82,6 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
     unfinished = reader.unfinished()
     text = f"cut off while written: {', '.join(unfinished[:5])}{' ...' if len(unfinished) > 5 else ''}" if unfinished else "all complete"
     yield Finding("documents", not unfinished, text, f"gswgraph load {unfinished[0]}" if unfinished else None)
-    wrong = {name: count for name, count in reader.run("read/wrong_counts")[0].items() if count}
+    wrong = {name: count for name, count in reader.wrong_counts().items() if count}
     text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items()) or "counts agree, nothing hangs loose"
     yield Finding("graph", not wrong, text, "gswgraph doctor --mend" if wrong else None)

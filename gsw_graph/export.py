@@ -56,7 +56,7 @@ def workspaces(reader: Reader) -> Iterator[Workspace]:
     """The ready documents with their entities, verb phrases and pairs, by source. Propositions, and what questions are about, are left out."""
     ids = sorted(reader.sources().items(), key=lambda item: item[1])
     for start in range(0, len(ids), DOCUMENTS):
-        rows = (record.data() for record in reader.stream("read/export", ids=[id_ for id_, _ in ids[start : start + DOCUMENTS]]))
+        rows = reader.whole_passages([id_ for id_, _ in ids[start : start + DOCUMENTS]])
         for _, group in groupby(rows, key=lambda row: row["n"]):
             yield _workspace(list(group))
 

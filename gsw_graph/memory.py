@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -18,17 +18,16 @@ from gsw_graph.results import Answer, Exported, Finding, Forgotten, LoadReport, 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    import numpy as np
-    from numpy.typing import NDArray
     from typing_extensions import Self
 
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat import Chat
     from gsw_graph.inference.embedder import Embedder
     from gsw_graph.inference.reranker import Reranker
-    from gsw_graph.retrieve.names import NameGraphs
-    from gsw_graph.retrieve.proposition_cache import PropositionGraphs
-    from gsw_graph.retrieve.strategies import Search
+    from gsw_graph.retrieve.context import Context
+    from gsw_graph.retrieve.names.cache import NameGraphs
+    from gsw_graph.retrieve.propositions.cache import PropositionGraphs
+    from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.schema import MemoryState
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
@@ -144,7 +143,7 @@ class Memory:
         self,
         question: str,
         *,
-        strategy: str = "auto",
+        strategy: str | Strategy[Any] = "auto",
         plan: object = None,
         k: int = 5,
         answer: bool = True,
@@ -160,23 +159,23 @@ class Memory:
         Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets its answer as it comes.
         `answer=False` gives the evidence only; `trace` adds the way to it.
         The question is kept in the memory with what its answer used, unless `keep` is False.
+        `strategy` is a name, or a `Strategy` of your own or with another recipe.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan that is none.
         """
-        from gsw_graph.asking import Asking, ask
+        from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.store.questions import keep as keep_question
 
-        asking = Asking(question, strategy, plan, k, answer, trace)
+        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         state = self._ready()
         chat = self.chat if llm and self._settings.llm else None
-        search = self._search(state, chains=strategy == "ricr" or plan not in (None, False) or chat is not None) if state else None
+        if state is None:
+            return nothing(chosen, planned, chat.model if chat else None)
         try:
-            found = ask(asking, search, chat, on_text)
+            found = ask(chosen, planned, self._context(state, chat, on_text, trace=trace), may_plan=plan is not False)
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
             raise StoppedError(error.message, where=error.where, hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm") from error
-        if not keep or state is None:
-            return found
-        return changed(found, id=keep_question(self._connection, found))
+        return changed(found, id=keep_question(self._connection, found)) if keep else found
 
     @plainly
     def warm(self) -> None:
@@ -263,36 +262,40 @@ class Memory:
                 schema.build_search_indexes(self._connection, self._state.dimension)
         return self._state
 
-    def _search(self, state: MemoryState, *, chains: bool) -> Search:
-        from gsw_graph.retrieve.strategies import Search
+    def _context(self, state: MemoryState, chat: Chat | None, on_text: Callable[[str], None] | None, *, trace: bool) -> Context:
+        """What a strategy works with for one question."""
+        from gsw_graph.inference.language_model import QuestionModel
+        from gsw_graph.results import Trace
+        from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
 
-        settings = self._settings
-        names, propositions = self._name_graphs(state), self._proposition_graphs(state)
-        reader = Reader(self._connection, lambda version: names.of(version).passage_numbers)
-        search = Search(reader, self._encode, names, settings.linked_client_passages, settings.embedder, propositions, self._encode_texts)
-        if chains:
-            search.reranker = self.reranker
-        return search
+        names = self._name_graphs(state)
+        return Context(
+            Reader(self._connection, lambda version: names.of(version).passage_numbers),
+            self,
+            names,
+            self._proposition_graphs(state),
+            client_passages=self._settings.linked_client_passages,
+            llm=QuestionModel(chat) if chat else None,
+            on_text=on_text,
+            trace=Trace() if trace else None,
+        )
 
     def _name_graphs(self, state: MemoryState) -> NameGraphs:
-        from gsw_graph.retrieve.names import NameGraphs
+        from gsw_graph.retrieve.names.cache import NameGraphs
 
         if self._names is None:
-            folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
-            self._names = NameGraphs(self._connection, folder)
+            self._names = NameGraphs(self._connection, self._graph_folder(state))
         return self._names
 
     def _proposition_graphs(self, state: MemoryState) -> PropositionGraphs:
-        from gsw_graph.retrieve.proposition_cache import PropositionGraphs
+        from gsw_graph.retrieve.propositions.cache import PropositionGraphs
 
         if self._propositions is None:
-            folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
-            self._propositions = PropositionGraphs(self._connection, folder, self._encode_texts)
+            folder = self._graph_folder(state) / "propositions"
+            self._propositions = PropositionGraphs(self._connection, folder, lambda texts: self.embedder.encode(texts))
         return self._propositions
 
-    def _encode(self, questions: Sequence[str]) -> NDArray[np.float32]:
-        return self.embedder.encode_query(questions)
-
-    def _encode_texts(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self.embedder.encode(texts)
+    def _graph_folder(self, state: MemoryState) -> Path:
+        """Where graphs of this memory are kept."""
+        return self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)

@@ -138,7 +138,7 @@ class Candidate(Result):
 
 
 @dataclass(frozen=True)
-class Asked(Result):
+class HopTrace(Result):
     """A concrete question of a hop with its candidates, best first. `fallback`: nothing was found, so the original question was asked instead."""
 
     step: int
@@ -164,9 +164,9 @@ class FactPath(Result):
     propositions: list[Fact]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Trace(Result):
-    """How an answer came about.
+    """How an answer came about; written by the strategy.
 
     Of `linked`: names of the question that the memory knows, the seeds of the walk with their weights, for each passage the strongest path. Of `fusion`
     without a plan these are of the second walk, and `bridges` what the first found for it. Of PropRAG: these of the last walk, and the paths it started from.
@@ -180,7 +180,7 @@ class Trace(Result):
     passages_walked: int = 0
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[HopTrace] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -2,67 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.confidence import REFUSED_BELOW, confidence
 from gsw_graph.answer.quote import quote
 from gsw_graph.results import QA, Chain, Citation, Hop
-from gsw_graph.retrieve.pair_score import words_of
+from gsw_graph.retrieve.chains.pair_score import words_of
+from gsw_graph.retrieve.strategy import AnswerDraft
 
 if TYPE_CHECKING:
-    from gsw_graph.retrieve import ricr
-    from gsw_graph.retrieve.strategies import Found
+    from gsw_graph.retrieve.chains.grow import BeamChain, Link
+    from gsw_graph.retrieve.strategy import ChainConfidence, Retrieved
 
 
-@dataclass(frozen=True)
-class Said:
-    """What is answered, how sure that is, and what it stands on. Of a model also what is missing, and the `evidence` and `prompt` that it
-    was sent, in tokens: see `answer.reader`."""
-
-    answer: str | None = None
-    source: str = "none"  # "llm", "chain" or "none"
-    abstained: bool = False
-    confidence: float | None = None
-    citations: list[Citation] = field(default_factory=list)
-    chains: list[Chain] = field(default_factory=list)
-    missing: str | None = None
-    tokens: dict[str, int] = field(default_factory=dict)
-
-
-def from_chains(question: str, found: Found, *, answer: bool, strategy: str = "ricr") -> Said:
+def from_chains(
+    question: str, found: Retrieved, scale: ChainConfidence | None, *, answer: bool
+) -> AnswerDraft:
     """The answer of the best chain that reaches the last step of the plan. Where that step only compares, the chains are evidence and nothing is answered.
-    strategy: whose chains they are.
-
-    Without chains, abstained says whether anything was found at all.
+    scale: how sure the chains of the strategy are; without one, or without chains, abstained says whether anything was found at all.
     """
-    if found.beams is None:
-        return Said(abstained=not found.passages)
+    if found.beams is None or scale is None:
+        return AnswerDraft(abstained=not found.passages)
     beams = found.beams
     ends = beams.ends()
-    sure = confidence([[hop.score for hop in chain.hops] for chain in ends], [chain.score for chain in ends], strategy)
+    sure = confidence(
+        [[hop.score for hop in chain.hops] for chain in ends], [chain.score for chain in ends], scale
+    )
     if ends and not beams.planned:
         sure *= coverage(question, ends[0]) ** 2
     lost = beams.planned and not beams.chains.get(beams.plan.sinks[-1].id)
     abstained = not ends or lost or sure < REFUSED_BELOW
     compares = not beams.plan.steps[-1].retrieve
-    best = [chains[0] for sink in beams.plan.sinks if (chains := beams.chains.get(sink.id))] if beams.planned else ends[:1]
+    best = (
+        [chains[0] for sink in beams.plan.sinks if (chains := beams.chains.get(sink.id))]
+        if beams.planned
+        else ends[:1]
+    )
     hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in found.cited]
     citations = [] if abstained else list(dict.fromkeys(_cited(hop, found) for hop in hops))
-    chains_shown = [_shown(chain) for chain in ends]
     if not answer or compares or abstained:
-        return Said(None, "none", abstained, sure, citations, chains_shown)
-    return Said(ends[0].hops[-1].answer, "chain", False, sure, citations, chains_shown)
+        return AnswerDraft(None, "none", abstained, sure, citations)
+    return AnswerDraft(ends[0].hops[-1].answer, "chain", False, sure, citations)
 
 
-def coverage(question: str, chain: ricr.Chain) -> float:
+def shown(found: Retrieved) -> list[Chain]:
+    """The chains that reach an end of the plan, as results have them."""
+    return [_shown(chain) for chain in found.beams.ends()] if found.beams is not None else []
+
+
+def coverage(question: str, chain: BeamChain) -> float:
     """The share of a question's words that a chain speaks of, in [0, 1]: without a plan one pair may answer a part of the question alone."""
     asked = words_of(question)
-    spoken = {word for hop in chain.hops for text in (hop.pair.question, hop.pair.title, *hop.pair.answers) for word in words_of(text)}
+    spoken = {
+        word
+        for hop in chain.hops
+        for text in (hop.pair.question, hop.pair.title, *hop.pair.answers)
+        for word in words_of(text)
+    }
     return len(asked & spoken) / len(asked) if asked else 0.0
 
 
-def _shown(chain: ricr.Chain) -> Chain:
+def _shown(chain: BeamChain) -> Chain:
     return Chain(
         chain.score,
         [
@@ -81,6 +81,12 @@ def _shown(chain: ricr.Chain) -> Chain:
     )
 
 
-def _cited(hop: ricr.Link, found: Found) -> Citation:
+def _cited(hop: Link, found: Retrieved) -> Citation:
     passage = found.cited[hop.pair.passage]
-    return Citation(passage.id, passage.document, passage.title, passage.source, quote(passage.text, hop.pair.question, hop.answer))
+    return Citation(
+        passage.id,
+        passage.document,
+        passage.title,
+        passage.source,
+        quote(passage.text, hop.pair.question, hop.answer),
+    )

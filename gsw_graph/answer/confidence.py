@@ -9,17 +9,20 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gsw_graph.retrieve.strategy import ChainConfidence
+
 FEATURES = ("chain", "last", "first", "weakest")
-# Weights and bias by the strategy whose chains they are, fitted by bench/confidence.py: walks raise the scores of pairs.
-FITTED = {"ricr": (np.array([1.22, 1.728, 1.171, 4.740]), 4.09), "fusion": (np.array([1.209, 1.814, 0.94, 4.126]), 4.451)}
 REFUSED_BELOW = 0.25  # held out: refuses 8 % (fusion: 9) of questions whose answer stands in the evidence, 80 % (82) of those without their passages
 _LEAST = 1e-3
 
 
-def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], strategy: str) -> float:
-    """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a chain. strategy: the one of FITTED that found them."""
-    weights, bias = FITTED[strategy]
-    return float(1 / (1 + np.exp(bias - np.array(features(hops, chains)) @ weights))) if chains else 0.0
+def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], scale: ChainConfidence) -> float:
+    """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a chain."""
+    return (
+        float(1 / (1 + np.exp(scale.bias - np.array(features(hops, chains)) @ np.array(scale.weights))))
+        if chains
+        else 0.0
+    )
 
 
 def features(hops: Sequence[Sequence[float]], chains: Sequence[float]) -> list[float]:

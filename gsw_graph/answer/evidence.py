@@ -13,8 +13,8 @@ from gsw_graph.model import content_id
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
-    from gsw_graph.retrieve.ricr import Beams
-    from gsw_graph.retrieve.strategies import Found
+    from gsw_graph.retrieve.chains.grow import Beams
+    from gsw_graph.retrieve.strategy import Retrieved
 
 ROOM = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
 SURE = 0.5  # from this confidence on the answer stands in the chains for four questions of five (docs/ricr.md); below, passages are read too
@@ -37,7 +37,7 @@ class Item:
     answer: str = ""
 
 
-def gather(found: Found, confidence: float | None) -> list[Item]:
+def gather(found: Retrieved, confidence: float | None) -> list[Item]:
     """The pairs of the chains hop by hop, the best chain first; the passages too where the chains are not sure, or there are none."""
     items = list(_pairs(found.beams, found)) if found.beams is not None else []
     kept, room = [], ROOM
@@ -50,7 +50,7 @@ def gather(found: Found, confidence: float | None) -> list[Item]:
     return kept
 
 
-def _pairs(beams: Beams, found: Found) -> Iterator[Item]:
+def _pairs(beams: Beams, found: Retrieved) -> Iterator[Item]:
     """Pairs of chains that reach an end of the plan, each once. One whose passage was forgotten meanwhile could not be cited, so it is not read either."""
     seen: set[str] = set()
     for chain in beams.ends():

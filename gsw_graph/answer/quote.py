@@ -16,6 +16,9 @@ def quote(text: str, question: str, answer: str) -> str:
     wanted = re.compile(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)")
     return max(
         sentences,
-        key=lambda sentence: (bool(wanted.search(sentence.casefold())), len(asked.intersection(_WORD.findall(sentence.casefold())))),
+        key=lambda sentence: (
+            bool(wanted.search(sentence.casefold())),
+            len(asked.intersection(_WORD.findall(sentence.casefold()))),
+        ),
         default=text,
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer import reply as protocol
-from gsw_graph.answer.chains import Said
 from gsw_graph.answer.evidence import Item, flat, gather, listed
 from gsw_graph.answer.quote import quote
 from gsw_graph.answer.support import supported
@@ -15,10 +14,11 @@ from gsw_graph.inference.chat_request import Request
 from gsw_graph.inference.tokens import estimate, estimate_messages
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation
+from gsw_graph.retrieve.strategy import AnswerDraft
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat import Chat
-    from gsw_graph.retrieve.strategies import Found
+    from gsw_graph.inference.language_model import LanguageModel
+    from gsw_graph.retrieve.strategy import Retrieved
 
 NOTHING_FOUND = "nothing was found for the question"
 NOT_SAID = "the evidence does not hold the answer"
@@ -39,7 +39,14 @@ class Read:
     tokens: dict[str, int] = field(default_factory=lambda: {"evidence": 0, "prompt": 0})
 
 
-def read_answer(question: str, evidence: Sequence[Item], chat: Chat, *, judged: bool = False, on_text: Callable[[str], None] | None = None) -> Read:
+def read_answer(
+    question: str,
+    evidence: Sequence[Item],
+    llm: LanguageModel,
+    *,
+    judged: bool = False,
+    on_text: Callable[[str], None] | None = None,
+) -> Read:
     """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare, and so stand nowhere in words.
 
     `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no reply that can be used; StoppedError: no
@@ -50,7 +57,7 @@ def read_answer(question: str, evidence: Sequence[Item], chat: Chat, *, judged: 
     request = asked(question, evidence)
     stream = None if on_text is None else protocol.Stream(on_text)
 
-    def check(reply: object) -> protocol.Said:
+    def check(reply: object) -> protocol.ReaderReply:
         try:
             return protocol.parse(reply)
         except ValueError:
@@ -58,11 +65,13 @@ def read_answer(question: str, evidence: Sequence[Item], chat: Chat, *, judged: 
                 stream.again()
             raise
 
-    said = chat.ask(request, check, on_text=stream).value
+    said = llm.ask(request, check, on_text=stream).value
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
     if said.answer is None:
         return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    places = supported(question, said.answer, [number - 1 for number in said.sources], evidence, judged=judged)
+    places = supported(
+        question, said.answer, [number - 1 for number in said.sources], evidence, judged=judged
+    )
     if not places:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
@@ -73,18 +82,31 @@ def read_answer(question: str, evidence: Sequence[Item], chat: Chat, *, judged: 
 def asked(question: str, evidence: Sequence[Item]) -> Request:
     """What the model gets: the prompt, the numbered lines, the question."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
-    return Request("answer", ({"role": "system", "content": prompt("answer")}, {"role": "user", "content": text}))
+    return Request(
+        "answer", ({"role": "system", "content": prompt("answer")}, {"role": "user", "content": text})
+    )
 
 
-def from_model(question: str, found: Found, chains: Said, chat: Chat, on_text: Callable[[str], None] | None = None) -> Said:
-    """What a model answers from what was found, beside what the chains say of it. Whether anything is answered is for the model to decide: it reads what the
+def from_model(
+    question: str,
+    found: Retrieved,
+    confidence: float | None,
+    llm: LanguageModel,
+    on_text: Callable[[str], None] | None = None,
+) -> AnswerDraft:
+    """What a model answers from what was found, beside how sure the chains are. Whether anything is answered is for the model to decide: it reads what the
     confidence only weighs. Errors as of `read_answer`."""
     judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
-    read = read_answer(question, gather(found, chains.confidence), chat, judged=judged, on_text=on_text)
+    read = read_answer(question, gather(found, confidence), llm, judged=judged, on_text=on_text)
     source, citations = "none", []
     if read.answer is not None:
-        source, citations = "llm", list(dict.fromkeys(_cited(item, question, read.answer) for item in read.sources))
-    return Said(read.answer, source, read.answer is None, chains.confidence, citations, chains.chains, read.missing, read.tokens)
+        source, citations = (
+            "llm",
+            list(dict.fromkeys(_cited(item, question, read.answer) for item in read.sources)),
+        )
+    return AnswerDraft(
+        read.answer, source, read.answer is None, confidence, citations, read.missing, read.tokens
+    )
 
 
 def _cited(item: Item, question: str, answer: str) -> Citation:

@@ -27,7 +27,7 @@ _NO_ANSWER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ReaderReply:
     """An answer and the numbers of the lines it names, as they stand there; or no answer and what the evidence lacks, which may be empty."""
 
     answer: str | None
@@ -35,19 +35,23 @@ class Said:
     missing: str = ""
 
 
-def parse(reply: object) -> Said:
+def parse(reply: object) -> ReaderReply:
     """What a reply says. Without labels all of it is the answer; of an answer and a refusal the first counts. ValueError: there is neither."""
     text = thoughts_cut(str(reply))
     if (body := _answer(text)) is not None and (answer := _plain(body)):
         if not _NO_ANSWER.fullmatch(answer):
             lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
             inline = [int(number) for mark in _MARK.findall(body) for number in _NUMBER.findall(mark)]
-            return Said(answer, tuple(dict.fromkeys([*(number for numbers in lists for number in numbers), *inline])))
-        return Said(None, missing=answer if len(answer.split()) > 3 else "")
+            return ReaderReply(
+                answer, tuple(dict.fromkeys([*(number for numbers in lists for number in numbers), *inline]))
+            )
+        return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
     missing = next((body for label, body in _parts(text) if label == "missing"), None)
     if missing is None:
-        raise ValueError('the reply has no answer. Write "Answer: ..." and "Sources: ...", or "Not in the evidence: ..."')
-    return Said(None, missing=_plain(missing))
+        raise ValueError(
+            'the reply has no answer. Write "Answer: ..." and "Sources: ...", or "Not in the evidence: ..."'
+        )
+    return ReaderReply(None, missing=_plain(missing))
 
 
 class Stream:

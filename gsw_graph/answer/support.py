@@ -19,10 +19,14 @@ _YES_NO = frozenset(
 )
 _CLAUSE = re.compile("[,.;:!，。、！]")
 _WORD = re.compile(LETTERS)
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")  # scripts without spaces
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+)  # scripts without spaces
 
 
-def supported(question: str, answer: str, named: Sequence[int], items: Sequence[Item], *, judged: bool) -> list[int]:
+def supported(
+    question: str, answer: str, named: Sequence[int], items: Sequence[Item], *, judged: bool
+) -> list[int]:
     """The places of the lines that an answer stands on: those that a model named, and the first that holds its words if none of these does.
 
     Empty where it stands on nothing. A judgement (yes or no, one of the things that the question names, what a comparing step says: `judged`) need not stand
@@ -30,12 +34,16 @@ def supported(question: str, answer: str, named: Sequence[int], items: Sequence[
     """
     named = list(dict.fromkeys(place for place in named if 0 <= place < len(items)))
     words = _words(answer) or _words(answer, every=True) or frozenset([answer.casefold()])  # "Three", "!!!"
-    yes_no = _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO  # "No, he was not", and not "No Doubt"
+    yes_no = (
+        _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO
+    )  # "No, he was not", and not "No Doubt"
     if judged or yes_no or words <= _words(question):
         return named or _most(_words(question) if yes_no else words, items)[:1]
     shares = [_share(words, item.text) for item in items]
     if max(shares, default=0.0) < 1:  # a line is short; the passage it was taken from may say more
-        shares = [max(share, _share(words, item.passage.text)) for share, item in zip(shares, items, strict=True)]
+        shares = [
+            max(share, _share(words, item.passage.text)) for share, item in zip(shares, items, strict=True)
+        ]
     if held := [place for place, share in enumerate(shares) if share == 1]:
         return named if set(named) & set(held) else [*named, held[0]]
     if _share(words, " ".join(f"{item.text} {item.passage.text}" for item in items)) < _HELD:
@@ -58,7 +66,11 @@ def _share(words: Collection[str], text: str) -> float:
 def _stands(word: str, there: Collection[str], whole: str) -> bool:
     if word in there or (word in whole and (_UNSPACED.search(word) or not _WORD.search(word))):
         return True
-    return word.isalpha() and len(word) >= _STEM and any(len(other) >= _STEM and (other.startswith(word) or word.startswith(other)) for other in there)
+    return (
+        word.isalpha()
+        and len(word) >= _STEM
+        and any(len(other) >= _STEM and (other.startswith(word) or word.startswith(other)) for other in there)
+    )
 
 
 def _words(text: str, *, every: bool = False) -> frozenset[str]:

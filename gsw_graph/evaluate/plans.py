@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gsw_graph.asking import Asking
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.questions import OF_ONE, Question, QuestionSet, parsed
+from gsw_graph.evaluate.settings import known
 from gsw_graph.model import Failure
 
 KINDS = ("gold", "none", "model")
@@ -35,12 +35,7 @@ class Plans:
 
 def follows_plans(strategy: str) -> bool:
     """Whether a strategy can be asked with a plan. InputError: there is no such strategy."""
-    Asking("?", strategy)
-    try:
-        Asking("?", strategy, ["?"])
-    except InputError:
-        return False
-    return True
+    return known(strategy).follows_plan
 
 
 def plans(source: str, questions: QuestionSet) -> Plans:

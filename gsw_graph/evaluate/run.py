@@ -132,8 +132,8 @@ def _warm(memory: Memory, questions: Sequence[Question], variants: Sequence[Vari
     for question in questions:
         for variant in variants:
             plan = plans.of(question, variant.strategy, model=False)
-            with suppress(InputError), variant.applied():
-                memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=False, llm=False, keep=False)
+            with suppress(InputError):
+                memory.ask(question.question, strategy=variant.made(), plan=plan, k=k, answer=False, llm=False, keep=False)
         if perf_counter() > end:
             break
 
@@ -141,8 +141,7 @@ def _warm(memory: Memory, questions: Sequence[Question], variants: Sequence[Vari
 def _asked(memory: Memory, question: Question, variant: Variant, plans: Plans, *, k: int, answer: bool, model: bool) -> Row:
     plan = plans.of(question, variant.strategy, model=model)
     try:
-        with variant.applied():
-            found = memory.ask(question.question, strategy=variant.strategy, plan=plan, k=k, answer=answer, llm=model, keep=False)
+        found = memory.ask(question.question, strategy=variant.made(), plan=plan, k=k, answer=answer, llm=model, keep=False)
     except (InputError, ReplyError) as error:
         return Row(variant.name, question.key, ranks=[None] * len(question.gold), error=str(error))
     seconds, tokens, dollars = _whole(found)

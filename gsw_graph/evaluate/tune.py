@@ -13,11 +13,10 @@ import numpy as np
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.bootstrap import SEED, interval, paired
 from gsw_graph.evaluate.compare import scored
-from gsw_graph.evaluate.constants import Value, current
-from gsw_graph.evaluate.plans import follows_plans
 from gsw_graph.evaluate.questions import QuestionSet, read_questions
 from gsw_graph.evaluate.run import K, evaluate
 from gsw_graph.evaluate.scores import METRICS
+from gsw_graph.evaluate.settings import Value, current, known
 from gsw_graph.evaluate.tables import notes
 from gsw_graph.evaluate.variants import Variant
 from gsw_graph.results import Result
@@ -70,7 +69,7 @@ def tune(
 ) -> Tuning:
     """Ask with every combination of a grid {setting: values} and cross-validate the choice by `metric`. `options` are those of `evaluate`.
 
-    Settings are named as in `constants`. Raises InputError where one does not exist, the metric is none, or too few questions have it.
+    Settings are named as in `settings`. Raises InputError where one does not exist, the metric is none, or too few questions have it.
     """
     if metric not in METRICS or metric == "ms":
         raise InputError(f"there is no metric {metric!r} to tune for", hint=f"Use one of {', '.join(METRICS[:-1])}")
@@ -95,7 +94,8 @@ def _check_askable(memory: Memory, questions: QuestionSet, strategy: str, metric
     if at and int(at) > options.get("k", K):
         raise InputError(f"there is no {metric} among {options['k']} passages", hint=f"Ask for more: -k {at}")
     model = options.get("llm", True) and memory.settings.llm
-    chains = strategy == "ricr" or (follows_plans(strategy) and options.get("plans") not in (None, "none"))
+    of = known(strategy)
+    chains = "answer" in of.gives and ("pairs" in of.needs or options.get("plans") not in (None, "none"))
     if not at and not (options.get("answer", True) and (model or chains)):
         raise InputError(f"nothing is answered, so there is no {metric}", hint="Tune for recall@5, or a strategy that answers: ricr, fusion with plans")
     if (number := sum(one.answerable and bool(one.gold if at else one.answers) for one in questions.questions)) < folds:

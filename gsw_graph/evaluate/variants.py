@@ -1,49 +1,37 @@
-"""A strategy with the settings it runs with: `linked`, `linked [walk.RESTART=0.2]`, `proprag [recipe=paper]`; see `constants` for what can be set."""
+"""A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag [recipe=paper]`; see `settings` for what can be set."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.constants import Value, check, parse_value, places
-from gsw_graph.retrieve import STRATEGIES
+from gsw_graph.evaluate.settings import Value, parse_value, with_settings
+from gsw_graph.retrieve.strategy import Strategy
 
 _BETWEEN = re.compile(r",(?![^\[]*\])")  # no comma inside brackets
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A strategy and settings other than the usual. InputError: there is no such strategy or setting, or its value is of another type."""
+    """A strategy and settings other than the usual. InputError: there is no such strategy or setting, or it cannot have this value."""
 
     strategy: str
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.strategy not in STRATEGIES:
-            raise InputError(f"there is no strategy {self.strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
-        for name, value in self.settings.items():
-            check(self.strategy, name, value)
+        with_settings(self.strategy, self.settings)
 
     @property
     def name(self) -> str:
-        """`linked`, `linked [walk.RESTART=0.2]`."""
+        """`linked`, `linked [walk.restart=0.2]`."""
         return self.strategy + (f" [{', '.join(f'{name}={value}' for name, value in self.settings.items())}]" if self.settings else "")
 
-    @contextmanager
-    def applied(self) -> Iterator[None]:
-        """What is asked inside runs with these settings: they hold in the whole process."""
-        wanted = places(self.strategy, self.settings)
-        before = [(module, constant, getattr(module, constant)) for module, constant, _ in wanted]
-        try:
-            for module, constant, value in wanted:
-                setattr(module, constant, value)
-            yield
-        finally:
-            for module, constant, old in before:
-                setattr(module, constant, old)
+    def made(self) -> Strategy[Any]:
+        """The strategy with these settings."""
+        return with_settings(self.strategy, self.settings)
 
 
 def variants(text: str) -> list[Variant]:
@@ -60,6 +48,6 @@ def _variant(text: str) -> Variant:
     for one in inside.removesuffix("]").split(","):
         name, sign, value = (part.strip() for part in one.partition("="))
         if not sign or name in settings or not inside.endswith("]"):
-            raise InputError(f"{text.strip()!r} is no strategy with settings", hint="Write linked[walk.RESTART=0.2, walk.STEPS=8], each setting once")
+            raise InputError(f"{text.strip()!r} is no strategy with settings", hint="Write linked[walk.restart=0.2, walk.steps=8], each setting once")
         settings[name] = parse_value(plain.strategy, name, value)
     return Variant(plain.strategy, settings)

@@ -12,7 +12,7 @@ from gsw_graph.plan.steps import Plan, rewrite
 from gsw_graph.prompts import prompt
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat import Chat
+    from gsw_graph.inference.language_model import LanguageModel
 
 # Of the reply; `parse` reads it as it is. Strict servers want every key required and no other allowed.
 SCHEMA: dict[str, Any] = {
@@ -37,11 +37,11 @@ _GLUED_LEFT = re.compile(rf"(?<={_LETTER})(?=#[0-9])")
 _GLUED_RIGHT = re.compile(rf"(#[0-9]+)(?={_LETTER})")
 
 
-def decompose(question: str, chat: Chat) -> Plan:
+def decompose(question: str, llm: LanguageModel) -> Plan:
     """The plan of a model for a question. ReplyError: its reply is none, even after a repair; StoppedError: no call works any more."""
     asked = rewrite(_spaced(" ".join(question.split())), lambda k: f"number {k}")  # "#1" of the question is no reference
     messages = ({"role": "system", "content": prompt("plan")}, {"role": "user", "content": f"Question: {asked}"})
-    return chat.ask(Request("plan", messages, SCHEMA), read).value
+    return llm.ask(Request("plan", messages, SCHEMA), read).value
 
 
 def read(reply: object) -> Plan:

@@ -1,3 +1,1 @@
-"""Strategies: a question goes in, ranked passages come out."""
-
-STRATEGIES = ("auto", "linked", "ricr", "fusion", "proprag", "proprag-linked", "dense", "bm25")
+"""How questions are answered from the graph: strategies, and the rooms of what they are made of."""

@@ -15,13 +15,10 @@ if TYPE_CHECKING:
 
     from gsw_graph.store.reader import Reader
 
-PAIRS = 30  # nearest pairs of the vector index
-ENTITIES = 5  # of the full-text index
-COMMON = 30  # passages in which a name stands that still brings its pairs
 WAYS = ("vector", "words", "name", "walk")
 
 
-class Asked(TypedDict):
+class HopQuestion(TypedDict):
     """A concrete question: its vector, its words for the full-text index, what may be names in it in their normal form, and ids of passages whose pairs are
     candidates."""
 
@@ -54,11 +51,12 @@ class HopResult:
     passages: NDArray[np.float32]
 
 
-def hop(reader: Reader, questions: Iterable[Asked]) -> HopResult:
-    """The pairs that may answer some questions, in one round trip."""
-    row = reader.run("read/hop", questions=list(questions), pairs=PAIRS, entities=ENTITIES, common=COMMON)[0]
+def hop(reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int) -> HopResult:
+    """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index; entities: of the full-text index; common: passages in
+    which a name stands that still brings its pairs."""
+    row = reader._run("read/hop", questions=list(questions), pairs=pairs, entities=entities, common=common)[0]
     columns = zip(row["ids"], row["questions"], row["answers"], row["roles"], row["passages"], row["titles"], strict=True)
-    pairs = {
+    found = {
         id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
         for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
     }
@@ -67,7 +65,7 @@ def hop(reader: Reader, questions: Iterable[Asked]) -> HopResult:
         ways: dict[str, list[str]] = {}
         for way in WAYS:
             for id_ in asked[way]:
-                if id_ in pairs:  # a document that is not ready is out of sight
+                if id_ in found:  # a document that is not ready is out of sight
                     ways.setdefault(id_, []).append(way)
-        candidates.append([(pairs[id_], tuple(ways[id_])) for id_ in sorted(ways)])
+        candidates.append([(found[id_], tuple(ways[id_])) for id_ in sorted(ways)])
     return HopResult(candidates, *(unpacked(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors")))

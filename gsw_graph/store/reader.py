@@ -6,11 +6,14 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.results import RankedPassage
+from gsw_graph.results import Fact, RankedPassage
+from gsw_graph.store.rows import unpacked
 from gsw_graph.store.statements import Unlogged, statement
 
 if TYPE_CHECKING:
+    import numpy as np
     from neo4j import Record
+    from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
 
@@ -38,6 +41,35 @@ class Nearest:
     passages: list[list[tuple[str, float]]]
 
 
+@dataclass(frozen=True, slots=True)
+class NearestPropositions:
+    """Passages and propositions nearest to a vector, best first, with their cosine; and the memory's version stamp at that moment."""
+
+    version: int
+    passages: list[tuple[str, float]]
+    propositions: list[tuple[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourPassage:
+    """A passage of a neighbourhood, its names, whether each is its title, in how many passages of the memory each stands; its cosine if it is a near one."""
+
+    id: str
+    names: list[str]
+    titles: list[bool | None]
+    frequencies: list[int]
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedPairs:
+    """The answered pairs of some passages, side by side: answers, the passage's id, and vectors (pairs, dimension)."""
+
+    answers: list[list[str]]
+    passages: list[str]
+    vectors: NDArray[np.float32]
+
+
 class Reader:
     """Reads of one connection; `round_trips` counts them. visible: the ids of the passages that a version of the memory shows, with which `nearest` looks past
     others: the client knows them, and to ask for the state of a hundred documents would cost half as much again as to find them."""
@@ -46,7 +78,7 @@ class Reader:
         self._connection, self._visible = connection, visible
         self.round_trips = 0
 
-    def run(self, name: str, **parameters: Any) -> list[Row]:
+    def _run(self, name: str, **parameters: Any) -> list[Row]:
         """All rows of a statement under `cypher/`."""
         from neo4j.exceptions import DriverError, Neo4jError
 
@@ -65,7 +97,7 @@ class Reader:
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
         """The states of those documents that are stored, by id."""
-        rows = self.run("read/document_states", ids=list(ids))
+        rows = self._run("read/document_states", ids=list(ids))
         return {
             row["id"]: DocumentState(
                 row["content_hash"],
@@ -80,30 +112,34 @@ class Reader:
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many nodes of each label and relationships of each type there are."""
-        rows = self.run("read/counts")
+        rows = self._run("read/counts")
         return tuple({row["name"]: row["count"] for row in rows if row["kind"] == kind} for kind in ("node", "relationship"))  # type: ignore[return-value]
 
     def unfinished(self) -> list[str]:
         """Sources of documents whose load was cut off."""
-        return [row["source"] for row in self.run("read/unfinished")]
+        return [row["source"] for row in self._run("read/unfinished")]
 
     def extractors(self) -> dict[str, int]:
         """How many documents each extractor read, by `name` or `name (model)`."""
-        rows = self.run("read/extractors")
+        rows = self._run("read/extractors")
         return {row["extractor"] + (f" ({row['model']})" if row["model"] else ""): row["documents"] for row in rows}
+
+    def wrong_counts(self) -> dict[str, int]:
+        """How many of what is wrong there are, by what it is; see the statement."""
+        return dict(self._run("read/wrong_counts")[0])
 
     def sources(self) -> dict[str, str]:
         """The source of every document, by id."""
-        return {row["id"]: row["source"] for row in self.run("read/sources")}
+        return {row["id"]: row["source"] for row in self._run("read/sources")}
 
     def size(self) -> tuple[int, int]:
         """The memory's version stamp and its number of passages."""
-        row = self.run("read/passage_total")[0]
+        row = self._run("read/passage_total")[0]
         return row["version"], row["passages"]
 
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
         """The `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip, even where hidden documents leave fewer."""
-        rows = self.run("read/dense", k=k, embedding=embedding) if once else self._past_hidden("read/dense", k, embedding=embedding)
+        rows = self._run("read/dense", k=k, embedding=embedding) if once else self._past_hidden("read/dense", k, embedding=embedding)
         return [_ranked(row, 2 * row["score"] - 1) for row in rows]
 
     def bm25(self, words: str, k: int) -> list[RankedPassage]:
@@ -112,18 +148,18 @@ class Reader:
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
         """The `k` best rows of an index search; where documents that are not ready took places, it looks further."""
-        rows = self.run(name, k=k, **parameters)
+        rows = self._run(name, k=k, **parameters)
         if len(rows) < k and (hidden := self.hidden()[0]):
-            rows = self.run(name, k=k + hidden, **parameters)
+            rows = self._run(name, k=k + hidden, **parameters)
         return rows[:k]
 
     def has_pairs(self) -> bool:
         """Whether there are question-answer pairs, which chains need."""
-        return bool(self.run("read/has_pairs"))
+        return bool(self._run("read/has_pairs"))
 
     def hidden(self) -> tuple[int, int]:
         """How many passages and how many propositions stand in documents that are not ready."""
-        row = self.run("read/hidden")[0]
+        row = self._run("read/hidden")[0]
         return row["passages"], row["propositions"]
 
     def nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
@@ -137,20 +173,57 @@ class Reader:
         return Nearest(found.version, [[one for one in near if one[0] in visible][:k] for near in found.passages])
 
     def _nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
-        rows = self.run("read/nearest", embeddings=list(embeddings), k=k)
+        rows = self._run("read/nearest", embeddings=list(embeddings), k=k)
         near = [list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True)) for row in sorted(rows, key=lambda row: row["n"])]
         return Nearest(rows[0]["version"], near)
 
+    def nearest_propositions(self, embedding: Sequence[float], passages: int, propositions: int) -> NearestPropositions:
+        """So many passages and propositions nearest to a vector, those of documents that are not ready among them."""
+        row = self._run("read/nearest_propositions", embedding=embedding, passages=passages, propositions=propositions)[0]
+        near, facts = (
+            list(zip(row[ids], (2 * score - 1 for score in row[scores]), strict=True))
+            for ids, scores in (("near", "near_scores"), ("facts", "fact_scores"))
+        )
+        return NearestPropositions(row["version"], near, facts)
+
+    def neighbourhood(
+        self, embedding: Sequence[float], keys: Sequence[str], *, near: int, best: int, cap: int, scan: int
+    ) -> list[NeighbourPassage]:
+        """The part of the name graph that a walk from a vector and some names reaches first; see the statement for the numbers."""
+        limits = {"near": near, "best": best, "cap": cap, "scan": scan}
+        rows = self._run("read/neighbourhood", embedding=embedding, keys=list(keys), **limits)
+        return [
+            NeighbourPassage(
+                row["id"],
+                row["names"],
+                row["titles"],
+                row["frequencies"],
+                None if row["score"] is None else 2 * row["score"] - 1,
+            )
+            for row in rows
+        ]
+
+    def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
+        """The answered pairs of some passages."""
+        row = self._run("read/pairs_of", passages=list(passages))[0]
+        return OfferedPairs(row["answers"], row["passages"], unpacked(row["vectors"]))
+
+    def propositions(self, ids: Sequence[str]) -> dict[str, Fact]:
+        """Propositions by id."""
+        wanted = list(dict.fromkeys(ids))
+        rows = self._run("read/proposition_texts", ids=wanted) if wanted else []
+        return {row["id"]: Fact(row["id"], row["text"], row["passage"]) for row in rows}
+
     def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
         """Passages by id, in the order asked."""
-        rows = {row["id"]: row for row in self.run("read/passages", ids=list(ids))}
+        rows = {row["id"]: row for row in self._run("read/passages", ids=list(ids))}
         return [_ranked(rows[i], score) for i, score in zip(ids, scores, strict=True) if i in rows]
 
     def concept_names(self, ids: Sequence[str]) -> dict[str, str]:
         """How concepts are shown, by id."""
-        return {row["id"]: row["name"] for row in self.run("read/concept_names", ids=list(ids))}
+        return {row["id"]: row["name"] for row in self._run("read/concept_names", ids=list(ids))}
 
-    def stream(self, name: str, **parameters: Any) -> Iterator[Record]:
+    def _stream(self, name: str, **parameters: Any) -> Iterator[Record]:
         """The rows of a statement as they come, for results that are not to be held."""
         self.round_trips += 1
         with (
@@ -159,14 +232,24 @@ class Reader:
         ):
             yield from tx.run(statement(name, self._connection.dialect.name), parameters)
 
+    def whole_passages(self, documents: Sequence[str]) -> Iterator[Row]:
+        """Passages of some documents with all that was found in them, in order; see read/export.cypher for the columns."""
+        for record in self._stream("read/export", ids=list(documents)):
+            yield record.data()
+
     def name_graph(self) -> Iterator[tuple[str, list[str], list[bool | None]]]:
         """Rows of a passage, its names and whether each is its title, streamed."""
-        for record in self.stream("read/name_graph"):
+        for record in self._stream("read/name_graph"):
             if (found := record["found"]) is None:
                 yield record["id"], record["names"], record["titles"]
             else:
                 titles = set(record["found_titles"])
                 yield record["id"], found, [name in titles for name in found]
+
+    def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[float]], list[list[str]]]]:
+        """Rows of a passage, its propositions, their vectors and the concepts that each mentions, streamed."""
+        for record in self._stream("read/proposition_graph"):
+            yield record["id"], record["ids"], record["vectors"], record["mentions"]
 
 
 def _all_in(visible: Container[str], lists: Sequence[Sequence[tuple[str, float]]]) -> bool:

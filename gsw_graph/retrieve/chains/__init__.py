@@ -1,0 +1,1 @@
+"""Chains of question-answer pairs, grown hop by hop."""

@@ -1,0 +1,119 @@
+"""What a strategy works with: one memory, its models, and for one question the clocks and the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Protocol
+
+from gsw_graph.results import Trace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gsw_graph.inference.embedder import Embedder
+    from gsw_graph.inference.language_model import QuestionModel
+    from gsw_graph.inference.reranker import Reranker
+    from gsw_graph.retrieve.names.cache import NameGraphs
+    from gsw_graph.retrieve.propositions.cache import PropositionGraphs
+    from gsw_graph.store.reader import Reader
+
+STAGES = (
+    "plan",
+    "embed",
+    "database",
+    "rank",
+    "rerank",
+    "answer",
+)  # of every answer; a strategy may add its own
+
+
+class Models(Protocol):
+    """The models on the client, each loaded when it is first asked for; `Memory` is one."""
+
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def reranker(self) -> Reranker | None: ...
+
+
+class Context:
+    """One question on its way through a memory.
+
+    reader: typed reads of the graph. names, propositions: graphs that the client holds, up to `client_passages` passages. llm: the language model that was
+    set, or None; on_text gets its answer as it comes. trace: where a strategy writes how it found what it found, None where nobody asked.
+    seconds: by stage. used: the models that ran, by kind.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        models: Models,
+        names: NameGraphs,
+        propositions: PropositionGraphs,
+        *,
+        client_passages: int,
+        llm: QuestionModel | None = None,
+        on_text: Callable[[str], None] | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        self.reader, self.names, self.propositions = reader, names, propositions
+        self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+        self.used: dict[str, str] = {"llm": llm.model} if llm else {}
+        self._models = models
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._has_pairs: bool | None = None
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the memory holds question-answer pairs, which chains need; asked once."""
+        if self._has_pairs is None:
+            with self.clock("database"):
+                self._has_pairs = self.reader.has_pairs()
+        return self._has_pairs
+
+    @property
+    def held_by_client(self) -> bool:
+        """Whether the memory is small enough for the graphs that the client holds."""
+        return self.names.size <= self.client_passages
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker of the settings; None for `cosine`, where the embedder's vectors and words are compared."""
+        reranker = self._models.reranker
+        self.used["reranker"] = reranker.name if reranker else "cosine"
+        return reranker
+
+    def vectors(self, questions: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors of some questions, of length 1; those that are new encoded in one batch."""
+        if new := [text for text in dict.fromkeys(questions) if text not in self._vectors]:
+            with self.clock("embed"):
+                self._vectors.update(zip(new, self._embedder.encode_query(new), strict=True))
+        return {text: self._vectors[text] for text in questions}
+
+    def vector(self, question: str) -> NDArray[np.float32]:
+        """The vector of one question."""
+        return self.vectors([question])[question]
+
+    def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts as the memory holds them: (n, dimension), of length 1."""
+        with self.clock("embed"):
+            return self._embedder.encode(texts)
+
+    @contextmanager
+    def clock(self, stage: str) -> Iterator[None]:
+        """Add what passes inside to a stage's seconds."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
+
+    @property
+    def _embedder(self) -> Embedder:
+        embedder = self._models.embedder
+        self.used["embedder"] = embedder.name
+        return embedder

@@ -1,0 +1,1 @@
+"""Walks and chains together."""

@@ -1,0 +1,49 @@
+"""Fusion without a plan: walk, see which answers the best passages offer, and walk again from the question with these answers in it.
+
+Our own strategy, of `linked` and of the pairs that chains are made of; docs/proprag.md has what else was tried.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gsw_graph.retrieve.fusion.bridges import Answered, bridges
+from gsw_graph.retrieve.names.passages import best_passages, best_together
+
+if TYPE_CHECKING:
+    from gsw_graph.retrieve.context import Context
+    from gsw_graph.retrieve.names.passages import Walked
+    from gsw_graph.retrieve.recipes import FusionRecipe
+
+
+def walk_twice(
+    context: Context, question: str, k: int, recipe: FusionRecipe
+) -> tuple[Walked, list[str] | None]:
+    """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the question and from the question with these in it;
+    what the last walk found, and these answers, None where the best passages have no pairs at all."""
+    vector, trace = context.vector(question), context.trace is not None
+    with context.clock("database"):
+        nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)
+        graph = context.names.of(nearest.version)
+    with context.clock("rank"):
+        first = best_passages(
+            graph, question, nearest.passages[0], max(k, recipe.best), recipe.walk, trace=trace
+        )
+    best = list(zip(first.passages, first.scores, strict=True))[: recipe.best]
+    with context.clock("database"):
+        offered = context.reader.pairs_of([passage for passage, _ in best])
+    with context.clock("rank"):
+        pairs = [
+            Answered(answers, passage, n)
+            for n, (answers, passage) in enumerate(zip(offered.answers, offered.passages, strict=True))
+        ]
+        found = bridges(graph, question, vector, best, pairs, offered.vectors, recipe)
+    if not found:
+        return first, [] if pairs else None
+    further = " ".join([question, *found])
+    embedding = context.vector(further).tolist()
+    with context.clock("database"):
+        near = context.reader.nearest([embedding], recipe.nearest)
+    with context.clock("rank"):
+        asked = [(question, nearest.passages[0]), (further, near.passages[0])]
+        return best_together(graph, asked, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace), found

@@ -1,0 +1,1 @@
+"""The graph of propositions: paths through it, and walks over it."""

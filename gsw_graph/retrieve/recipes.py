@@ -1,0 +1,199 @@
+"""Every constant that a strategy runs with and that `gswgraph eval` can vary, as frozen records: a strategy is given one and reads nothing else.
+
+A record within a record is a part of its strategy: `walk.restart` of `linked`, `chains.beam` of `fusion`. Numbers are not below 0; those named in `least`
+have a bound of their own. docs/evaluation.md shows how they are set, docs/lab/ how they were chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from gsw_graph.errors import InputError
+
+
+def _least(value: Any, least: int = 1) -> Any:
+    """A field with its default and the least that it can be."""
+    return field(default=value, metadata={"least": least})
+
+
+class _Checked:
+    """A record whose numbers are checked when it is made. Raises InputError."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for one in fields(self):  # type: ignore[arg-type]  # every heir is a dataclass
+            value, least = getattr(self, one.name), one.metadata.get("least", 0)
+            if isinstance(value, int | float) and least is not None and not least <= value < float("inf"):
+                raise InputError(f"{one.name} cannot be {value!r}", hint=f"Give a number of at least {least}")
+
+
+@dataclass(frozen=True, slots=True)
+class WalkRecipe(_Checked):
+    """The walk over names and passages that `linked` is, and that others take a part of; docs/linked.md.
+
+    Seeds. nearest: passages of the vector index that seed the walk and steer it. best: of them, those whose names are seeds too. sharpness: of the softmax
+    over cosines. passage_mass: seed weight of all passages where names have 1. linked_mass: seed weight of the question's names where those of the best
+    passages have 1. title_bonus: factor for a name of the question that is the title of a passage.
+    Walk. preference: exponent of its preference for passages near the question. restart: share that goes back to the seeds at each of `steps`.
+    Size. whole: passages up to which it goes over the whole graph; above, over a neighbourhood of `limit` passages, `cap` of one name, which from there on
+    is faster. scan: documents of a very common name that are looked at where the neighbourhood is fetched by a query.
+    """
+
+    nearest: int = _least(100)
+    best: int = 3
+    sharpness: float = 20.0
+    passage_mass: float = 0.2
+    linked_mass: float = 4.0
+    title_bonus: float = 3.0
+    preference: float = 3.0
+    restart: float = 0.1
+    steps: int = _least(15)
+    whole: int = 500
+    cap: int = _least(100)
+    limit: int = _least(2000)
+    scan: int = _least(500)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedRecipe(_Checked):
+    """Of `linked`: its walk."""
+
+    walk: WalkRecipe = field(default_factory=WalkRecipe)
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRecipe(_Checked):
+    """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
+
+    Candidates of a concrete question. pairs: nearest of the vector index. entities: of the full-text index. common: passages in which a name stands that
+    still brings its pairs. reranked: candidates that a reranker reads.
+    Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a chain from its hops (`panini_code`, `geometric`).
+    Passages. sharpness: of the softmax over chain scores. walk_weight: of the walk where the chains have 1 together. walked: passages that it adds.
+    walked_from: chains of each end whose concrete questions it starts from, as the best may have gone astray.
+    """
+
+    pairs: int = _least(30)
+    entities: int = _least(5)
+    common: int = 30
+    reranked: int = _least(30)
+    beam: int = _least(5)
+    candidates: int = _least(15)
+    score: str = "panini_code"
+    sharpness: float = 20.0
+    walk_weight: float = 4.0
+    walked: int = _least(30)
+    walked_from: int = _least(2)
+    walk: WalkRecipe = field(default_factory=WalkRecipe)
+
+
+@dataclass(frozen=True, slots=True)
+class FusionRecipe(_Checked):
+    """Walks and chains together; docs/proprag.md.
+
+    Without a plan, two walks. best: passages of the first whose pairs are looked at. bridges: answers that the second goes over. least: weight of an answer
+    where the best has 1, as one of less would lead away. ask: weight in the second walk of the question with the answers in it, where the question alone
+    has 1. nearest: passages near that. sharpness: of a pair's weight over its cosine with the question.
+    With a plan, chains whose every hop walks. walk_weight: in the logit of a pair's score, of the root of its passage's share of the best passage's weight.
+    offered: passages of the walk whose pairs become candidates. walked: passages whose weight is looked at; what is beyond counts as nothing.
+    """
+
+    best: int = _least(3)
+    bridges: int = 2
+    least: float = 0.7
+    ask: float = 0.75
+    nearest: int = _least(30)
+    sharpness: float = 10.0
+    walk_weight: float = 2.0
+    offered: int = 3
+    walked: int = _least(200)
+    walk: WalkRecipe = field(default_factory=WalkRecipe)
+    chains: ChainRecipe = field(
+        default_factory=lambda: ChainRecipe(walked_from=1)
+    )  # one, as walks chose it already
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeWeights(_Checked):
+    """What an edge of the graph of propositions weighs. clique: between two concepts, for each proposition that mentions both. containment: between a passage
+    and a concept that its propositions mention. synonymy: times the cosine, between two concepts of similar names; added to the clique's."""
+
+    clique: float = 1.0
+    containment: float = 1.0
+    synonymy: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PropositionRecipe(_Checked):
+    """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210); where the paper has another value, it is in brackets.
+
+    Graph. weights: of the edges; the code's cliques and synonyms are parallel edges and weigh twice (the paper gives none).
+    Stage 1. propositions: nearest to the question (10). entities: concepts of these that are seeds, each of weight 1, those with the largest sum of cosines
+    first (all). passage_weight: of a passage's scaled cosine in the first reset (0). damping: 0.75.
+    Stage 2. focus: passages of the subgraph (100). focus_passage_weight: 0.05. focus_damping: 0.45.
+    Beam. width (5), length 3. jumps: best propositions that can follow any (all that start). coherence: least cosine of one proposition with the next,
+    -1 for no filter (0.075). exact: paths of a depth whose text is embedded (40 in both), 0: the mean of the stored vectors is their score.
+    one_order: two orders of the same propositions count as one path, the first found (the paper says nothing).
+    Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). first_entities: concepts of the best single propositions (5).
+    Ours. linked_mass: weight of the question's names where the other seeds have 1 together. title_bonus: as in WalkRecipe. names: edges of `linked` between
+    passages and names join the graph. preference: exponent of the walk's preference for passages near the question. nearest: passages whose cosines it
+    knows. steps: most of a walk. whole: nodes up to which it goes over all; above, over `limit` nodes around the seeds, `cap` neighbours of each.
+    """
+
+    weights: EdgeWeights = field(
+        default_factory=lambda: EdgeWeights(clique=2.0, containment=1.0, synonymy=2.0)
+    )
+    propositions: int = _least(20)
+    entities: int = 40
+    passage_weight: float = 0.05
+    damping: float = 0.75
+    focus: int = _least(50)
+    focus_passage_weight: float = 0.05
+    focus_damping: float = 0.45
+    width: int = _least(4)
+    length: int = _least(3)
+    jumps: int = 3
+    coherence: float = _least(-1.0, -1)
+    exact: int = 40
+    one_order: bool = True
+    paths: int = 5
+    path_entities: int = 5
+    first_entities: int = 5
+    linked_mass: float = 0.0
+    title_bonus: float = 3.0
+    names: bool = False
+    preference: float = 0.0
+    nearest: int = _least(100)
+    steps: int = _least(200)
+    whole: int = 30_000
+    cap: int = _least(100)
+    limit: int = _least(20_000)
+
+
+CODE = PropositionRecipe()
+PAPER = PropositionRecipe(
+    weights=EdgeWeights(),
+    propositions=10,
+    entities=1_000_000,
+    passage_weight=0.0,
+    focus=100,
+    width=5,
+    jumps=5,
+    coherence=0.075,
+    one_order=False,
+)
+# The code's, but no path is embedded: that costs many times what all else does and finds less (docs/proprag.md).
+QUICK = replace(CODE, exact=0)
+# With the names of the question, over the edges of `linked` too and with its preference and restart.
+LINKED = replace(
+    QUICK,
+    weights=EdgeWeights(clique=0.5, containment=0.5, synonymy=0.5),
+    damping=0.9,
+    focus_damping=0.9,
+    linked_mass=4.0,
+    names=True,
+    preference=3.0,
+    steps=15,
+)
+PROPOSITION_RECIPES = {"paper": PAPER, "code": CODE, "quick": QUICK, "linked": LINKED}

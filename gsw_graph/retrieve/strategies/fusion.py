@@ -1,0 +1,63 @@
+"""The strategy `fusion`: walks and chains together, with a plan and without. docs/proprag.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gsw_graph.retrieve.recipes import FusionRecipe, LinkedRecipe
+from gsw_graph.retrieve.strategies.linked import LINKED
+from gsw_graph.retrieve.strategies.ricr import RICR
+from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strategy
+
+if TYPE_CHECKING:
+    from gsw_graph.retrieve.context import Context
+
+
+def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
+    """With a plan chains whose every hop walks, without one two walks; in a memory too large for the client, where every walk would be a query of its own,
+    `ricr` or `linked`."""
+    if query.plan:
+        if not context.held_by_client:
+            return replace(RICR.run(context, query, recipe.chains), ran=RICR.name)
+        from gsw_graph.retrieve.chains.found import follow
+        from gsw_graph.retrieve.fusion.candidates import WalkingCandidateSearch
+
+        return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
+    if not context.held_by_client:
+        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=LINKED.name)
+    return _walk(context, query, recipe)
+
+
+def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
+    from gsw_graph.retrieve.fusion.walks import walk_twice
+    from gsw_graph.retrieve.names.trace import write_walk
+
+    found, bridges = walk_twice(context, query.question, query.k, recipe)
+    k = query.k
+    found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
+    with context.clock("database"):
+        passages = context.reader.passages(found.passages, found.scores)
+    if context.trace is not None:
+        small = context.names.size <= recipe.walk.whole
+        write_walk(
+            context,
+            context.trace,
+            found,
+            passages,
+            "twice" if bridges else "whole graph" if small else "neighbourhood",
+        )
+        context.trace.bridges = bridges or []
+    return Retrieved(passages, ran=LINKED.name if bridges is None and not context.has_pairs else None)
+
+
+FUSION = Strategy(
+    "fusion",
+    "with a plan, chains whose pairs are weighed by walks too; without one, a walk, then another over the answers it met; needs workspaces, and"
+    " without both is `linked`",
+    run,
+    FusionRecipe(),
+    follows_plan=True,
+    gives=frozenset({"passages", "chains", "answer"}),
+    confidence=ChainConfidence((1.209, 1.814, 0.94, 4.126), 4.451),
+)

@@ -1,0 +1,104 @@
+"""What a strategy is: what it is given, what it gives back, and the record that the table of strategies is made of.
+
+`CONTRIBUTING.md` shows how one is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from gsw_graph.plan import Plan
+    from gsw_graph.results import Citation, RankedPassage
+    from gsw_graph.retrieve.chains.grow import Beams
+    from gsw_graph.retrieve.context import Context
+
+Need = Literal["pairs", "propositions", "llm"]
+Gives = Literal["passages", "chains", "answer"]
+RecipeT = TypeVar("RecipeT")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question and what is wanted for it. plan: sub-questions to follow, where there is one. k: passages wanted. answer: whether an answer is wanted, or
+    the evidence alone."""
+
+    question: str
+    plan: Plan | None = None
+    k: int = 5
+    answer: bool = True
+
+
+@dataclass(frozen=True)
+class AnswerDraft:
+    """What is answered, how sure that is, and what it stands on. source: "llm", "chain" or "none". missing: what the evidence lacks. tokens: `evidence` and
+    `prompt` as they were sent to a language model."""
+
+    answer: str | None = None
+    source: str = "none"
+    abstained: bool = False
+    confidence: float | None = None
+    citations: list[Citation] = field(default_factory=list)
+    missing: str | None = None
+    tokens: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What a strategy found.
+
+    passages: best first. beams: its chains, where it grows them, and cited: their passages by id. draft: an answer of its own, with its own evidence; without
+    one the answer is read off the chains, or worded by the language model from what was found. ran: the strategy that ran, where it was not the one asked
+    for. note: what a user should know of how it went.
+    """
+
+    passages: list[RankedPassage]
+    beams: Beams | None = None
+    cited: dict[str, RankedPassage] = field(default_factory=dict)
+    draft: AnswerDraft | None = None
+    ran: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChainConfidence:
+    """A logistic scale over the features of chains (`answer.confidence`), fitted by bench/confidence.py: walks raise the scores of pairs."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+
+@dataclass(frozen=True)
+class Strategy(Generic[RecipeT]):
+    """A way to find what answers a question.
+
+    name: of `--strategy`. help: one line. run: finds; it may search, call the language model of the context, search again, and bring its own answer.
+    recipe: its constants; recipes: others of them by name. follows_plan: a plan can be given, and where a language model is set one is made for it.
+    makes_plan: it takes the question apart itself. needs: what it cannot run without. gives: what comes back. confidence: how sure its chains are.
+    """
+
+    name: str
+    help: str
+    run: Callable[[Context, Query, RecipeT], Retrieved]
+    recipe: RecipeT
+    recipes: Mapping[str, RecipeT] = field(default_factory=dict)
+    follows_plan: bool = False
+    makes_plan: bool = False
+    needs: frozenset[Need] = frozenset()
+    gives: frozenset[Gives] = frozenset({"passages"})
+    confidence: ChainConfidence | None = None
+
+    def __call__(self, context: Context, query: Query) -> Retrieved:
+        """Run it with its recipe."""
+        return self.run(context, query, self.recipe)
+
+    def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
+        """The same with other constants."""
+        return replace(self, recipe=recipe)
+
+
+@dataclass(frozen=True, slots=True)
+class NoRecipe:
+    """Of a strategy without constants."""
