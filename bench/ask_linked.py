@@ -13,20 +13,22 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from made import copies, originals, vectors
 
 from gsw_graph import Memory, Settings
 from gsw_graph.model import Workspace
-from gsw_graph.retrieve import linked
-from gsw_graph.retrieve.strategies import Search
-from gsw_graph.retrieve.strategies import linked as ask_linked
+from gsw_graph.retrieve.context import Context
+from gsw_graph.retrieve.recipes import LinkedRecipe, WalkRecipe
+from gsw_graph.retrieve.strategies.linked import LINKED
+from gsw_graph.retrieve.strategy import Query, Strategy
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Vectors
@@ -34,6 +36,20 @@ from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
 
 BARE = "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score RETURN node.id AS id, score"
 QUESTIONS = Path(__file__).parent.parent / "examples/questions.jsonl"
+
+
+class Given:
+    """Models of which the questions' vectors are known."""
+
+    name = "given"
+    reranker = None
+
+    def __init__(self, vectors: dict[str, list[float]]) -> None:
+        self._vectors = vectors
+        self.embedder: Any = self
+
+    def encode_query(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([self._vectors[text] for text in texts], dtype=np.float32)
 
 
 def median_ms(work: Callable[[int], object], rounds: int) -> float:
@@ -83,8 +99,7 @@ def main() -> None:
             memory.forget(everything=True)
             base = memory.embedder.encode([p.full_text for w in workspaces for p in w.document.passages])
             asked = list(islice(cycle([(q, memory.embedder.encode_query([q])[0].tolist()) for q in questions]), arguments.rounds))
-            vector_of = dict(asked)
-            connection, reader = memory._connection, Reader(memory._connection)
+            models, connection, reader = Given(dict(asked)), memory._connection, Reader(memory._connection)
             schema.prepare(connection, memory.embedder.name, memory.embedder.dimension)
             made, have = copies(workspaces, max(arguments.passages)), 0
             print(f"{connection.dialect.name} {connection.dialect.version}")
@@ -98,28 +113,27 @@ def main() -> None:
                 state = schema.read_state(connection)
                 assert state is not None  # `prepare` wrote it
                 memory._state, memory._names = state, None
-                search = Search(reader, lambda texts: np.array([vector_of[text] for text in texts]), memory._name_graphs(state), 10**9)
+                graphs = memory._name_graphs(state), memory._proposition_graphs(state)
+                held, by_query = (Context(reader, models, *graphs, client_passages=most) for most in (10**9, 0))
                 start = time.perf_counter()
-                ask_linked(search, asked[0][0], 5, trace=False)
+                LINKED(held, Query(asked[0][0]))
                 read = time.perf_counter() - start
 
                 def bare(number: int) -> object:
                     return connection.driver.execute_query(BARE, k=10, embedding=asked[number][1], database_=connection.database, routing_="r")
 
-                def ask(number: int, search: Search = search) -> object:
-                    return ask_linked(search, asked[number][0], 5, trace=False)
+                def ask(number: int, context: Context = held, strategy: Strategy[Any] = LINKED) -> object:
+                    return strategy(context, Query(asked[number][0]))
 
-                by_query = replace(search, client_passages=0)
                 once = median_ms(bare, arguments.rounds)
                 median_ms(ask, arguments.rounds // 2)
-                search.seconds.update(dict.fromkeys(search.seconds, 0.0))
+                held.seconds.update(dict.fromkeys(held.seconds, 0.0))
                 chosen = median_ms(ask, arguments.rounds)
                 asks = arguments.rounds + arguments.rounds // 2  # `median_ms` warms up
-                parts = ", ".join(f"{name} {1000 * seconds / asks:.1f}" for name, seconds in search.seconds.items() if name != "embed")
-                queried = median_ms(partial(ask, search=by_query), arguments.rounds)
-                usual, linked.WHOLE = linked.WHOLE, 10**9
-                whole = median_ms(ask, arguments.rounds)
-                linked.WHOLE = usual
+                parts = ", ".join(f"{name} {1000 * seconds / asks:.1f}" for name, seconds in held.seconds.items() if name != "embed")
+                queried = median_ms(partial(ask, context=by_query), arguments.rounds)
+                everything = LINKED.with_recipe(LinkedRecipe(WalkRecipe(whole=10**9)))
+                whole = median_ms(partial(ask, strategy=everything), arguments.rounds)
                 again = median_ms(bare, arguments.rounds)
                 bare_ms = (once + again) / 2
                 print(

@@ -1,4 +1,4 @@
-"""Fits the confidence of answer/confidence.py: every question asked on the whole memory and on one without its gold passages.
+"""Fits the `confidence` of a strategy's record: every question asked on the whole memory and on one without its gold passages.
 
     python bench/confidence.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--strategy fusion] [--keep FILE]
 
@@ -23,6 +23,7 @@ from scipy.stats import rankdata
 from gsw_graph import Memory
 from gsw_graph.answer import confidence
 from gsw_graph.results import Answer
+from gsw_graph.retrieve.strategies import STRATEGIES
 
 
 def roc(scores: np.ndarray, there: np.ndarray) -> float:
@@ -78,7 +79,7 @@ def main() -> None:
     parser.add_argument("questions", type=Path)
     parser.add_argument("workspaces", type=Path)
     parser.add_argument("--memory", required=True)
-    parser.add_argument("--strategy", choices=("ricr", "fusion"), default="ricr", help="whose chains")
+    parser.add_argument("--strategy", choices=[one.name for one in STRATEGIES.values() if one.confidence], default="ricr", help="whose chains")
     parser.add_argument("--keep", type=Path, help="keep what was asked in this file, or read it from there")
     arguments = parser.parse_args()
     questions = json.loads(arguments.questions.read_text("utf-8"))

@@ -11,9 +11,11 @@ import argparse
 import json
 import random
 import statistics
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -21,21 +23,25 @@ from gsw_graph.config import Settings
 from gsw_graph.extract import rules
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.model import Document, Entity, Passage, Workspace
-from gsw_graph.retrieve import linked, name_graph, walk
-from gsw_graph.retrieve.name_graph import NamedGraph
+from gsw_graph.retrieve.names import graph as name_graph
+from gsw_graph.retrieve.names.graph import NameGraph
+from gsw_graph.retrieve.names.passages import best_passages
+from gsw_graph.retrieve.recipes import WalkRecipe
 
-CONSTANTS = {  # where it stands, its name, values around the one in use
-    "PREFERENCE": (linked, (0.0, 2.0, 3.0, 4.0, 6.0)),
-    "PASSAGE_MASS": (linked, (0.0, 0.1, 0.2, 0.3, 0.5)),
-    "LINKED_MASS": (linked, (0.0, 2.0, 4.0, 8.0)),
-    "TITLE_BONUS": (linked, (1.0, 2.0, 3.0, 4.0)),
-    "NEAREST": (linked, (50, 100, 200)),
-    "BEST": (linked, (1, 3, 5)),
-    "SHARPNESS": (linked, (10.0, 20.0, 30.0)),
-    "TITLE_WEIGHT": (name_graph, (1.0, 4.0, 8.0, 12.0)),
-    "CONTAINMENT_WEIGHT": (name_graph, (0.0, 0.1, 0.3, 1.0)),
-    "RESTART": (walk, (0.05, 0.1, 0.15, 0.3)),
-    "STEPS": (walk, (8, 15, 30)),
+WALK: dict[str, tuple[float, ...]] = {  # values around the one in use
+    "preference": (0.0, 2.0, 3.0, 4.0, 6.0),
+    "passage_mass": (0.0, 0.1, 0.2, 0.3, 0.5),
+    "linked_mass": (0.0, 2.0, 4.0, 8.0),
+    "title_bonus": (1.0, 2.0, 3.0, 4.0),
+    "nearest": (50, 100, 200),
+    "best": (1, 3, 5),
+    "sharpness": (10.0, 20.0, 30.0),
+    "restart": (0.05, 0.1, 0.15, 0.3),
+    "steps": (8, 15, 30),
+}
+GRAPH: dict[str, tuple[float, ...]] = {  # of the graph itself, which is kept on disk: no recipe has them
+    "TITLE_WEIGHT": (1.0, 4.0, 8.0, 12.0),
+    "CONTAINMENT_WEIGHT": (0.0, 0.1, 0.3, 1.0),
 }
 
 
@@ -58,10 +64,17 @@ class Bench:
     def dense(self) -> np.ndarray:
         return self.recall([[int(i) for i, _ in near] for near in self.near])
 
-    def linked(self, graph: NamedGraph, *, whole: bool = True) -> np.ndarray:
-        with setting({"WHOLE": 10**9 if whole else 0}):
-            found = [linked.retrieve(graph, q["question"], near[: linked.NEAREST], 10) for q, near in zip(self.asked, self.near, strict=True)]
+    def linked(self, values: dict[str, float] | None = None, *, whole: bool = True) -> np.ndarray:
+        """values: of some of the constants above, by name."""
+        of_walk = {name: value for name, value in (values or {}).items() if name in WALK}
+        recipe = replace(WalkRecipe(whole=10**9 if whole else 0), **of_walk)  # type: ignore[arg-type]
+        graph = self.graph({name: value for name, value in (values or {}).items() if name in GRAPH})
+        found = [best_passages(graph, q["question"], near[: recipe.nearest], 10, recipe) for q, near in zip(self.asked, self.near, strict=True)]
         return self.recall([[int(i) for i in f.passages] for f in found])
+
+    def graph(self, values: dict[str, Any]) -> NameGraph:
+        with patch.multiple(name_graph, **values) if values else nullcontext():
+            return name_graph.build(self.rows)
 
     def recall(self, ranked: list[list[int]]) -> np.ndarray:
         """(questions, 3): recall@2, @5, @10."""
@@ -70,19 +83,6 @@ class Bench:
 
 def plain(workspace: Workspace) -> list[Entity]:
     return [entity for entity in workspace.entities if not entity.from_]
-
-
-@contextmanager
-def setting(values: dict[str, float]) -> Iterator[None]:
-    homes = {name: CONSTANTS[name][0] if name in CONSTANTS else linked for name in values}
-    old = {name: getattr(homes[name], name) for name in values}
-    for name, value in values.items():
-        setattr(homes[name], name, value)
-    try:
-        yield
-    finally:
-        for name, value in old.items():
-            setattr(homes[name], name, value)
 
 
 def line(name: str, recall: np.ndarray) -> None:
@@ -99,21 +99,19 @@ def main() -> None:
     parser.add_argument("--settings", type=int, default=60)
     arguments = parser.parse_args()
     bench = Bench(arguments.corpus, arguments.questions)
-    graph = name_graph.build(bench.rows)
     line("dense", bench.dense())
-    line("linked, whole graph", bench.linked(graph))
-    line("linked, neighbourhood", bench.linked(graph, whole=False))
-    for name, (module, values) in CONSTANTS.items():
-        used = getattr(module, name)
+    line("linked, whole graph", bench.linked())
+    line("linked, neighbourhood", bench.linked(whole=False))
+    constants = {**WALK, **GRAPH}
+    for name, values in constants.items():
+        used = getattr(WalkRecipe(), name) if name in WALK else getattr(name_graph, name)
         for value in values:
-            with setting({name: value}):
-                mark = " (in use)" if value == used else ""
-                line(f"{name} {value}{mark}", bench.linked(name_graph.build(bench.rows)))
+            line(f"{name} {value}{' (in use)' if value == used else ''}", bench.linked({name: value}))
     rng = random.Random(1)
     grid = []
     for _ in range(arguments.settings):
-        with setting({name: rng.choice(values[1:] if len(values) > 3 else values) for name, (_, values) in CONSTANTS.items()}):
-            grid.append(bench.linked(name_graph.build(bench.rows))[:, 1])
+        some = {name: rng.choice(values[1:] if len(values) > 3 else values) for name, values in constants.items()}
+        grid.append(bench.linked(some)[:, 1])
     scores = np.array(grid)
     held = []
     for _ in range(1000):

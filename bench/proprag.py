@@ -27,18 +27,18 @@ from gsw_graph.extract import rules
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.model import Workspace
 from gsw_graph.names import normalise
-from gsw_graph.retrieve import linked, name_graph, proposition_graph
-from gsw_graph.retrieve.proposition_cache import grown
-from gsw_graph.retrieve.proposition_graph import Weights
-from gsw_graph.retrieve.proposition_ground import alone, with_names
-from gsw_graph.retrieve.proprag import retrieve
-from gsw_graph.retrieve.proprag_recipe import LINKED, PAPER, QUICK, RECIPES, Recipe
+from gsw_graph.retrieve.names import graph as name_graph
+from gsw_graph.retrieve.propositions import graph as proposition_graph
+from gsw_graph.retrieve.propositions.cache import compared
+from gsw_graph.retrieve.propositions.passages import best_passages
+from gsw_graph.retrieve.propositions.walk_graph import alone, with_names
+from gsw_graph.retrieve.recipes import LINKED, PAPER, PROPOSITION_RECIPES, QUICK, EdgeWeights, PropositionRecipe
 
 CONSTANTS: dict[str, tuple[Any, ...]] = {  # fields of a recipe
     "width": (2, 4, 8), "length": (1, 2, 3, 4), "jumps": (0, 3, 10), "coherence": (-1.0, 0.075, 0.2), "focus": (25, 50, 100), "propositions": (5, 10, 20),
     "passage_weight": (0.0, 0.05, 0.2), "focus_passage_weight": (0.0, 0.05, 0.2), "damping": (0.5, 0.75, 0.9), "focus_damping": (0.3, 0.45, 0.75, 0.9),
     "path_entities": (3, 5, 10), "first_entities": (0, 5, 10), "linked_mass": (0.0, 1.0, 4.0, 8.0), "preference": (0.0, 3.0, 5.0),
-    "weights": (Weights(2, 1, 2), Weights(1, 1, 1), Weights(0.5, 0.5, 0.5), Weights(0, 0.5, 0.5), Weights(0.5, 0.5, 0)),
+    "weights": (EdgeWeights(2, 1, 2), EdgeWeights(1, 1, 1), EdgeWeights(0.5, 0.5, 0.5), EdgeWeights(0, 0.5, 0.5), EdgeWeights(0.5, 0.5, 0)),
 }  # fmt: skip
 
 
@@ -62,7 +62,7 @@ class Bench:
             (str(p), [str(n) for n in some], cast("Sequence[Sequence[float]]", self.of_facts[some]), [self.facts[n][2] for n in some])
             for p, some in enumerate(inside)
         )
-        self.graph = grown(proposition_graph.build(rows), self.embedder.encode).graph
+        self.graph = compared(proposition_graph.build(rows), self.embedder.encode).graph
         found = [rules.extract(w.document) for w in made]
         plain = [[e for e in w.entities if not e.from_] for w in found]
         self.named = name_graph.build((str(n), [e.key for e in names], [bool(e.titles) for e in names]) for n, names in enumerate(plain))
@@ -77,16 +77,16 @@ class Bench:
             self.again.update(zip(new, self.embedder.encode(new), strict=True))
         return np.array([self.again[text] for text in texts])
 
-    def proprag(self, recipe: Recipe) -> np.ndarray:
-        ground = with_names(self.graph, self.named, recipe.weights) if recipe.names else alone(self.graph, recipe.weights)
+    def proprag(self, recipe: PropositionRecipe) -> np.ndarray:
+        walk_graph = with_names(self.graph, self.named, recipe.weights) if recipe.names else alone(self.graph, recipe.weights)
 
         def encode(paths: Sequence[Sequence[str]]) -> np.ndarray:
             return self.embed([" ".join(self.facts[int(n)][1] for n in path) for path in paths])
 
         ranked = []
         for question, vector in zip(self.asked, self.questions, strict=True):
-            near, facts = self.near(vector, self.of_passages, linked.NEAREST), self.near(vector, self.of_facts, recipe.propositions)
-            ranked.append(retrieve(ground, question["question"], vector, near, facts, 10, recipe, encode=encode if recipe.exact else None).passages)
+            near, facts = self.near(vector, self.of_passages, recipe.nearest), self.near(vector, self.of_facts, recipe.propositions)
+            ranked.append(best_passages(walk_graph, question["question"], vector, near, facts, 10, recipe, encode=encode if recipe.exact else None).passages)
         return self.recall(ranked)
 
     def recall(self, ranked: list[list[str]]) -> np.ndarray:
@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--exact", action="store_true")
     arguments = parser.parse_args()
     bench = Bench(arguments.workspaces, arguments.questions)
-    for name, recipe in {**RECIPES, "paper, no path embedded": replace(PAPER, exact=0)}.items():
+    for name, recipe in {**PROPOSITION_RECIPES, "paper, no path embedded": replace(PAPER, exact=0)}.items():
         if arguments.exact or not recipe.exact:
             line(name, bench.proprag(recipe))
     for title, base in (("quick", QUICK), ("linked", LINKED)):

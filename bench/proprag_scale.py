@@ -12,14 +12,16 @@ import argparse
 import resource
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import cast
 
 import numpy as np
 
-from gsw_graph.retrieve import proposition_graph, proposition_ground
-from gsw_graph.retrieve.proprag import retrieve
-from gsw_graph.retrieve.proprag_recipe import QUICK
+from gsw_graph.retrieve.propositions import graph as proposition_graph
+from gsw_graph.retrieve.propositions.passages import best_passages
+from gsw_graph.retrieve.propositions.walk_graph import alone
+from gsw_graph.retrieve.recipes import QUICK
 
 TOPIC = 20  # passages of one topic
 NAMES = 20  # concepts of one topic
@@ -27,7 +29,7 @@ MENTIONS = 5  # of a proposition
 COMMON = 0.1  # share of mentions that are of any topic
 
 
-def rows(passages: int, dimension: int) -> Iterator[proposition_graph.Row]:
+def rows(passages: int, dimension: int) -> Iterator[proposition_graph.PassagePropositions]:
     rng = np.random.default_rng(0)
     for begin in range(0, passages, TOPIC):
         centre = rng.normal(size=dimension)
@@ -63,19 +65,19 @@ def main() -> None:
     start = perf_counter()
     graph = proposition_graph.build(rows(arguments.passages, arguments.dimension))
     read = perf_counter() - start
-    ground = proposition_ground.alone(graph, QUICK.weights)
-    print(f"{ground.edges.nnz // 2:,} edges, {len(graph.concepts):,} concepts, {len(graph.propositions):,} propositions")
+    walk_graph = alone(graph, QUICK.weights)
+    print(f"{walk_graph.edges.nnz // 2:,} edges, {len(graph.concepts):,} concepts, {len(graph.propositions):,} propositions")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"rows made and read {read:.1f} s, matrices {perf_counter() - start - read:.1f} s, peak {peak:.2f} GB")
     questions = [asked(graph, n) for n in range(arguments.questions)]
     found: dict[str, list[list[str]]] = {}
     for name, whole in (("whole", 10**9), ("bounded", 0)):
-        proposition_ground.WHOLE = whole
-        retrieve(ground, "?", *questions[0], 5, QUICK)  # what is made once is made here
+        recipe = replace(QUICK, whole=whole)
+        best_passages(walk_graph, "?", *questions[0], 5, recipe)  # what is made once is made here
         times = []
         for vector, near, facts in questions:
             start = perf_counter()
-            found.setdefault(name, []).append(retrieve(ground, "?", vector, near, facts, 5, QUICK).passages)
+            found.setdefault(name, []).append(best_passages(walk_graph, "?", vector, near, facts, 5, recipe).passages)
             times.append(perf_counter() - start)
         print(f"{name}: mean {statistics.fmean(times) * 1e3:.0f} ms, most {max(times) * 1e3:.0f} ms")
     recall = statistics.fmean(len(set(a) & set(b)) / len(a) for a, b in zip(found["whole"], found["bounded"], strict=True))

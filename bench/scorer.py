@@ -1,4 +1,4 @@
-"""Fits the weights of retrieve/pair_score.py and says honestly what they are worth: "held out" figures come from weights fitted without the question.
+"""Fits the weights of retrieve/chains/pair_score.py and says honestly what they are worth: "held out" figures come from weights fitted without the question.
 
     python bench/scorer.py QUESTIONS.json --memory URL [--folds 5] [--penalty 0.0005]
 
@@ -20,10 +20,9 @@ from scipy.optimize import minimize
 
 from gsw_graph import Memory
 from gsw_graph.plan import parse
-from gsw_graph.retrieve import pair_score
-from gsw_graph.retrieve.candidates import Finder, Scored
-from gsw_graph.retrieve.strategies import Search
-from gsw_graph.store.hops import HopResult, Pair
+from gsw_graph.retrieve.chains import pair_score
+from gsw_graph.retrieve.chains.candidates import Candidates, CandidateSearch
+from gsw_graph.retrieve.recipes import ChainRecipe
 from gsw_graph.store.reader import Reader
 
 COLUMNS = ("recall@5", "answer first", "in a chain", "in the evidence")
@@ -33,32 +32,29 @@ def full_text(title: str, text: str) -> str:
     return f"{title}\n{text}"
 
 
-class Recorder(Finder):
-    """Keeps the features of the candidates instead of scoring them."""
+class Recorder(CandidateSearch):
+    """Keeps the features of the candidates of one question instead of scoring them."""
 
-    def _ranked(
-        self,
-        one: pair_score.Concrete,
-        candidates: Sequence[tuple[Pair, tuple[str, ...]]],
-        found: HopResult,
-        question: str,
-        vectors: dict[str, np.ndarray],
-    ) -> list[Scored]:
-        pairs = [pair for pair, _ in candidates]
-        self.pairs = pairs
-        self.features = pair_score.features(one, pairs, found, vectors[one.text], vectors[question], vectors[one.relation]) if pairs else None
-        return []
+    def _find(self, question: str, asked: Sequence[pair_score.ConcreteQuestion]) -> Candidates:
+        (one,), vectors = asked, self._vectors(question, asked)
+        found = self._hop(asked, vectors, {})
+        self.pairs = [pair for pair, _ in found.candidates[0]]
+        given = vectors[one.text], vectors[question], vectors[one.relation]
+        self.features = pair_score.features(one, self.pairs, found, *given) if self.pairs else None
+        return [[]]
 
 
 def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, np.ndarray, np.ndarray]]:
     """For each sub-question: its question's number, features (candidates, 7), and which of them are right."""
     rows = []
     texts: dict[str, str] = {}
+    state = memory._ready()
+    assert state is not None  # it holds the workspaces
     for number, question in enumerate(questions):
         plan = parse(question["question_decomposition"])
         answers: dict[int, str] = {}
         for step, gold in zip(plan.steps, question["question_decomposition"], strict=True):
-            find = Recorder(Search(Reader(memory._connection), memory._encode, None, 0), None)  # type: ignore[arg-type]
+            find = Recorder(memory._context(state, None, None, trace=False), ChainRecipe())
             find(question["question"], [pair_score.concrete(step.question, {parent: answers[parent] for parent in step.parents})])
             answers[step.id] = gold["answer"]
             paragraph = next(p for p in question["paragraphs"] if p["idx"] == gold["paragraph_support_idx"])

@@ -12,10 +12,18 @@ from gsw_graph.plan import load
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 
-@click.command()
+class _Ask(click.Command):
+    """Says at the end of its help what the strategies are."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
+        with formatter.section("Strategies"):
+            formatter.write_dl([(one.name, one.help) for one in STRATEGIES.values()])
+
+
+@click.command(cls=_Ask)
 @memory_option
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="auto", show_default=True, help="How passages are found.")
+@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="auto", show_default=True, help="How passages are found; see below.")
 @click.option("--plan", metavar="PLAN", help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.")
 @click.option("--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM.")
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")

@@ -13,7 +13,7 @@ from gsw_graph.cli.output import counted
 from gsw_graph.cli.safe_text import cut, one_line
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Answer, HopTrace, Candidate, Chain, Hop
+    from gsw_graph.results import Answer, Candidate, Chain, Hop, HopTrace
 
 CANDIDATES = 8  # of a concrete question; the JSON has all
 _LONG = 200  # characters of a question or an answer

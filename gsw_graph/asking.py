@@ -10,11 +10,12 @@ from gsw_graph.answer.chains import from_chains, shown
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.language_model import Spent
 from gsw_graph.plan import parse
-from gsw_graph.results import Answer
+from gsw_graph.results import Answer, Trace
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
+    from gsw_graph.inference.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
 
@@ -62,21 +63,14 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context, *, may_plan
         planned = _plan(strategy, planned, context)
     found = strategy(context, planned.query)
     draft, note = _answer(strategy, planned.query, found, context)
+    draft = replace(draft, missing=_missing(found, draft, context))
     seconds = {**context.seconds, "total": perf_counter() - start}
-    return _report(
-        strategy,
-        planned,
-        found,
-        replace(draft, missing=_missing(found, draft, context)),
-        context,
-        note,
-        seconds,
-    )
+    return _report(strategy, planned, found, draft, context, note, seconds)
 
 
-def nothing(strategy: Strategy[Any], planned: Planned, llm: str | None) -> Answer:
-    """What an empty memory answers."""
-    query = planned.query
+def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None) -> Answer:
+    """What an empty memory answers. llm: the language model that would have been asked."""
+    query, spent = planned.query, _spent(llm)
     ran = strategy.name if strategy.name != "auto" else "fusion" if query.plan else "linked"
     return Answer(
         question=query.question,
@@ -93,15 +87,17 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: str | None) -> Answe
         plan_source=planned.source,
         round_trips=0,
         seconds={"total": 0.0},
-        tokens={"in": 0, "out": 0, "evidence": 0, "prompt": 0},
-        models={"embedder": None, "reranker": None, "llm": llm},
+        tokens={**spent.tokens, "evidence": 0, "prompt": 0},
+        dollars=spent.dollars,
+        models={"embedder": None, "reranker": None, "llm": llm.model if llm else None},
     )
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
-    """The model's plan, or why there is none: the question can be asked without. Without pairs there is nothing that a plan leads along."""
+    """The model's plan, or why there is none: the question can be asked without. Without pairs there is nothing that a plan leads along, and a strategy that
+    makes its own needs no other."""
     llm = context.llm
-    if llm is None or not strategy.follows_plan or not context.has_pairs:
+    if llm is None or not strategy.follows_plan or strategy.makes_plan or not context.has_pairs:
         return planned
     from gsw_graph.plan.decompose import decompose
 
@@ -151,8 +147,7 @@ def _report(
     note: str | None,
     seconds: dict[str, float],
 ) -> Answer:
-    plan = planned.query.plan
-    spent = context.llm.spent() if context.llm else Spent({"in": 0, "out": 0}, None, [])
+    plan, spent = planned.query.plan, _spent(context.llm)
     return Answer(
         question=planned.query.question,
         strategy=found.ran or strategy.name,
@@ -173,5 +168,9 @@ def _report(
         dollars=spent.dollars,
         kept=spent.kept,
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
-        trace=context.trace,
+        trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
     )
+
+
+def _spent(llm: QuestionModel | None) -> Spent:
+    return llm.spent() if llm else Spent({"in": 0, "out": 0}, None, [])

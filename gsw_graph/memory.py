@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat import Chat
     from gsw_graph.inference.embedder import Embedder
+    from gsw_graph.inference.language_model import QuestionModel
     from gsw_graph.inference.reranker import Reranker
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
@@ -163,15 +164,16 @@ class Memory:
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan that is none.
         """
         from gsw_graph.asking import ask, nothing, prepared
+        from gsw_graph.inference.language_model import QuestionModel
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         state = self._ready()
-        chat = self.chat if llm and self._settings.llm else None
+        model = QuestionModel(self.chat) if llm and self._settings.llm else None
         if state is None:
-            return nothing(chosen, planned, chat.model if chat else None)
+            return nothing(chosen, planned, model)
         try:
-            found = ask(chosen, planned, self._context(state, chat, on_text, trace=trace), may_plan=plan is not False)
+            found = ask(chosen, planned, self._context(state, model, on_text, trace=trace), may_plan=plan is not False)
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
             raise StoppedError(error.message, where=error.where, hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm") from error
@@ -262,9 +264,8 @@ class Memory:
                 schema.build_search_indexes(self._connection, self._state.dimension)
         return self._state
 
-    def _context(self, state: MemoryState, chat: Chat | None, on_text: Callable[[str], None] | None, *, trace: bool) -> Context:
+    def _context(self, state: MemoryState, llm: QuestionModel | None, on_text: Callable[[str], None] | None, *, trace: bool) -> Context:
         """What a strategy works with for one question."""
-        from gsw_graph.inference.language_model import QuestionModel
         from gsw_graph.results import Trace
         from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
@@ -276,7 +277,7 @@ class Memory:
             names,
             self._proposition_graphs(state),
             client_passages=self._settings.linked_client_passages,
-            llm=QuestionModel(chat) if chat else None,
+            llm=llm,
             on_text=on_text,
             trace=Trace() if trace else None,
         )

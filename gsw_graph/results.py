@@ -185,7 +185,8 @@ class Trace(Result):
 
 @dataclass(frozen=True)
 class KeptReply(Result):
-    """A reply of the language model that was there already, with what it took when it was asked for. stage: "plan" or "answer"; dollars at today's price."""
+    """A reply of the language model that was there already, with what it took when it was asked for. stage: "plan", "answer" or a strategy's own; dollars at
+    today's price."""
 
     stage: str
     tokens: dict[str, int]  # "in", "out"
@@ -199,7 +200,7 @@ class Answer(Result):
 
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer; None where no chains were looked for. `missing`:
     what the language model says the evidence lacks, or what the memory lacks as a whole. `strategy`: the one that ran. `plan_source`: "given" or "llm"; `note`
-    says why the language model gave no plan or no answer where it was asked for one.
+    says why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent. `kept`: replies that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
     """

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import pytest
 
 from gsw_graph.names import normalise
 from gsw_graph.plan import Plan, parse
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.pair_score import Concrete
-from gsw_graph.retrieve.ricr import BEAM, Beams, Chain, ricr
+from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.chains.chain_score import CHAIN_SCORES
+from gsw_graph.retrieve.chains.grow import BeamChain, Beams, grow_chains
+from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion
+from gsw_graph.retrieve.recipes import ChainRecipe
 from gsw_graph.store.hops import Pair
 
 
@@ -16,18 +22,18 @@ def pair(id: str, *answers: str, question: str = "", passage: str = "", descript
     return Pair(id, question or f"question {id}", answers, tuple(descriptions), passage or f"passage of {id}", title, number)
 
 
-def scored(id: str, score: float, *answers: str) -> Scored:
-    return Scored(pair(id, *answers), ("vector",), score)
+def scored(id: str, score: float, *answers: str) -> ScoredPair:
+    return ScoredPair(pair(id, *answers), ("vector",), score)
 
 
 class Find:
     """Gives what a table says of each concrete question, and nothing for any other; keeps what it was asked, call by call."""
 
-    def __init__(self, table: Mapping[str, Sequence[Scored]]) -> None:
+    def __init__(self, table: Mapping[str, Sequence[ScoredPair]]) -> None:
         self._table = {normalise(text): list(found) for text, found in table.items()}
         self.calls: list[list[str]] = []
 
-    def __call__(self, question: str, asked: Sequence[Concrete]) -> list[list[Scored]]:
+    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> list[list[ScoredPair]]:
         self.calls.append([one.text for one in asked])
         return [list(self._table.get(normalise(one.text), [])) for one in asked]
 
@@ -42,18 +48,30 @@ TWO = plan("first", "second of #1")
 DIAMOND = plan("first", "second of #1", "third of #1", "fourth of #2 and #3")
 
 
-def run(plan: Plan, table: Mapping[str, Sequence[Scored]], *, beam: int = BEAM, score: str = "panini_code") -> Beams:
-    return ricr(plan, "the original", Find(table), beam=beam, score=score)
+def grown(plan: Plan, question: str, find: Callable[..., list[list[ScoredPair]]], *, planned: bool = True, **constants: Any) -> Beams:
+    """Chains along a plan, by a recipe with these constants."""
+    return grow_chains(plan, question, find, ChainRecipe(**constants), planned=planned)
 
 
-def calls(plan: Plan, table: Mapping[str, Sequence[Scored]]) -> list[list[str]]:
+def run(plan: Plan, table: Mapping[str, Sequence[ScoredPair]], **constants: Any) -> Beams:
+    return grown(plan, "the original", Find(table), **constants)
+
+
+@pytest.fixture
+def other_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chain scores that nobody needs, beside those that there are: what holds of chains holds by any."""
+    monkeypatch.setitem(CHAIN_SCORES, "product", prod)
+    monkeypatch.setitem(CHAIN_SCORES, "last_hop", lambda scores: scores[-1])
+
+
+def calls(plan: Plan, table: Mapping[str, Sequence[ScoredPair]]) -> list[list[str]]:
     """What was asked, level by level."""
     find = Find(table)
-    ricr(plan, "the original", find)
+    grown(plan, "the original", find)
     return find.calls
 
 
-def ways(chains: Sequence[Chain]) -> list[list[tuple[int, str, str]]]:
+def ways(chains: Sequence[BeamChain]) -> list[list[tuple[int, str, str]]]:
     """Step, pair and answer of the hops of some chains."""
     return [[(hop.step, hop.pair.id, hop.answer) for hop in chain.hops] for chain in chains]
 
@@ -65,9 +83,9 @@ def answers(beams: Beams, step: int) -> list[str]:
 
 def asked(beams: Beams, step: int) -> list[str]:
     """The concrete questions of a step."""
-    return [(asking.instead or asking.concrete).text for asking in beams.asked if asking.step.id == step]
+    return [(one.instead or one.concrete).text for one in beams.expansions if one.step.id == step]
 
 
 def fates(beams: Beams, step: int) -> dict[str, str]:
     """What became of the candidates of a step, by pair."""
-    return {one.scored.pair.id: one.fate for asking in beams.asked if asking.step.id == step for one in asking.considered}
+    return {one.scored.pair.id: one.fate for expansion in beams.expansions if expansion.step.id == step for one in expansion.considered}

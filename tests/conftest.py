@@ -128,3 +128,14 @@ def sample(memory: Memory, tmp_path: Path) -> Memory:
     report = memory.load(*samples.write(tmp_path))
     assert report.failures == []
     return memory
+
+
+@pytest.fixture(scope="session")
+def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an embedded memory of `samples`, for tests that hold on any engine: open a copy of it."""
+    folder = tmp_path_factory.mktemp("sample")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+        with Memory.open(settings=Settings(memory=str(folder / "memory"))) as memory:
+            assert memory.load(*samples.write(folder)).failures == []
+    return folder / "memory"

@@ -17,7 +17,8 @@ from gsw_graph.results import Status
 
 
 class FakeMemory:
-    """`found` gives for a question and strategy the numbers of the passages; `said` changes of the answer. `calls` keeps what was asked."""
+    """`found` gives for a question and strategy the numbers of the passages; `said` changes of the answer. `calls` keeps what was asked, `recipe` with what
+    constants it was last."""
 
     def __init__(self, found, said=None, *, settings=None, wait=0.0):
         self.settings = settings or Settings(memory="bolt://ada:secret@host:7687", password="secret", reranker_key="secret", llm_key="secret")
@@ -28,6 +29,7 @@ class FakeMemory:
         return Status("bolt://ada:secret@host:7687", "fake", "1", nodes, {}, [], 1, "mini", 3, "then", 7, True)
 
     def ask(self, question, *, strategy, plan, k, answer, llm, keep):
+        self.recipe, strategy = strategy.recipe, strategy.name
         self.calls.append({"question": question, "strategy": strategy, "plan": plan, "k": k, "answer": answer, "llm": llm, "keep": keep})
         time.sleep(self.wait)
         numbers = self.found(question, strategy)

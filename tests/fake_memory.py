@@ -11,7 +11,6 @@ from gsw_graph.pipeline import Progress
 from gsw_graph.results import (
     QA,
     Answer,
-    Asked,
     Candidate,
     Chain,
     Citation,
@@ -20,6 +19,7 @@ from gsw_graph.results import (
     Finding,
     Forgotten,
     Hop,
+    HopTrace,
     LoadReport,
     RankedPassage,
     Status,
@@ -85,8 +85,8 @@ def hop(step: int, question: str, concrete: str, answer: str, score: float = 0.9
 # Where was the founder of the foundry born?
 BORN = Chain(0.8, [hop(1, "Who founded the foundry?", "Who founded the foundry?", "Ada"), hop(2, "Where was #1 born?", "Where was Ada born?", "Skarholm", 0.75)])
 ASKED = [
-    Asked(1, "Who founded the foundry?", False, [Candidate(QA("q1", "Who founded the foundry?", ["Ada"]), ["vector", "name"], 0.9, "kept")]),
-    Asked(
+    HopTrace(1, "Who founded the foundry?", False, [Candidate(QA("q1", "Who founded the foundry?", ["Ada"]), ["vector", "name"], 0.9, "kept")]),
+    HopTrace(
         2,
         "Where was Ada born?",
         False,

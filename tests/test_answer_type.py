@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.retrieve.answer_type import fit, kinds, wanted
+from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
 
 
 @pytest.mark.parametrize(

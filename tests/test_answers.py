@@ -6,20 +6,21 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from chain_fakes import Find, pair, plan, scored
+from chain_fakes import Find, grown, pair, plan, scored
 
 from gsw_graph.answer import chains as module
 from gsw_graph.answer import from_chains
-from gsw_graph.answer.chains import Said
-from gsw_graph.answer.confidence import FITTED
+from gsw_graph.answer.chains import shown
 from gsw_graph.answer.confidence import confidence as chance
 from gsw_graph.answer.quote import quote
 from gsw_graph.plan import Plan
 from gsw_graph.results import QA, Citation, Hop, RankedPassage
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.ricr import Chain, Link, ricr
-from gsw_graph.retrieve.strategies import Found
-from gsw_graph.retrieve.unplanned import grow
+from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.chains.grow import BeamChain, Link
+from gsw_graph.retrieve.chains.unplanned import plan_from
+from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies.ricr import RICR
+from gsw_graph.retrieve.strategy import AnswerDraft, Retrieved
 
 TWO = plan("first", "second of #1")
 TABLE = {
@@ -33,8 +34,8 @@ def passage(of: str, text: str = "Nothing.") -> RankedPassage:
     return RankedPassage(f"passage of {of}", f"title {of}", text, f"source {of}", f"document {of}", 0.5)
 
 
-def found(plan: Plan, table: Mapping[str, Sequence[Scored]], *cited: RankedPassage) -> Found:
-    return Found([passage("elsewhere")], None, ricr(plan, "the original", Find(table)), {one.id: one for one in cited})
+def found(plan: Plan, table: Mapping[str, Sequence[ScoredPair]], *cited: RankedPassage, planned: bool = True) -> Retrieved:
+    return Retrieved([passage("elsewhere")], grown(plan, "the original", Find(table), planned=planned), {one.id: one for one in cited})
 
 
 @pytest.fixture
@@ -51,7 +52,17 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
 Sure = Callable[[float], None]
 
 
-def said_of(answer: Said) -> tuple[str | None, str, bool]:
+def drafted(question: str, found: Retrieved, *, answer: bool = True) -> AnswerDraft:
+    """What the chains of `ricr` say."""
+    return from_chains(question, found, RICR.confidence, answer=answer)
+
+
+def ends(found: Retrieved) -> list[list[str]]:
+    """The answers of the chains that are shown, hop by hop."""
+    return [[hop.answer for hop in chain.hops] for chain in shown(found)]
+
+
+def said_of(answer: AnswerDraft) -> tuple[str | None, str, bool]:
     return answer.answer, answer.source, answer.abstained
 
 
@@ -59,41 +70,41 @@ def said_of(answer: Said) -> tuple[str | None, str, bool]:
 
 
 def test_the_answer_is_the_end_of_the_best_chain(sure: Sure) -> None:
-    said = from_chains("q", found(TWO, TABLE), answer=True)
+    one = found(TWO, TABLE)
+    said = drafted("q", one)
     assert said_of(said) == ("Rome", "chain", False)
     assert said.confidence == 0.99
-    assert [chain.score for chain in said.chains] == sorted((chain.score for chain in said.chains), reverse=True)
-    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Ana", "Rome"], ["Bo", "Oslo"]]
+    assert [chain.score for chain in shown(one)] == sorted((chain.score for chain in shown(one)), reverse=True)
+    assert ends(one) == [["Ana", "Rome"], ["Bo", "Oslo"]]
 
 
 def test_a_hop_says_all_that_is_known_of_it(sure: Sure) -> None:
-    said = from_chains("q", found(TWO, TABLE), answer=True)
-    assert said.chains[0].hops[1] == Hop(2, "second of #1", "second of Ana", "Rome", QA("c", "question c", ["Rome"]), "passage of c", 0.7, ["vector"])
+    assert shown(found(TWO, TABLE))[0].hops[1] == Hop(2, "second of #1", "second of Ana", "Rome", QA("c", "question c", ["Rome"]), "passage of c", 0.7, ["vector"])
 
 
 def test_of_two_sinks_the_last_answers(sure: Sure) -> None:
     """Though the chains of the other are better."""
-    said = from_chains("q", found(plan("first", "alone"), {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}), answer=True)
-    assert said_of(said) == ("Bo", "chain", False)
-    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Bo"], ["Ana"]]
+    one = found(plan("first", "alone"), {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]})
+    assert said_of(drafted("q", one)) == ("Bo", "chain", False)
+    assert ends(one) == [["Bo"], ["Ana"]]
 
 
 def test_the_answer_is_the_sinks_where_a_step_needs_a_later_one(sure: Sure) -> None:
     """Found by this test: the answer was that of the hop before."""
     table = {"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("c", 0.7, "Rome")]}
-    assert from_chains("q", found(plan("second of #2", "first"), table), answer=True).answer == "Rome"
+    assert drafted("q", found(plan("second of #2", "first"), table)).answer == "Rome"
 
 
 def test_an_answer_of_many_is_all_of_them(sure: Sure) -> None:
-    assert from_chains("q", found(plan("first"), {"first": [scored("a", 0.9, "Ana", "Bo")]}), answer=True).answer == "Ana, Bo"
+    assert drafted("q", found(plan("first"), {"first": [scored("a", 0.9, "Ana", "Bo")]})).answer == "Ana, Bo"
 
 
 def test_a_comparison_is_evidence_and_no_answer(sure: Sure) -> None:
-    one = plan("first", "alone", compare="Is #1 before #2?")
     table = {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}
-    said = from_chains("q", found(one, table, passage("a"), passage("b")), answer=True)
+    one = found(plan("first", "alone", compare="Is #1 before #2?"), table, passage("a"), passage("b"))
+    said = drafted("q", one)
     assert said_of(said) == (None, "none", False)
-    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Bo"], ["Ana"]]
+    assert ends(one) == [["Bo"], ["Ana"]]
     assert said.citations
     assert said.confidence == 0.99
 
@@ -101,14 +112,15 @@ def test_a_comparison_is_evidence_and_no_answer(sure: Sure) -> None:
 def test_a_comparison_cites_what_it_compares(sure: Sure) -> None:
     one = plan("first", "alone", compare="Is #1 before #2?")
     table = {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}
-    said = from_chains("q", found(one, table, passage("a"), passage("b")), answer=True)
+    said = drafted("q", found(one, table, passage("a"), passage("b")))
     assert {citation.passage for citation in said.citations} == {"passage of a", "passage of b"}
 
 
 def test_the_evidence_alone(sure: Sure) -> None:
-    said = from_chains("q", found(TWO, TABLE, passage("a"), passage("c")), answer=False)
+    one = found(TWO, TABLE, passage("a"), passage("c"))
+    said = drafted("q", one, answer=False)
     assert said_of(said) == (None, "none", False)
-    assert len(said.chains) == len(said.citations) == 2
+    assert len(shown(one)) == len(said.citations) == 2
 
 
 # When the memory does not hold it
@@ -118,30 +130,39 @@ def test_an_answer_that_is_not_sure_is_not_given(sure: Sure) -> None:
     one = found(TWO, TABLE, passage("a"), passage("c"))
     for confidence, answer in ((module.REFUSED_BELOW, "Rome"), (module.REFUSED_BELOW - 1e-9, None), (0.0, None)):
         sure(confidence)
-        said = from_chains("q", one, answer=True)
+        said = drafted("q", one)
         assert said_of(said) == (answer, "chain" if answer else "none", answer is None)
         assert said.confidence == confidence
-        assert len(said.chains) == 2  # the evidence is shown all the same
+        assert len(shown(one)) == 2  # the evidence is shown all the same
         assert len(said.citations) == (2 if answer else 0)
-    assert from_chains("q", one, answer=False).abstained
+    assert drafted("q", one, answer=False).abstained
 
 
 def test_no_chain_is_no_answer() -> None:
-    said = from_chains("q", found(TWO, {}), answer=True)
+    one = found(TWO, {})
+    said = drafted("q", one)
     assert said_of(said) == (None, "none", True)
-    assert (said.chains, said.citations, said.confidence) == ([], [], 0.0)
+    assert (shown(one), said.citations, said.confidence) == ([], [], 0.0)
 
 
 def test_a_last_step_that_is_lost_is_not_answered_by_another_sink(sure: Sure) -> None:
-    said = from_chains("q", found(plan("first", "second of #1", "third of #1"), {**TABLE, "third": []}, passage("a"), passage("c")), answer=True)
+    one = found(plan("first", "second of #1", "third of #1"), {**TABLE, "third": []}, passage("a"), passage("c"))
+    said = drafted("q", one)
     assert said_of(said) == (None, "none", True)
-    assert len(said.chains) == 2
+    assert len(shown(one)) == 2
     assert said.citations == []
 
 
 @pytest.mark.parametrize("passages", [[], [passage("a")]])
 def test_a_strategy_without_chains_says_whether_anything_was_found(passages: list[RankedPassage]) -> None:
-    assert from_chains("q", Found(passages), answer=True) == Said(abstained=not passages)
+    assert drafted("q", Retrieved(passages)) == AnswerDraft(abstained=not passages)
+    assert shown(Retrieved(passages)) == []
+
+
+def test_chains_of_a_strategy_that_has_no_confidence_are_shown_and_not_answered_by() -> None:
+    one = found(TWO, TABLE, passage("a"), passage("c"))
+    assert from_chains("q", one, None, answer=True) == AnswerDraft(abstained=False)
+    assert len(shown(one)) == 2
 
 
 def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
@@ -151,16 +172,17 @@ def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
         "ricr": 1.22 * 0.84 + 1.728 * 0.66 + 1.171 * 0.55 + 4.740 * weakest - 4.09,
         "fusion": 1.209 * 0.84 + 1.814 * 0.66 + 0.94 * 0.55 + 4.126 * weakest - 4.451,
     }
-    assert set(FITTED) == set(by_hand)
+    fitted = {name: one.confidence for name, one in STRATEGIES.items() if one.confidence is not None}
+    assert set(fitted) == set(by_hand)
     for strategy, logit in by_hand.items():
-        assert chance(hops, chains, strategy) == pytest.approx(1 / (1 + math.exp(-logit)))
-        assert chance([], [], strategy) == 0.0
-    assert chance(hops, chains, "fusion") < chance(hops, chains, "ricr"), "its scores are raised by walks"
+        assert chance(hops, chains, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))
+        assert chance([], [], fitted[strategy]) == 0.0
+    assert chance(hops, chains, fitted["fusion"]) < chance(hops, chains, fitted["ricr"]), "its scores are raised by walks"
 
 
 def test_the_confidence_of_better_chains_is_higher() -> None:
     """The real one, in [0, 1]."""
-    sure = [from_chains("q", found(plan("first"), {"first": [scored("a", score, "Ana")]}), answer=True).confidence for score in (0.0, 0.3, 0.6, 0.9)]
+    sure = [drafted("q", found(plan("first"), {"first": [scored("a", score, "Ana")]})).confidence for score in (0.0, 0.3, 0.6, 0.9)]
     assert sure == sorted(sure)  # type: ignore[type-var]
     assert 0 <= sure[0] < sure[-1] <= 1  # type: ignore[operator]
 
@@ -168,12 +190,12 @@ def test_the_confidence_of_better_chains_is_higher() -> None:
 # Without a plan
 
 
-def spoken(*hops: tuple[str, str, str]) -> Chain:
+def spoken(*hops: tuple[str, str, str]) -> BeamChain:
     """A chain of pairs: their questions, answers and titles."""
     links = {
         n: Link(n, "", "", pair(f"p{n}", answer, question=asked, title=title), answer, 0.9, ("vector",)) for n, (asked, answer, title) in enumerate(hops, 1)
     }
-    return Chain(links, 0.9)
+    return BeamChain(links, 0.9)
 
 
 @pytest.mark.parametrize(
@@ -194,10 +216,8 @@ def test_the_share_of_a_question_that_a_chain_speaks_of(question: str, hops: lis
     assert module.coverage(question, spoken(*hops)) == pytest.approx(share)
 
 
-def unplanned(question: str, answers: Sequence[Scored]) -> Found:
-    one = found(plan("first"), {"first": answers}, passage("a"))
-    one.beams.planned = False  # type: ignore[union-attr]
-    return one
+def unplanned(question: str, answers: Sequence[ScoredPair]) -> Retrieved:
+    return found(plan("first"), {"first": answers}, passage("a"), planned=False)
 
 
 @pytest.mark.parametrize(
@@ -205,15 +225,16 @@ def unplanned(question: str, answers: Sequence[Scored]) -> Found:
 )
 def test_without_a_plan_an_answer_is_as_sure_as_its_chain_speaks_of_the_question(question: str, share: float, sure: Sure) -> None:
     """Its pair is "question a", answered by Ana."""
-    said = from_chains(question, unplanned(question, [scored("a", 0.9, "Ana")]), answer=True)
+    one = unplanned(question, [scored("a", 0.9, "Ana")])
+    said = drafted(question, one)
     assert said.confidence == pytest.approx(0.99 * share**2)
     assert said_of(said) == (("Ana", "chain", False) if share > 0.55 else (None, "none", True))  # 0.55 squared is the threshold
     assert bool(said.citations) == (share > 0.55)
-    assert [[hop.answer for hop in chain.hops] for chain in said.chains] == [["Ana"]]
+    assert ends(one) == [["Ana"]]
 
 
 def test_with_a_plan_it_does_not_matter_what_the_question_says(sure: Sure) -> None:
-    assert from_chains("What is mined?", found(TWO, TABLE), answer=True).confidence == 0.99
+    assert drafted("What is mined?", found(TWO, TABLE)).confidence == 0.99
 
 
 def test_without_a_plan_the_best_chain_answers_whichever_way_it_came(sure: Sure) -> None:
@@ -221,17 +242,16 @@ def test_without_a_plan_the_best_chain_answers_whichever_way_it_came(sure: Sure)
     question = "Where was Ana born?"
     for one_hop, two_hops, answer, cited in ((0.9, 0.5, "Rome", ["a"]), (0.1, 0.9, "Oslo", ["b", "c"])):
         table = {question: [scored("a", one_hop, "Rome")], "was Ana born": [scored("b", 0.9, "Bo")], f"{question} Bo": [scored("c", two_hops, "Oslo")]}
-        beams = ricr(grow(question), question, Find(table))
-        beams.planned = False
-        one = Found([], None, beams, {f"passage of {pair}": passage(pair) for pair in "abc"})
-        said = from_chains("question", one, answer=True)  # all pairs speak of that
+        beams = grown(plan_from(question), question, Find(table), planned=False)
+        one = Retrieved([], beams, {f"passage of {pair}": passage(pair) for pair in "abc"})
+        said = drafted("question", one)  # all pairs speak of that
         assert said.answer == answer
         assert [citation.passage for citation in said.citations] == [f"passage of {pair}" for pair in cited]
-        assert sorted(chain.hops[-1].answer for chain in said.chains) == ["Oslo", "Rome"]
+        assert sorted(end[-1] for end in ends(one)) == ["Oslo", "Rome"]
 
 
 def test_without_a_plan_no_chain_is_no_answer() -> None:
-    said = from_chains("q", unplanned("q", []), answer=True)
+    said = drafted("q", unplanned("q", []))
     assert (said_of(said), said.confidence) == ((None, "none", True), 0.0)
 
 
@@ -240,7 +260,7 @@ def test_without_a_plan_no_chain_is_no_answer() -> None:
 
 def test_each_hop_of_the_best_chain_is_cited(sure: Sure) -> None:
     one = found(TWO, TABLE, passage("a", "It rained. Ana sang."), passage("b"), passage("c", "Rome is old. So it is."), passage("d"))
-    assert from_chains("q", one, answer=True).citations == [
+    assert drafted("q", one).citations == [
         Citation("passage of a", "document a", "title a", "source a", "Ana sang."),
         Citation("passage of c", "document c", "title c", "source c", "Rome is old."),
     ]
@@ -248,10 +268,10 @@ def test_each_hop_of_the_best_chain_is_cited(sure: Sure) -> None:
 
 def test_only_passages_that_were_fetched_are_cited(sure: Sure) -> None:
     """One may have been forgotten meanwhile."""
-    said = from_chains("q", found(TWO, TABLE, passage("c"), passage("elsewhere")), answer=True)
+    said = drafted("q", found(TWO, TABLE, passage("c"), passage("elsewhere")))
     assert [citation.passage for citation in said.citations] == ["passage of c"]
     assert said.answer == "Rome"
-    assert from_chains("q", found(TWO, TABLE), answer=True).citations == []
+    assert drafted("q", found(TWO, TABLE)).citations == []
 
 
 @pytest.mark.parametrize(

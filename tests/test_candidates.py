@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import fakes
 import numpy as np
 import pytest
-from chain_fakes import pair, plan
+from chain_fakes import grown, pair, plan
 from numpy.typing import NDArray
 
-from gsw_graph.retrieve import candidates
-from gsw_graph.retrieve.candidates import RERANKED, Finder, document
-from gsw_graph.retrieve.pair_score import concrete
-from gsw_graph.retrieve.ricr import ricr
-from gsw_graph.retrieve.strategies import Search
-from gsw_graph.retrieve.words import lucene_words
-from gsw_graph.store.hops import Asked, HopResult, Pair
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.retrieve.chains import candidates
+from gsw_graph.retrieve.chains.candidates import CandidateSearch, document
+from gsw_graph.retrieve.chains.pair_score import concrete
+from gsw_graph.retrieve.context import Context
+from gsw_graph.retrieve.names.words import lucene_words
+from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.store.hops import HopQuestion, HopResult, Pair
 
 ASKED = concrete("Where was #1 born?", {1: "Ana Ruiz"})
 
@@ -27,10 +29,12 @@ class Database:
 
     def __init__(self, *pairs: Pair) -> None:
         self.pairs = pairs
-        self.trips: list[list[Asked]] = []
+        self.trips: list[list[HopQuestion]] = []
+        self.limits: dict[str, int] = {}
 
-    def __call__(self, reader: object, questions: Sequence[Asked]) -> HopResult:
+    def __call__(self, reader: object, questions: Sequence[HopQuestion], **limits: int) -> HopResult:
         self.trips.append(list(questions))
+        self.limits = limits
         encoder = fakes.BagOfWords()
         vectors = encoder.encode([one.question for one in sorted(self.pairs, key=lambda one: one.number)], query=False)
         return HopResult([[(one, ("vector",)) for one in self.pairs] for _ in questions], vectors, vectors, vectors)
@@ -59,15 +63,23 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Database]:
     return use
 
 
-def search() -> tuple[Search, list[list[str]]]:
-    """A search without a database, and the batches it encodes."""
-    batches: list[list[str]] = []
+class Batches(fakes.BagOfWords):
+    """Keeps what it encodes, batch by batch."""
 
-    def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-        batches.append(list(texts))
-        return fakes.BagOfWords().encode(texts, query=True)
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
 
-    return Search(reader=None, encode=encode, names=None, client_passages=0), batches  # type: ignore[arg-type]
+    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:
+        self.batches.append(list(texts))
+        assert query
+        return super().encode(texts, query=query)
+
+
+def search(reranker: Numbered | None = None, encoder: fakes.BagOfWords | None = None, **constants: int) -> CandidateSearch:
+    """Of a memory without a database, by a recipe with these constants."""
+    models = SimpleNamespace(embedder=Embedder("fake", encoder or fakes.BagOfWords()), reranker=reranker)
+    context = Context(None, models, None, None, client_passages=0)  # type: ignore[arg-type]
+    return CandidateSearch(context, ChainRecipe(**constants))  # type: ignore[arg-type]
 
 
 BORN = pair("b", "Rome", question="Where was Ana Ruiz born?", number=0)
@@ -79,14 +91,14 @@ def test_a_question_that_was_asked_before_is_not_asked_again(database: Callable[
     """The published code never fills its cache."""
     trips = database(BORN, DIED).trips
     reranker = Numbered({})
-    find = Finder(search()[0], reranker)
+    find = search(reranker)
     first, second = concrete("first", {}), concrete("second", {})
     found = find("?", [first, second, first])  # twice in a level
     assert [len(trip) for trip in trips] == [2]
     again = find("?", [second, first])  # again in the next
     assert again == [found[1], found[0]]
     assert find("?", []) == []
-    assert (len(trips), find.round_trips, len(reranker.calls)) == (1, 1, 1)
+    assert (len(trips), len(reranker.calls)) == (1, 1)
     find("?", [first, concrete("third", {})])  # only what is new
     assert [len(trip) for trip in trips] == [2, 1]
     assert [query for query, _ in reranker.calls[1]] == ["third", "third"]
@@ -94,36 +106,38 @@ def test_a_question_that_was_asked_before_is_not_asked_again(database: Callable[
 
 def test_a_plan_that_asks_one_thing_twice_asks_the_database_once(database: Callable[..., Database]) -> None:
     trips = database(BORN).trips
-    find = Finder(search()[0], None)
-    beams = ricr(plan("Where was Ana Ruiz born?", "Where was Ana Ruiz born?", "What lies in #1?", "What lies in #2?"), "?", find)
+    beams = grown(plan("Where was Ana Ruiz born?", "Where was Ana Ruiz born?", "What lies in #1?", "What lies in #2?"), "?", search())
     assert [len(trip) for trip in trips[:2]] == [1, 1]
-    assert find.round_trips == len(trips)
+    assert beams.round_trips == len(trips)
     assert [len(beams.chains[step]) for step in (1, 2)] == [1, 1]
 
 
 def test_falling_back_is_one_question_for_a_level_and_none_where_it_was_asked(database: Callable[..., Database]) -> None:
     trips = database(pair("none", question="Who?")).trips
-    beams = ricr(plan("first", "second"), "Who sang?", Finder(search()[0], None))
+    beams = grown(plan("first", "second"), "Who sang?", search())
     assert [len(trip) for trip in trips] == [2, 1]
-    assert [(asking.concrete.text, asking.instead and asking.instead.text) for asking in beams.asked] == [("first", "Who sang?"), ("second", "Who sang?")]
-    ricr(plan("Who sang?"), "Who sang?", Finder(search()[0], None))
+    assert beams.round_trips == 2
+    assert [(expansion.concrete.text, expansion.instead and expansion.instead.text) for expansion in beams.expansions] == [("first", "Who sang?"), ("second", "Who sang?")]
+    again = grown(plan("Who sang?"), "Who sang?", search())
     assert [len(trip) for trip in trips[2:]] == [1]
+    assert again.round_trips == 1
 
 
 def test_all_questions_of_a_level_are_embedded_in_one_batch(database: Callable[..., Database]) -> None:
     database(BORN)
-    one, batches = search()
-    find = Finder(one, None)
+    encoder = Batches()
+    find = search(encoder=encoder)
     find("the original?", [ASKED, concrete("Where was Bo born?", {})])
-    assert batches == [["the original?", "Where was Ana Ruiz born?", "Where was born", "Where was Bo born?"]]  # the relation is the same
+    assert encoder.batches == [["the original?", "Where was Ana Ruiz born?", "Where was born", "Where was Bo born?"]]  # the relation is the same
     find("the original?", [concrete("When was #1 born?", {1: "Bo"})])
-    assert batches[1:] == [["When was Bo born?", "When was born"]]
+    assert encoder.batches[1:] == [["When was Bo born?", "When was born"]]
 
 
 def test_what_the_database_is_asked(database: Callable[..., Database]) -> None:
-    trips = database(BORN).trips
-    Finder(search()[0], None)("?", [ASKED])
-    (asked,) = trips[0]
+    found = database(BORN)
+    search(pairs=7, entities=3, common=11)("?", [ASKED])
+    assert found.limits == {"pairs": 7, "entities": 3, "common": 11}
+    ((asked,),) = found.trips
     np.testing.assert_allclose(asked["embedding"], fakes.BagOfWords().encode(["Where was Ana Ruiz born?"], query=True)[0])
     assert "ana ruiz" in asked["keys"]
     assert len(set(asked["keys"])) == len(asked["keys"])
@@ -132,7 +146,7 @@ def test_what_the_database_is_asked(database: Callable[..., Database]) -> None:
 
 def test_without_a_reranker_the_pair_score_orders(database: Callable[..., Database]) -> None:
     database(OTHER, DIED, BORN)
-    (found,) = Finder(search()[0], None)("Where was Ana Ruiz born?", [ASKED])
+    (found,) = search()("Where was Ana Ruiz born?", [ASKED])
     assert found[0].pair is BORN
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     assert all(0 <= one.score <= 1 for one in found)
@@ -142,26 +156,26 @@ def test_equal_scores_have_the_order_of_the_ids(database: Callable[..., Database
     same = [pair(id, "Rome", question="Where was Ana Ruiz born?", number=n) for n, id in enumerate("dbca")]
     database(*same)
     for reranker in (None, Numbered({})):
-        (found,) = Finder(search()[0], reranker)("?", [ASKED])
+        (found,) = search(reranker)("?", [ASKED])
         assert [one.pair.id for one in found] == ["a", "b", "c", "d"]
 
 
 def test_no_candidates(database: Callable[..., Database]) -> None:
     database()
     for reranker in (None, Numbered({})):
-        assert Finder(search()[0], reranker)("?", [ASKED, concrete("other", {})]) == [[], []]
+        assert search(reranker)("?", [ASKED, concrete("other", {})]) == [[], []]
 
 
 def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database: Callable[..., Database]) -> None:
     database(BORN, DIED, OTHER)
     reranker = Numbered({document(BORN): 0.1, document(DIED): 0.2, document(OTHER): 0.6})
     other = concrete("Where was Bo born?", {})
-    beams = ricr(plan("Where was Ana Ruiz born?", "Where was Bo born?"), "?", Finder(search()[0], reranker))
+    beams = grown(plan("Where was Ana Ruiz born?", "Where was Bo born?"), "?", search(reranker))
     (call,) = reranker.calls
     assert sorted(call) == sorted((one.text, document(two)) for one in (ASKED, other) for two in (BORN, DIED, OTHER))
-    for asking in beams.asked:
-        beside = len(asking.concrete.text) / 1000
-        assert [(one.scored.pair.id, one.scored.score) for one in asking.considered] == [
+    for expansion in beams.expansions:
+        beside = len(expansion.concrete.text) / 1000
+        assert [(one.scored.pair.id, one.scored.score) for one in expansion.considered] == [
             ("c", pytest.approx(0.6 + beside)),
             ("a", pytest.approx(0.2 + beside)),
             ("b", pytest.approx(0.1 + beside)),
@@ -172,13 +186,16 @@ def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database:
 
 
 def test_the_reranker_reads_the_best_candidates_alone(database: Callable[..., Database]) -> None:
-    far = [pair(f"far{n:02}", "Salt", question=f"mined thing {n}", number=n) for n in range(RERANKED + 9)]
-    near = pair("near", "Rome", question="Where was Ana Ruiz born?", number=RERANKED + 9)
+    reads = ChainRecipe().reranked
+    far = [pair(f"far{n:02}", "Salt", question=f"mined thing {n}", number=n) for n in range(reads + 9)]
+    near = pair("near", "Rome", question="Where was Ana Ruiz born?", number=reads + 9)
     database(*far, near)
     reranker = Numbered({})
-    (found,) = Finder(search()[0], reranker)("Where was Ana Ruiz born?", [ASKED])
-    assert len(reranker.calls[0]) == len(found) == RERANKED
+    (found,) = search(reranker)("Where was Ana Ruiz born?", [ASKED])
+    assert len(reranker.calls[0]) == len(found) == reads
     assert near in [one.pair for one in found]
+    (fewer,) = search(reranker, reranked=4)("Where was Ana Ruiz born?", [ASKED])
+    assert len(reranker.calls[1]) == len(fewer) == 4
 
 
 def test_what_a_reranker_reads() -> None:

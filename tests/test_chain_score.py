@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from chain_fakes import Find, plan, scored
+from chain_fakes import Find, grown, plan, scored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.chain_score import CHAIN_SCORES, DEFAULT, geometric, last_hop, panini_code, product
-from gsw_graph.retrieve.ricr import ricr
+from gsw_graph.retrieve.chains.chain_score import CHAIN_SCORES, geometric, panini_code
+from gsw_graph.retrieve.recipes import ChainRecipe
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 
@@ -48,7 +48,7 @@ def test_the_trace_of_appendix_c() -> None:
         ],
     }
     question = "What is the place of birth of the performer of song Changed It?"
-    beams = ricr(plan("Who performed the song Changed It?", "What is the place of birth of #1?"), question, Find(found), score="panini_code")
+    beams = grown(plan("Who performed the song Changed It?", "What is the place of birth of #1?"), question, Find(found), score="panini_code")
     assert [(c.links[1].answer, round(c.score, 4)) for c in beams.chains[1]] == [
         ("Lil Wayne", 0.9160),
         ("Nicki Minaj", 0.9160),
@@ -69,7 +69,7 @@ def test_one_weak_hop_turns_the_order() -> None:
     assert (geometric(steep), geometric(level)) == (pytest.approx(0.436, abs=5e-4), pytest.approx(0.447, abs=5e-4))
 
 
-@pytest.mark.parametrize(("score", "best"), [("panini_code", "Steep"), ("geometric", "Level"), ("product", "Level"), ("last_hop", "Level")])
+@pytest.mark.parametrize(("score", "best"), [("panini_code", "Steep"), ("geometric", "Level")])
 def test_the_chain_score_that_is_asked_for_decides(score: str, best: str) -> None:
     found = {
         "first": [scored("a", 0.95, "Ana"), scored("b", 0.50, "Bo")],
@@ -77,22 +77,19 @@ def test_the_chain_score_that_is_asked_for_decides(score: str, best: str) -> Non
         "second of Bo": [scored("d", 0.40, "Level")],
     }
     two = plan("first", "second of #1")
-    assert ricr(two, "?", Find(found), score=score).ends()[0].links[2].answer == best
+    assert grown(two, "?", Find(found), score=score).ends()[0].links[2].answer == best
 
 
-def test_the_four_scores() -> None:
-    assert set(CHAIN_SCORES) == {"geometric", "panini_code", "product", "last_hop"}
-    assert DEFAULT in CHAIN_SCORES
+def test_the_two_scores() -> None:
+    assert set(CHAIN_SCORES) == {"geometric", "panini_code"}
+    assert ChainRecipe().score == "panini_code"  # measured: docs/ricr.md
     assert {name: round(score([0.9, 0.4]), 4) for name, score in CHAIN_SCORES.items()} == {
         "geometric": 0.6,
         "panini_code": 0.8155,  # sqrt(0.95 * 0.7)
-        "product": 0.36,
-        "last_hop": 0.4,
     }
 
 
 def test_scores_of_zero() -> None:
-    assert product([0.0, 0.9]) == last_hop([0.9, 0.0]) == 0.0
     assert geometric([0.0]) == pytest.approx(1e-6)
     assert geometric([0.0, 1.0]) == pytest.approx(1e-3)  # a hop of no relevance leaves an order among the others
     assert geometric([0.0, 0.9]) > geometric([0.0, 0.8])
@@ -116,11 +113,9 @@ def test_bounds(name: str, scores: list[float], more: float) -> None:
 def test_means_lie_between_the_hops(scores: list[float]) -> None:
     assert max(min(scores), 1e-6) - 1e-12 <= geometric(scores) <= max(*scores, 1e-6) + 1e-12
     assert (min(scores) + 1) / 2 - 1e-12 <= panini_code(scores) <= (max(scores) + 1) / 2 + 1e-12
-    assert product(scores) <= min(scores)
 
 
 @given(scores=chances)
-def test_the_order_of_the_hops_matters_to_the_last_hop_alone(scores: list[float]) -> None:
-    for score in (geometric, panini_code, product):
+def test_the_order_of_the_hops_does_not_matter(scores: list[float]) -> None:
+    for score in CHAIN_SCORES.values():
         assert score(scores) == pytest.approx(score(scores[::-1]), rel=1e-9, abs=1e-300)
-    assert last_hop(scores[::-1]) == scores[0]

@@ -12,7 +12,7 @@ from cli_runner import HOSTILE, last_call, run
 from fake_memory import ASKED, BORN, chained, hop
 
 from gsw_graph.plan import parse
-from gsw_graph.results import QA, Asked, Candidate, Chain, Citation, Trace
+from gsw_graph.results import QA, Candidate, Chain, Citation, HopTrace, Trace
 
 fake = cli_runner.fake
 
@@ -149,7 +149,7 @@ def test_the_trace_shows_the_beams(fake):
 
 def test_a_long_trace_is_cut_but_not_what_was_kept(fake, monkeypatch):
     many = [Candidate(QA(f"q{n}", f"Q{n}?", ["A"]), ["vector"], 1 - n / 100, "kept" if n == 30 else "below the beam") for n in range(40)]
-    monkeypatch.setattr("fake_memory.ASKED", [Asked(1, "q", True, many), Asked(2, "r", False, [])])
+    monkeypatch.setattr("fake_memory.ASKED", [HopTrace(1, "q", True, many), HopTrace(2, "r", False, [])])
     shown = ask("--trace").stdout
     assert re.findall(r"Q(\d+)\?", shown) == ["0", "1", "2", "3", "4", "5", "6", "30"]
     assert "  and 32 candidates more; --json lists all\n" in shown
@@ -161,7 +161,7 @@ def test_a_long_trace_is_cut_but_not_what_was_kept(fake, monkeypatch):
 def hostile(monkeypatch, fake):
     pair = QA(HOSTILE, HOSTILE, [HOSTILE])
     link = replace(hop(1, HOSTILE, HOSTILE + "!", HOSTILE, float("nan")), qa=pair, passage=HOSTILE, via=[HOSTILE])
-    asked = [Asked(1, HOSTILE, True, [Candidate(pair, [HOSTILE], 0.5, HOSTILE), Candidate(pair, [], float("inf"), "kept")])]
+    asked = [HopTrace(1, HOSTILE, True, [Candidate(pair, [HOSTILE], 0.5, HOSTILE), Candidate(pair, [], float("inf"), "kept")])]
     monkeypatch.setattr("fake_memory.ASKED", asked)
     citation = Citation(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     fake.along_plan = chained("q", answer=HOSTILE, answer_source=HOSTILE, confidence=float("nan"), citations=[citation], chains=[Chain(0.5, [link])])

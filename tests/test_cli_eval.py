@@ -115,9 +115,9 @@ def test_a_model_that_gives_no_answer_is_a_failure(memory):
 
 
 def test_strategies_with_settings(memory):
-    result = run("q.json", "--strategy", "linked,linked[walk.STEPS=3,walk.RESTART=0.2]", "--strategy", "proprag[recipe=paper]", "--json")
+    result = run("q.json", "--strategy", "linked,linked[walk.steps=3,walk.restart=0.2]", "--strategy", "proprag[recipe=paper]", "--json")
     found = json.loads(result.stdout)
-    assert list(found["strategies"]) == ["linked", "linked [walk.STEPS=3, walk.RESTART=0.2]", "proprag [recipe=paper]"]
+    assert list(found["strategies"]) == ["linked", "linked [walk.steps=3, walk.restart=0.2]", "proprag [recipe=paper]"]
     assert found["settings"]["strategies"][2] == {"name": "proprag [recipe=paper]", "strategy": "proprag", "settings": {"recipe": "paper"}}
 
 
@@ -125,7 +125,7 @@ def test_strategies_with_settings(memory):
     ("args", "code", "message"),
     [
         (["q.json", "--strategy", "magic"], 2, "there is no strategy 'magic'"),
-        (["q.json", "--strategy", "linked[walk.NOTHING=1]"], 2, "there is no setting walk.NOTHING"),
+        (["q.json", "--strategy", "linked[walk.nothing=1]"], 2, "linked has no setting 'walk.nothing'"),
         (["q.json", "--strategy", "linked", "--strategy", "dense,linked"], 2, "named twice"),
         (["q.json", "--strategy", "linked,linked"], 2, "named twice"),
         (["q.json", "-k", "0"], 2, "0 is not in the range"),
@@ -135,9 +135,9 @@ def test_strategies_with_settings(memory):
         (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
         (["compare", "q.json", "nowhere"], 2, "nowhere"),
         (["tune", "q.json"], 2, "--set"),
-        (["tune", "q.json", "--set", "walk.STEPS"], 2, "give NAME=VALUE"),
-        (["tune", "q.json", "--set", "walk.STEPS=x"], 1, "cannot be 'x'"),
-        (["tune", "q.json", "--set", "walk.STEPS=1", "--set", "walk.STEPS=2"], 2, "given twice"),
+        (["tune", "q.json", "--set", "walk.steps"], 2, "give NAME=VALUE"),
+        (["tune", "q.json", "--set", "walk.steps=x"], 1, "cannot be 'x'"),
+        (["tune", "q.json", "--set", "walk.steps=1", "--set", "walk.steps=2"], 2, "given twice"),
     ],
 )
 def test_refusals(memory, args, code, message):
@@ -161,22 +161,22 @@ def test_compare(memory):
 
 
 def test_tune_shows_the_held_out_figure_first(memory):
-    result = run("tune", "q.json", "--set", "walk.STEPS=3,4", "--folds", "2", "--repeats", "3")
+    result = run("tune", "q.json", "--set", "walk.steps=3,4", "--folds", "2", "--repeats", "3")
     lines = result.stdout.splitlines()
     assert lines[0] == "recall@5, 2 questions, 2 folds dealt 3 times"
     assert lines[1].startswith("k=20, plans: none, language model: none, 9 passages on fake, gswgraph ")
     assert [line.split(":")[0] for line in lines[2:6]] == ["Held out", "As it is", "Fitted", "Best"]
     assert lines[2].split()[2] == "75.0"
-    assert sum("walk.STEPS=" in line for line in lines[6:]) == 3
-    found = json.loads(run("tune", "q.json", "--set", "walk.STEPS=3,4", "--folds", "2", "--json").stdout)
+    assert sum("walk.steps=" in line for line in lines[6:]) == 3
+    found = json.loads(run("tune", "q.json", "--set", "walk.steps=3,4", "--folds", "2", "--json").stdout)
     assert (found["held_out"], len(found["tried"]), found["settings"]["k"], found["failures"]) == (0.75, 3, 20, [])
 
 
 def test_tune_ends_as_run_does(memory, tmp_path):
     (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
-    result = run("tune", "q.json", "--set", "walk.STEPS=3", "--folds", "2", "--repeats", "1")
+    result = run("tune", "q.json", "--set", "walk.steps=3", "--folds", "2", "--repeats", "1")
     assert result.exit_code == 4
-    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *(f"Failed: odd (linked [walk.STEPS={n}]): too odd" for n in (15, 3))]
+    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *(f"Failed: odd (linked [walk.steps={n}]): too odd" for n in (15, 3))]
     assert "1 question could not be asked" in result.stdout
 
 

@@ -16,7 +16,8 @@ from gsw_graph.memory import Memory
 from gsw_graph.model import Workspace
 from gsw_graph.plan import parse
 from gsw_graph.results import Answer
-from gsw_graph.store import hops
+from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.store.hops import hop
 from gsw_graph.store.reader import Reader
 
 FIRST: dict[str, list[Any]] = {}  # what the engine that is tested first finds
@@ -31,6 +32,7 @@ PLANS: dict[str, Any] = {
         {"id": 3, "question": "Which is earlier, #1 or #2?", "retrieve": False},
     ],
 }
+LIMITS = {name: getattr(ChainRecipe(), name) for name in ("pairs", "entities", "common")}
 # Questions without a word for the full-text index, or with none that its analysis keeps.
 EMPTY = ["?", "?! ... --", "(((", "AND OR NOT", "the of and", "who is it?", "&& || !", "***", "\u202e \u202c", "\u0301", "🙂", "#", "~^2", "\\", '"']
 
@@ -82,7 +84,7 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     reader = Reader(sample._connection)
 
     def asked(**changed: Any) -> dict[tuple[str, ...], set[str]]:
-        result = hops.hop(reader, [{"embedding": vector.tolist(), "words": "", "keys": [], **changed}])
+        result = hop(reader, [{"embedding": vector.tolist(), "words": "", "keys": [], **changed}], **LIMITS)
         ways: dict[tuple[str, ...], set[str]] = {}
         for pair, way in result.candidates[0]:
             for one in way:
@@ -97,23 +99,25 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     assert asked(words="husband")[("words",)] == husband  # a state of Bruno Keller
     assert asked(keys=["valle alto"])[("name",)] == {question for question, names in samples.ABOUT.items() if "Valle Alto" in names}
     assert ("name",) not in asked(keys=["no such name"])
-    both = hops.hop(reader, [{"embedding": vector.tolist(), "words": w, "keys": []} for w in ("husband", "", "mayor")])
+    both = hop(reader, [{"embedding": vector.tolist(), "words": w, "keys": []} for w in ("husband", "", "mayor")], **LIMITS)
     assert [{pair.question for pair, way in one if "words" in way} for one in both.candidates] == [husband, set(), {"Who is the mayor of Valle Alto?"}]
     assert len(both.pairs) == len(both.phrases) == len(both.passages) == len(every)
     assert reader.round_trips == 7
+    (few,) = hop(reader, [{"embedding": vector.tolist(), "words": "", "keys": []}], **{**LIMITS, "pairs": 4}).candidates
+    assert len(few) == 4
 
 
-def test_what_stands_everywhere_brings_no_pairs(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stands_everywhere_brings_no_pairs(sample: Memory) -> None:
     """By name or by words: the hero of a long document would bring all of it."""
     (vector,) = sample.embedder.encode_query(["Who built the Stone Pier?"])
 
-    def ways() -> set[str]:
-        found = hops.hop(Reader(sample._connection), [{"embedding": vector.tolist(), "words": "husband", "keys": ["valle alto"]}])
+    def ways(common: int) -> set[str]:
+        limits = {**LIMITS, "common": common}
+        found = hop(Reader(sample._connection), [{"embedding": vector.tolist(), "words": "husband", "keys": ["valle alto"]}], **limits)
         return {way for _, ways in found.candidates[0] for way in ways}
 
-    assert ways() == {"vector", "words", "name"}
-    monkeypatch.setattr(hops, "COMMON", 0)
-    assert ways() == {"vector"}
+    assert ways(LIMITS["common"]) == {"vector", "words", "name"}
+    assert ways(0) == {"vector"}
 
 
 def test_a_memory_without_pairs_abstains(memory: Memory, tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_what_was_set_otherwise_is_told_by_what_it_was_not_by_where_it_lay():
         "config.reranker": ["cosine", "http://host/rerank"],
         "config.linked_client_passages": [1_000_000, 5],
     }
-    assert compare(usual, asked(strategy=Variant("linked", {"walk.STEPS": 3}))).settings == {"strategy": ["linked", "linked [walk.STEPS=3]"]}
+    assert compare(usual, asked(strategy=Variant("linked", {"walk.steps": 3}))).settings == {"strategy": ["linked", "linked [walk.steps=3]"]}
 
 
 def test_only_shared_questions_are_compared():

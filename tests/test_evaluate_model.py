@@ -9,13 +9,15 @@ import pytest
 from evaluate_fakes import FakeMemory, questions, record
 from fake_memory import passage
 
-from gsw_graph.asking import Asking, ask
+from gsw_graph.asking import ask, prepared
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.tables import notes
 from gsw_graph.inference.chat import Chat
-from gsw_graph.retrieve import strategies
-from gsw_graph.retrieve.strategies import Found, Search
+from gsw_graph.inference.language_model import QuestionModel
+from gsw_graph.retrieve.context import Context
+from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategy import Retrieved
 from gsw_graph.testing import ModelServer
 
 DELAY = 0.02
@@ -30,19 +32,21 @@ class Memory(FakeMemory):
         self.chat = chat
 
     def ask(self, question, *, strategy, plan, k, answer, llm, keep):
-        reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
-        return ask(Asking(question, strategy, plan, k, answer), Search(reader, None, None, 0), self.chat if llm else None)
+        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+        reader, names = SimpleNamespace(has_pairs=lambda: True, round_trips=1), SimpleNamespace(size=1)
+        context = Context(reader, None, names, None, client_passages=0, llm=QuestionModel(self.chat) if llm else None)
+        return ask(chosen, planned, context, may_plan=plan is not False)
 
 
 @pytest.fixture
 def said(monkeypatch, tmp_path):
     """What an evaluation with a new cache finds, in which the model says what `plan` and `answer` are."""
 
-    def search(search, question, k, *, trace):
-        return Found([passage(1, title="T1", text=f"{question} Ada.")])
+    def run(context, query, recipe):
+        return Retrieved([passage(1, title="T1", text=f"{query.question} Ada.")])
 
     for name in ("ricr", "fusion"):
-        monkeypatch.setitem(strategies.STRATEGIES, name, search)
+        monkeypatch.setitem(STRATEGIES, name, replace(STRATEGIES[name], run=run))
 
     def evaluated(names, plan=({"id": 1, "question": "Who?", "retrieve": True},), answer="Answer: Ada\nSources: 1", cache="cache"):
         def model(body):
@@ -94,6 +98,6 @@ def test_without_a_price_there_are_no_dollars():
     from gsw_graph.evaluate.run import _whole
     from gsw_graph.results import KeptReply
 
-    found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy="ricr", plan=None, k=1, answer=True, llm=True, keep=False)
+    found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy=STRATEGIES["ricr"], plan=None, k=1, answer=True, llm=True, keep=False)
     seconds, tokens, dollars = _whole(replace(found, kept=[KeptReply("plan", {"in": 7, "out": 2}, 3.0, None)]))
     assert (seconds["plan"], seconds["total"] - found.seconds["total"], tokens["in"], tokens["out"], dollars) == (3.0, pytest.approx(3.0), 7, 2, None)

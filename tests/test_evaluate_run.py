@@ -17,14 +17,10 @@ from evaluate_fakes import FakeMemory, many, questions, record
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError, StoppedError
 from gsw_graph.evaluate import Variant, evaluate, run, write
-from gsw_graph.evaluate.constants import current, parse_value
 from gsw_graph.evaluate.facts import public
 from gsw_graph.evaluate.journal import Journal
 from gsw_graph.evaluate.plans import Plans
 from gsw_graph.evaluate.tables import notes
-from gsw_graph.evaluate.variants import variants
-from gsw_graph.retrieve import proposition_cache, proposition_synonyms, proprag_recipe, strategies, walk
-from gsw_graph.retrieve.proprag_recipe import LINKED, PAPER, QUICK
 
 MODEL = Settings(llm="gpt")
 
@@ -132,7 +128,7 @@ def test_what_could_not_be_asked_is_asked_again_by_the_same_call(tmp_path):
 
 def test_the_notes_say_what_ran_in_the_place_of_a_strategy():
     said = {("a?", "auto"): {"strategy": "fusion"}, ("b?", "auto"): {"strategy": "fusion"}, ("a?", "fusion"): {"strategy": "linked"}}
-    found = evaluate(FakeMemory(nothing, said), questions(record("a", 1), record("b", 1)), ["auto", "fusion", Variant("linked", {"walk.STEPS": 3})])
+    found = evaluate(FakeMemory(nothing, said), questions(record("a", 1), record("b", 1)), ["auto", "fusion", Variant("linked", {"walk.steps": 3})])
     assert [note for note in notes(found) if " ran as " in note] == ["auto ran as fusion for 2 questions", "fusion ran as linked for 1 question"]
     assert found.questions[0]["strategies"]["auto"]["ran"] == "fusion"
 
@@ -262,112 +258,3 @@ def test_no_secret_is_kept(tmp_path):
     settings = json.loads((tmp_path / "results.json").read_text())["settings"]
     assert settings["config"]["embedder"] == "all-MiniLM-L6-v2"
     assert "Question" not in settings["memory"]["nodes"]
-
-
-def test_a_variant_sets_constants_while_it_asks():
-    seen = []
-    memory = FakeMemory(lambda question, strategy: seen.append((walk.RESTART, walk.STEPS)) or [1])
-    variants = ["linked", Variant("linked", {"walk.RESTART": 0.3, "walk.STEPS": 4})]
-    usual = (walk.RESTART, walk.STEPS)
-    found = evaluate(memory, questions(record("a", 1)), variants)
-    assert seen == [usual, (0.3, 4)] * 2  # warming, then asking
-    assert usual == (walk.RESTART, walk.STEPS)
-    assert list(found.strategies) == ["linked", "linked [walk.RESTART=0.3, walk.STEPS=4]"]
-    with pytest.raises(ZeroDivisionError), variants[1].applied():
-        raise ZeroDivisionError
-    assert usual == (walk.RESTART, walk.STEPS)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("walk.NOTHING", 1, "no setting"),
-        ("nowhere.RESTART", 1, "no module nowhere"),
-        ("RESTART", 1, "no setting"),
-        ("walk.restart", 1, "no setting"),
-        ("os.path.SEP", 1, "no setting"),
-        ("evidence._WALKED", 1, "no setting"),
-        ("walk.STEPS", 1.5, "cannot be 1.5"),
-        ("walk.STEPS", True, "cannot be True"),
-        ("walk.RESTART", "x", "cannot be 'x'"),
-        ("walk.RESTART", float("nan"), "cannot be nan"),
-        ("walk.RESTART", -0.1, "cannot be -0.1.*not below 0"),
-        ("walk.RESTART", float("inf"), "cannot be inf.*finite"),
-        ("pair_score.WEIGHTS", 1.0, "is a ndarray"),
-        ("name_graph.TITLE_WEIGHT", 1.0, "kept on disk"),  # or graphs of other weights would be cached under its name
-        ("graph_cache.TITLE_WEIGHT", 1.0, "kept on disk"),
-        ("proposition_synonyms.NEIGHBOURS", 5, "kept on disk"),
-        ("pagerank.STEPS", 3, "no setting"),  # bound when it is imported
-        ("recipe", "paper", "no setting"),
-        ("width", 3, "no setting"),
-    ],
-)
-def test_settings_that_there_are_not(name, value, message):
-    with pytest.raises(InputError, match=message):
-        Variant("linked", {name: value})
-
-
-def test_kept_graphs_of_propositions_tell_with_which_constants_they_were_made():
-    """So that those which cannot be set for an evaluation can be changed in the source."""
-    known = [value for name, value in vars(proposition_synonyms).items() if name.isupper() and not name.startswith("_") and type(value) is not bool]
-    assert len(known) >= 4
-    assert proposition_cache._FORMAT.split()[1:] == [str(value) for value in known]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"recipe": "other"}, "no recipe 'other'.*paper"), ({"width": 2.5}, "cannot be 2.5"), ({"weights": 1}, "no setting"), ({"names": 1}, "cannot be 1"), ({"walk.X": 1}, "no setting"), ({"width": 0}, "cannot be 0.*at least 1")],
-)
-def test_recipes_that_there_are_not(settings, message):
-    with pytest.raises(InputError, match=message):
-        Variant("proprag", settings)
-
-
-@pytest.mark.parametrize(
-    ("text", "recipe"),
-    [
-        ("proprag", QUICK),
-        ("proprag[recipe=paper]", PAPER),
-        ("proprag[width=5]", replace(QUICK, width=5)),
-        ("proprag [ width=5, recipe=paper,names=true , damping=1 ]", replace(PAPER, width=5, names=True, damping=1.0)),
-        ("proprag-linked", LINKED),
-        ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
-    ],
-)
-def test_proprag_runs_with_the_recipe_of_its_variant(monkeypatch, text, recipe):
-    seen = []
-    monkeypatch.setattr(strategies, "_proprag", lambda search, question, k, recipe, *, trace: seen.append(recipe))
-    (variant,) = variants(text)
-    search = strategies.Search(None, None, None, 0)
-    with variant.applied():
-        strategies.STRATEGIES[variant.strategy](search, "?", 1, trace=False)
-    assert seen == [recipe]
-    assert (proprag_recipe.QUICK, proprag_recipe.LINKED) == (QUICK, LINKED)
-
-
-def test_variants_are_read_from_text():
-    found = variants("linked, proprag[recipe=paper,width=5] ,fusion[fusion.BEST=4],dense")
-    assert [variant.name for variant in found] == ["linked", "proprag [recipe=paper, width=5]", "fusion [fusion.BEST=4]", "dense"]
-    assert [one.name for one in variants(found[1].name)] == [found[1].name]
-    for text, message in (
-        ("magic", "no strategy 'magic'"),
-        ("linked,", "no strategy ''"),
-        ("magic[width=5]", "no strategy 'magic'"),
-        ("linked[walk.STEPS=3", "is no strategy with settings"),
-        ("linked[walk.STEPS=3]]x", "is no strategy with settings"),
-        ("linked[]", "is no strategy with settings"),
-        ("linked[walk.STEPS]", "is no strategy with settings"),
-        ("linked[walk.STEPS=3,walk.STEPS=4]", "is no strategy with settings"),
-        ("linked[walk.STEPS=x]", "cannot be 'x'"),
-    ):
-        with pytest.raises(InputError, match=message):
-            variants(text)
-
-
-def test_values_have_the_type_of_the_setting():
-    known = {"walk.STEPS": ("4", 4), "walk.RESTART": ("4", 4.0), "chain_score.DEFAULT": ("product", "product"), "names": ("TRUE", True), "recipe": ("code", "code")}
-    assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
-    assert (current("linked", "walk.STEPS"), current("proprag", "width"), current("proprag-linked", "recipe")) == (walk.STEPS, QUICK.width, "linked")
-    for name, text in (("walk.STEPS", "4.5"), ("walk.RESTART", "x"), ("names", "1")):
-        with pytest.raises(InputError, match="cannot be"):
-            parse_value("proprag", name, text)

@@ -12,11 +12,10 @@ from gsw_graph.errors import InputError
 from gsw_graph.evaluate import tune
 from gsw_graph.evaluate.bootstrap import SEED
 from gsw_graph.evaluate.tune import cross_validate
-from gsw_graph.retrieve import walk
 
 
 def names(number):
-    return [{"walk.STEPS": n} for n in range(number)]
+    return [{"walk.steps": n} for n in range(number)]
 
 
 def by_loops(table, folds, repeats):
@@ -55,7 +54,7 @@ def test_choosing_among_noise_gains_nothing_held_out():
 def test_a_setting_that_is_better_is_chosen():
     table = np.array([[0.5] * 20, [0.25] * 20, [0.75] * 19 + [0.0]])
     found = cross_validate(table, names(3), metric="f1", folds=4, repeats=5)
-    assert (found.best, found.fitted) == ({"walk.STEPS": 2}, 0.7125)
+    assert (found.best, found.fitted) == ({"walk.steps": 2}, 0.7125)
     assert found.held_out == 0.7125
     assert [one["chosen"] for one in found.tried] == [0, 0, 1]
     assert found.gain["below"] == 1
@@ -63,7 +62,7 @@ def test_a_setting_that_is_better_is_chosen():
 
 def test_of_equals_the_usual_stays():
     found = cross_validate(np.full((3, 8), 0.1), names(3), metric="f1", folds=4, repeats=2)
-    assert (found.best, [one["chosen"] for one in found.tried]) == ({"walk.STEPS": 0}, [1, 0, 0])
+    assert (found.best, [one["chosen"] for one in found.tried]) == ({"walk.steps": 0}, [1, 0, 0])
 
 
 @pytest.mark.parametrize(("number", "folds"), [(0, 2), (1, 2), (4, 5), (4, 1)])
@@ -73,15 +72,15 @@ def test_too_few_questions_are_refused(number, folds):
 
 
 def test_every_combination_and_the_usual_is_asked(tmp_path):
-    usual = {"walk.RESTART": walk.RESTART, "walk.STEPS": walk.STEPS}
+    usual = {"walk.restart": 0.1, "walk.steps": 15}
     asked = questions(*(record(f"q{n}", 1, 2) for n in range(6)), record("c", 1, answerable=False))
-    memory = FakeMemory(lambda question, strategy: [1, 2] if walk.STEPS == 4 else [1])
-    grid = {"walk.RESTART": [0.2, 0.3], "walk.STEPS": [walk.STEPS, 4]}
+    memory = FakeMemory(lambda question, strategy: [1, 2] if memory.recipe.walk.steps == 4 else [1])
+    grid = {"walk.restart": [0.2, 0.3], "walk.steps": [15, 4]}
     found = tune(memory, asked, "linked", grid, folds=3, repeats=2, out=tmp_path)
     assert found.questions == 6  # recall is of what can be answered
-    assert [one["settings"] for one in found.tried] == [usual, *({"walk.RESTART": r, "walk.STEPS": s} for r in (0.2, 0.3) for s in (walk.STEPS, 4))]
+    assert [one["settings"] for one in found.tried] == [usual, *({"walk.restart": r, "walk.steps": s} for r in (0.2, 0.3) for s in (15, 4))]
     assert [one["mean"] for one in found.tried] == [0.5, 0.5, 1, 0.5, 1]
-    assert (found.best, found.held_out, found.fitted, found.usual) == ({"walk.RESTART": 0.2, "walk.STEPS": 4}, 1, 1, 0.5)
+    assert (found.best, found.held_out, found.fitted, found.usual) == ({"walk.restart": 0.2, "walk.steps": 4}, 1, 1, 0.5)
     again = FakeMemory(lambda question, strategy: [])
     assert tune(again, asked, "linked", grid, folds=3, repeats=2, out=tmp_path) == found
     assert again.calls == []  # all of it was kept
@@ -100,13 +99,13 @@ def test_tuning_says_how_it_was_asked_and_what_failed():
 @pytest.mark.parametrize(
     ("grid", "options", "message"),
     [
-        ({"walk.NOTHING": [1]}, {}, "no setting"),
-        ({"walk.STEPS": [3]}, {"metric": "ms"}, "no metric 'ms'"),
-        ({"walk.STEPS": [3]}, {"metric": "luck"}, "no metric"),
-        ({"walk.STEPS": [3]}, {"metric": "recall@10", "k": 3}, "no recall@10 among 3 passages"),
-        ({"walk.STEPS": [3]}, {"metric": "f1"}, "nothing is answered"),
-        ({"fusion.ASK": [0.5]}, {"metric": "em", "strategy": "fusion", "plans": "none"}, "nothing is answered"),
-        ({"walk.STEPS": [3]}, {"folds": 3}, "2 questions that have recall@5 cannot be dealt into 3 folds"),
+        ({"walk.nothing": [1]}, {}, "no setting"),
+        ({"walk.steps": [3]}, {"metric": "ms"}, "no metric 'ms'"),
+        ({"walk.steps": [3]}, {"metric": "luck"}, "no metric"),
+        ({"walk.steps": [3]}, {"metric": "recall@10", "k": 3}, "no recall@10 among 3 passages"),
+        ({"walk.steps": [3]}, {"metric": "f1"}, "nothing is answered"),
+        ({"ask": [0.5]}, {"metric": "em", "strategy": "fusion", "plans": "none"}, "nothing is answered"),
+        ({"walk.steps": [3]}, {"folds": 3}, "2 questions that have recall@5 cannot be dealt into 3 folds"),
     ],
 )
 def test_what_cannot_be_tuned_is_said_before_anything_is_asked(grid, options, message):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from gsw_graph.retrieve import name_graph
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.fusion import BRIDGES, LEAST, Answered, bridges
-from gsw_graph.retrieve.fusion_hops import WALK_WEIGHT, rescored
+from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.fusion.bridges import Answered, bridges
+from gsw_graph.retrieve.fusion.candidates import rescored
+from gsw_graph.retrieve.names import graph as name_graph
+from gsw_graph.retrieve.recipes import FusionRecipe
 from gsw_graph.store.hops import Pair
 
 QUESTION = "Who leads the club that owns the Stone Pier?"
@@ -20,6 +23,7 @@ NAMES = name_graph.build(
         ("town", ["carla duarte", "valle alto"], [False, True]),
     ]
 )
+RECIPE = FusionRecipe()
 VECTOR = np.array([1.0, 0.0], dtype=np.float32)
 
 
@@ -27,15 +31,15 @@ def vectors(*cosines: float) -> np.ndarray:
     return np.array([[c, (1 - c * c) ** 0.5] for c in cosines], dtype=np.float32)
 
 
-def found(pairs: list[tuple[list[str], str]], cosines: list[float], walked: list[tuple[str, float]]):  # type: ignore[no-untyped-def]
+def found(pairs: list[tuple[list[str], str]], cosines: list[float], walked: list[tuple[str, float]], **constants: float):  # type: ignore[no-untyped-def]
     made = [Answered(answers, passage, n) for n, (answers, passage) in enumerate(pairs)]
-    return bridges(NAMES, QUESTION, VECTOR, walked, made, vectors(*cosines))
+    return bridges(NAMES, QUESTION, VECTOR, walked, made, vectors(*cosines), replace(RECIPE, **constants))
 
 
 def test_the_best_answers_of_the_best_passages_lead_on() -> None:
     some = found([(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")], [0.69, 0.7, 0.1], [("pier", 0.4), ("club", 0.1)])
     assert some == ["Harbour Club", "Ana Ruiz"]
-    assert len(some) == BRIDGES
+    assert len(some) == RECIPE.bridges
 
 
 def test_the_weight_of_the_walk_counts() -> None:
@@ -46,7 +50,7 @@ def test_the_weight_of_the_walk_counts() -> None:
 
 def test_an_answer_that_weighs_little_is_left_out() -> None:
     pairs = [(["Stone Pier"], "pier"), (["Ana Ruiz"], "pier"), (["Carla Duarte"], "club")]
-    for weight, number in ((LEAST + 0.01, 2), (LEAST - 0.01, 1)):
+    for weight, number in ((RECIPE.least + 0.01, 2), (RECIPE.least - 0.01, 1)):
         assert len(found(pairs, [0.9, 0.5, 0.5], [("pier", 1.0), ("club", weight)])) == number, "and what cannot be one does not count"
 
 
@@ -77,6 +81,15 @@ def test_the_same_answer_counts_once() -> None:
     assert some == ["Ana Ruiz", "Harbour Club"]
 
 
+def test_the_constants_of_the_recipe_count() -> None:
+    pairs = [(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")]
+    given: tuple[list[float], list[tuple[str, float]]] = ([0.5, 0.5, 0.55], [("pier", 0.5), ("club", 0.4)])
+    assert found(pairs, *given, bridges=3) == ["Carla Duarte", "Ana Ruiz", "Harbour Club"]
+    assert found(pairs, *given, bridges=0) == []
+    assert found(pairs, *given, bridges=3, least=1.0) == ["Carla Duarte"]
+    assert found(pairs, *given, bridges=3, sharpness=0.0) == ["Ana Ruiz", "Harbour Club", "Carla Duarte"], "the walk alone"
+
+
 def test_no_pairs_no_bridges() -> None:
     assert found([], [], [("pier", 1.0)]) == []
 
@@ -86,10 +99,10 @@ def pair(number: int, passage: str) -> Pair:
 
 
 def test_the_walk_lifts_pairs_of_its_passages() -> None:
-    before = [Scored(pair(0, "far"), ("vector",), 0.6), Scored(pair(1, "best"), ("walk",), 0.4), Scored(pair(2, "some"), ("name",), 0.5)]
-    after = rescored(before, {"best": 1.0, "some": 0.25})
+    before = [ScoredPair(pair(0, "far"), ("vector",), 0.6), ScoredPair(pair(1, "best"), ("walk",), 0.4), ScoredPair(pair(2, "some"), ("name",), 0.5)]
+    after = rescored(before, {"best": 1.0, "some": 0.25}, 2.0)
     assert [one.pair.number for one in after] == [1, 2, 0]
-    logit = np.log(0.4 / 0.6) + WALK_WEIGHT / 2
+    logit = np.log(0.4 / 0.6) + 2.0 / 2
     assert after[0].score == pytest.approx(1 / (1 + np.exp(-logit)))
     assert next(one for one in after if one.pair.number == 2).score == pytest.approx(0.5)  # a quarter of the best is neither good nor bad
     assert [one.ways for one in after] == [("walk",), ("name",), ("vector",)]
@@ -97,11 +110,11 @@ def test_the_walk_lifts_pairs_of_its_passages() -> None:
 
 @pytest.mark.parametrize("score", [0.0, 1.0])
 def test_scores_at_the_ends_stay_scores(score: float) -> None:
-    (one,) = rescored([Scored(pair(0, "p"), (), score)], {})
+    (one,) = rescored([ScoredPair(pair(0, "p"), (), score)], {}, 2.0)
     assert 0 <= one.score <= 1
 
 
 def test_equal_scores_stand_in_the_order_of_their_ids() -> None:
-    some = [Scored(pair(n, "p"), (), 0.5) for n in (2, 0, 1)]
-    assert [one.pair.number for one in rescored(some, {"p": 1.0})] == [0, 1, 2]
-    assert rescored([], {}) == []
+    some = [ScoredPair(pair(n, "p"), (), 0.5) for n in (2, 0, 1)]
+    assert [one.pair.number for one in rescored(some, {"p": 1.0}, 2.0)] == [0, 1, 2]
+    assert rescored([], {}, 2.0) == []

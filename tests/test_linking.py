@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
-from gsw_graph.retrieve.linking import link, mentions
+from gsw_graph.retrieve.names.linking import link, mentions
 
 
 def linked(question, *known):

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gsw_graph.retrieve import pagerank
+from gsw_graph.retrieve.names import pagerank
 
 
 def random_graph(seed: int, nodes: int, edges: int) -> sparse.csr_array:

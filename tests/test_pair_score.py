@@ -10,12 +10,12 @@ from chain_fakes import pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.pair_score import BIAS, FEATURES, WEIGHTS, Concrete, concrete, features, relation_of, scores, words_of
+from gsw_graph.retrieve.chains.pair_score import BIAS, FEATURES, WEIGHTS, ConcreteQuestion, concrete, features, relation_of, scores, words_of
 from gsw_graph.store.hops import HopResult
 
 
-def asks(kind: str | None = None, names: str = "", words: str = "") -> Concrete:
-    return Concrete("?", "?", kind, frozenset(names.split()), frozenset(words.split()))
+def asks(kind: str | None = None, names: str = "", words: str = "") -> ConcreteQuestion:
+    return ConcreteQuestion("?", "?", kind, frozenset(names.split()), frozenset(words.split()))
 
 
 def rows(*vectors: tuple[float, float]) -> np.ndarray:
@@ -26,7 +26,7 @@ HOP = HopResult([], rows((1, 0), (0.6, 0.8), (0, 1)), rows((0, 1), (1, 0), (0.8,
 QUESTION, ORIGINAL, RELATION = rows((1, 0), (0, 1), (0.6, 0.8))
 
 
-# Concrete questions
+# ConcreteQuestion questions
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_cosines_by_hand() -> None:
     )
 
 
-def one(asked: Concrete, *answers: str, **more: object) -> list[float]:
+def one(asked: ConcreteQuestion, *answers: str, **more: object) -> list[float]:
     row: list[float] = features(asked, [pair("a", *answers, **more)], HOP, QUESTION, ORIGINAL, RELATION)[0, 4:].tolist()  # type: ignore[arg-type]
     return pytest.approx(row, abs=1e-6)  # type: ignore[return-value]
 

@@ -14,10 +14,11 @@ from dump import version
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.retrieve import proprag_recipe
-from gsw_graph.retrieve.proprag_recipe import CODE, LINKED, QUICK, Recipe
-from gsw_graph.retrieve.proprag_search import ask
+from gsw_graph.retrieve.context import Context
+from gsw_graph.retrieve.recipes import CODE, LINKED, QUICK, PropositionRecipe
 from gsw_graph.retrieve.strategies import STRATEGIES as RUN
+from gsw_graph.retrieve.strategies.proprag import best
+from gsw_graph.retrieve.strategy import Query
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 
@@ -69,39 +70,44 @@ def test_a_trace_shows_the_bridges_of_fusion(sample: Memory) -> None:
     answer = sample.ask(QUESTION, strategy="fusion", trace=True, llm=False, keep=False)
     assert answer.trace is not None
     assert answer.trace.bridges
-    row = Reader(sample._connection).run("read/pairs_of", passages=[passage.id for passage in answer.passages])[0]
-    assert set(answer.trace.bridges) <= {answer for answers in row["answers"] for answer in answers}
+    offered = Reader(sample._connection).pairs_of([passage.id for passage in answer.passages])
+    assert set(answer.trace.bridges) <= {answer for answers in offered.answers for answer in answers}
+
+
+def context(memory: Memory) -> Context:
+    """What a strategy works with for one question."""
+    state = schema.read_state(memory._connection)
+    assert state is not None
+    return memory._context(state, None, None, trace=False)
 
 
 def test_recipes_may_embed_paths_and_find_propositions(sample: Memory) -> None:
-    state = schema.read_state(sample._connection)
-    assert state is not None
     for recipe in (QUICK, LINKED, CODE):
-        found = ask(sample._search(state, chains=False), QUESTION, 3, recipe)
-        rows = Reader(sample._connection).run("read/proposition_texts", ids=[fact for path, _ in found.paths for fact in path])
-        assert rows
-        assert all(row["text"] for row in rows)
+        found = best(context(sample), QUESTION, 3, recipe)
+        facts = Reader(sample._connection).propositions([fact for path, _ in found.paths for fact in path])
+        assert facts
+        assert all(fact.text for fact in facts.values())
 
 
 @pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
 def test_a_recipe_may_embed_paths_as_texts_of_the_memory(sample: Memory, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = schema.read_state(sample._connection)
-    assert state is not None
+    embedder = sample.embedder
+    questions: list[str] = []
+    texts: list[str] = []
+    context(sample).propositions.walk_graph(version(sample), LINKED, context(sample).names.of)  # its names are texts too
+    monkeypatch.setattr(embedder, "encode_query", lambda asked, encode=embedder.encode_query: (questions.extend(asked), encode(asked))[1])
+    monkeypatch.setattr(embedder, "encode", lambda told, encode=embedder.encode: (texts.extend(told), encode(told))[1])
 
-    def asked(recipe: Recipe | None) -> tuple[list[str], list[str]]:
+    def asked(recipe: PropositionRecipe) -> tuple[list[str], list[str]]:
         """Texts that were embedded as questions, and as texts of the memory."""
-        search = sample._search(state, chains=False)
-        found: tuple[list[str], list[str]] = ([], [])
-        search.encode = lambda texts: (found[0].extend(texts), sample._encode(texts))[1]
-        search.encode_texts = lambda texts: (found[1].extend(texts), sample._encode_texts(texts))[1]
-        if recipe:
-            monkeypatch.setattr(proprag_recipe, {"proprag": "QUICK", "proprag-linked": "LINKED"}[strategy], recipe)
-        assert RUN[strategy](search, QUESTION, 3, trace=False).passages
-        return found
+        questions.clear()
+        texts.clear()
+        assert RUN[strategy].with_recipe(recipe)(context(sample), Query(QUESTION, k=3)).passages
+        return list(questions), list(texts)
 
-    assert asked(None) == ([QUESTION], [])
-    questions, paths = asked(replace(CODE, width=1))
-    assert questions == [QUESTION]
+    assert asked(RUN[strategy].recipe) == ([QUESTION], [])
+    found, paths = asked(replace(CODE, width=1))
+    assert found == [QUESTION]
     assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in paths)
 
 
@@ -156,10 +162,7 @@ def test_an_empty_memory(memory: Memory, strategy: str) -> None:
     assert (answer.passages, answer.missing) == ([], "the memory is empty")
 
 
-def test_a_memory_that_is_too_large_for_the_client_says_so(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    state = schema.read_state(sample._connection)
-    assert state is not None
-    search = sample._search(state, chains=False)
-    search.client_passages = 1
+@pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
+def test_a_memory_that_is_too_large_for_the_client_says_so(sample: Memory, strategy: str) -> None:
     with pytest.raises(InputError, match="PropRAG holds the graph"):
-        ask(search, QUESTION, 3, QUICK)
+        by_query(sample).ask(QUESTION, strategy=strategy, llm=False, keep=False)

@@ -6,16 +6,15 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from chain_fakes import Find, pair, plan
+from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gsw_graph.answer.evidence import ROOM, SURE, Item, flat, gather, listed
 from gsw_graph.inference.tokens import estimate
 from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.ricr import ricr
-from gsw_graph.retrieve.strategies import Found
+from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.strategy import Retrieved
 
 TWO = plan("first", "second of #1")
 
@@ -24,18 +23,18 @@ def passage(of: str, text: str = "Nothing.", title: str | None = None) -> Ranked
     return RankedPassage(f"passage of {of}", f"title {of}" if title is None else title, text, f"source {of}", f"document {of}", 0.5)
 
 
-def found(passages: Sequence[RankedPassage] = (), cited: str = "abcd", descriptions: Sequence[str] = ()) -> Found:
+def found(passages: Sequence[RankedPassage] = (), cited: str = "abcd", descriptions: Sequence[str] = ()) -> Retrieved:
     """Two chains: Ana (a), Rome (c) and Bo (b), Oslo (d)."""
 
-    def scored(id: str, score: float, *answers: str) -> Scored:
-        return Scored(pair(id, *answers, descriptions=descriptions), ("vector",), score)
+    def scored(id: str, score: float, *answers: str) -> ScoredPair:
+        return ScoredPair(pair(id, *answers, descriptions=descriptions), ("vector",), score)
 
     table = {
         "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
         "second of Ana": [scored("c", 0.7, "Rome")],
         "second of Bo": [scored("d", 0.6, "Oslo")],
     }
-    return Found(list(passages), None, ricr(TWO, "the original", Find(table)), {f"passage of {one}": passage(one) for one in cited})
+    return Retrieved(list(passages), grown(TWO, "the original", Find(table)), {f"passage of {one}": passage(one) for one in cited})
 
 
 def texts(items: Sequence[Item]) -> list[str]:
@@ -50,9 +49,9 @@ def test_pairs_stand_hop_by_hop_the_best_chain_first() -> None:
 
 
 def test_a_pair_of_several_chains_stands_once() -> None:
-    table = {"first": [Scored(pair("a", "Ana", "Bo"), ("vector",), 0.9)], "second of Ana": [Scored(pair("c", "Rome"), ("vector",), 0.7)]}
-    table["second of Bo"] = [Scored(pair("d", "Oslo"), ("vector",), 0.6)]
-    both = Found([], None, ricr(TWO, "q", Find(table)), {f"passage of {one}": passage(one) for one in "acd"})
+    table = {"first": [ScoredPair(pair("a", "Ana", "Bo"), ("vector",), 0.9)], "second of Ana": [ScoredPair(pair("c", "Rome"), ("vector",), 0.7)]}
+    table["second of Bo"] = [ScoredPair(pair("d", "Oslo"), ("vector",), 0.6)]
+    both = Retrieved([], grown(TWO, "q", Find(table)), {f"passage of {one}": passage(one) for one in "acd"})
     assert texts(gather(both, SURE)) == ["question a Ana, Bo", "question c Rome", "question d Oslo"]
 
 
@@ -71,9 +70,9 @@ def test_passages_are_read_too_where_chains_are_not_sure(confidence: float | Non
 
 
 def test_without_chains_the_passages_are_the_evidence() -> None:
-    plain = Found([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
+    plain = Retrieved([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
     assert texts(gather(plain, None)) == ["title e: First.", "Second."]
-    assert gather(Found([]), None) == []
+    assert gather(Retrieved([]), None) == []
 
 
 # Size
@@ -81,7 +80,7 @@ def test_without_chains_the_passages_are_the_evidence() -> None:
 
 def test_long_passages_share_the_room() -> None:
     long, short = "wide words " * 4000, "Ana was born in Rome."
-    items = gather(Found([passage("e", long), passage("f", short), passage("g", long)]), None)
+    items = gather(Retrieved([passage("e", long), passage("f", short), passage("g", long)]), None)
     sizes = [estimate(item.text) for item in items]
     assert items[1].text.endswith(short)
     assert ROOM * 0.95 < sum(sizes) <= ROOM
@@ -91,15 +90,15 @@ def test_long_passages_share_the_room() -> None:
 
 
 def test_of_many_long_passages_the_best_are_read() -> None:
-    items = gather(Found([passage(f"{n}", "wide words " * 4000) for n in range(100)]), None)
+    items = gather(Retrieved([passage(f"{n}", "wide words " * 4000) for n in range(100)]), None)
     assert [item.passage.id for item in items] == [f"passage of {n}" for n in range(len(items))]
     assert len(items) == 5, "as in the papers"
     assert sum(estimate(item.text) for item in items) <= ROOM
 
 
 def test_a_pair_with_hundreds_of_answers_is_cut() -> None:
-    table = {"first": [Scored(pair("a", *[f"Name{n}" for n in range(1000)]), ("vector",), 0.9)]}
-    one = Found([], None, ricr(plan("first"), "q", Find(table)), {"passage of a": passage("a")})
+    table = {"first": [ScoredPair(pair("a", *[f"Name{n}" for n in range(1000)]), ("vector",), 0.9)]}
+    one = Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")})
     (item,) = gather(one, SURE)
     assert 180 < estimate(item.text) <= 200
     assert item.text.startswith("question a Name0, Name1")
@@ -107,17 +106,17 @@ def test_a_pair_with_hundreds_of_answers_is_cut() -> None:
 
 @pytest.mark.parametrize("text", ["a" * 9000, "A" * 9000, "é" * 9000, "東" * 9000, "1" * 9000, "." * 9000, "a b " * 3000])
 def test_texts_of_any_script_are_cut(text: str) -> None:
-    items = gather(Found([passage("e", text, title="")]), None)
+    items = gather(Retrieved([passage("e", text, title="")]), None)
     assert ROOM * 0.5 < estimate(items[0].text) <= ROOM or items[0].text == text
     assert text.startswith(items[0].text.removesuffix(" …"))
 
 
 def test_hundreds_of_pairs_are_cut() -> None:
-    many = [Scored(pair(f"p{n}", f"Answer{n} " + "word " * 300), ("vector",), 0.9 - n / 1000) for n in range(5)]
+    many = [ScoredPair(pair(f"p{n}", f"Answer{n} " + "word " * 300), ("vector",), 0.9 - n / 1000) for n in range(5)]
     steps = plan(*(f"step {n}" for n in range(20)))
-    table = {f"step {n}": [Scored(pair(f"{n} {one.pair.id}", *one.pair.answers), one.ways, one.score) for one in many] for n in range(20)}
+    table = {f"step {n}": [ScoredPair(pair(f"{n} {one.pair.id}", *one.pair.answers), one.ways, one.score) for one in many] for n in range(20)}
     cited = {f"passage of {n} p{m}": passage("x") for n in range(20) for m in range(5)}
-    items = gather(Found([passage("e")], None, ricr(steps, "q", Find(table)), cited), 0.0)
+    items = gather(Retrieved([passage("e")], grown(steps, "q", Find(table)), cited), 0.0)
     assert 5 < len(items) < 15
     assert sum(estimate(item.text) for item in items) <= ROOM
 
@@ -151,9 +150,9 @@ def check_lines(items: Sequence[Item]) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_document_cannot_write_a_line(text: str) -> None:
-    check_lines(gather(Found([passage("e", text), passage("f", "Rome.", title=text), passage("g")]), None))
-    table = {"first": [Scored(pair("a", text, question=text, descriptions=[text]), ("vector",), 0.9)]}
-    check_lines(gather(Found([], None, ricr(plan("first"), "q", Find(table)), {"passage of a": passage("a")}), SURE))
+    check_lines(gather(Retrieved([passage("e", text), passage("f", "Rome.", title=text), passage("g")]), None))
+    table = {"first": [ScoredPair(pair("a", text, question=text, descriptions=[text]), ("vector",), 0.9)]}
+    check_lines(gather(Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")}), SURE))
 
 
 @given(st.text(st.sampled_from("[]<>|12, ;\n\r\u2028 evidencaQ:"), max_size=60))

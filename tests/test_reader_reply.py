@@ -8,52 +8,52 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.reply import Said, Stream, parse
+from gsw_graph.answer.reply import ReaderReply, Stream, parse
 
 
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("Answer: Rome\nSources: 1, 3", Said("Rome", (1, 3))),
-        ("answer:Rome\n\nsource: 2\n", Said("Rome", (2,))),
-        ("**Answer:** **Rome**\n**Sources:** [1], [3]", Said("Rome", (1, 3))),
-        ("- Final answer: `Rome`\n- Sources: 1 and 3", Said("Rome", (1, 3))),
-        ("### Answer:\nRome\n### Sources:\n- 1\n- 3", Said("Rome", (1, 3))),
-        ("Answer：東京\nSources：2", Said("東京", (2,))),
-        ("Answer: Rome [1], the capital [2, 3]\nSources: 1", Said("Rome, the capital", (1, 2, 3))),
-        ("Rome", Said("Rome")),
-        ("Rome [2]", Said("Rome", (2,))),
-        ("Rome\nSources: 2", Said("Rome", (2,))),
-        ("Sources: 2\nAnswer: Rome", Said("Rome", (2,))),
-        ("Line 1 says so.\nAnswer: Rome\nSources: 1", Said("Rome", (1,))),
-        ("<think>Answer: Oslo\nSources: 9</think>\nAnswer: Rome\nSources: 1", Said("Rome", (1,))),
-        ("Answer: Oslo, or no\nSources: 9</think>Answer: Rome\nSources: 1", Said("Rome", (1,))),
-        ("<reasoning>Answer: Oslo</reasoning>Answer: Rome\nSources: 1", Said("Rome", (1,))),
-        ("Answer: Oslo</thought>Answer: Rome\nSources: 1", Said("Rome", (1,))),
-        ("Answer: Rome\nin Italy\nSources: 1\nSources: 2", Said("Rome in Italy", (1, 2))),
-        ("Answer: Rome\nSources: [2] Ana was born in 1999 with 3 sisters", Said("Rome", (2,))),
-        ("Answer: Rome\nSources: 2\nIn 1999 she left.", Said("Rome", (2,))),
-        ("Answer: Rome\nSources: none", Said("Rome")),
-        ("Answer: Rome\nSources: 123456789", Said("Rome")),
-        ("Answer: Rome\nNot in the evidence: when", Said("Rome")),
-        ("Not in the evidence: her birth", Said(None, missing="her birth")),
-        ("Not in the evidence: her birth\nAnswer: Rome\nSources: 1", Said(None, missing="her birth")),
-        ("**Not in the evidence:** her\nbirth", Said(None, missing="her birth")),
-        ("Answer: Not in the evidence: her birth\nSources: 1", Said(None, missing="her birth")),
-        ("Answer:\nNot in the evidence: her birth", Said(None, missing="her birth")),
-        ("Not in the evidence.", Said(None)),
-        ("Answer: unknown\nSources: 1", Said(None)),
-        ("Answer: N/A", Said(None)),
-        ("Answer: Not mentioned in the evidence.", Said(None, missing="Not mentioned in the evidence.")),
-        ("I don't know.", Said(None)),
-        ("Answer: The evidence does not say who built it.", Said(None, missing="The evidence does not say who built it.")),
-        ("Answer: Unknown Pleasures\nSources: 1", Said("Unknown Pleasures", (1,))),  # names that begin like a refusal
-        ("Answer: Nothing Else Matters\nSources: 1", Said("Nothing Else Matters", (1,))),
-        ("Answer: no\nSources: 1", Said("no", (1,))),
-        ("Answer: none\nSources: 1", Said("none", (1,))),
+        ("Answer: Rome\nSources: 1, 3", ReaderReply("Rome", (1, 3))),
+        ("answer:Rome\n\nsource: 2\n", ReaderReply("Rome", (2,))),
+        ("**Answer:** **Rome**\n**Sources:** [1], [3]", ReaderReply("Rome", (1, 3))),
+        ("- Final answer: `Rome`\n- Sources: 1 and 3", ReaderReply("Rome", (1, 3))),
+        ("### Answer:\nRome\n### Sources:\n- 1\n- 3", ReaderReply("Rome", (1, 3))),
+        ("Answer：東京\nSources：2", ReaderReply("東京", (2,))),
+        ("Answer: Rome [1], the capital [2, 3]\nSources: 1", ReaderReply("Rome, the capital", (1, 2, 3))),
+        ("Rome", ReaderReply("Rome")),
+        ("Rome [2]", ReaderReply("Rome", (2,))),
+        ("Rome\nSources: 2", ReaderReply("Rome", (2,))),
+        ("Sources: 2\nAnswer: Rome", ReaderReply("Rome", (2,))),
+        ("Line 1 says so.\nAnswer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
+        ("<think>Answer: Oslo\nSources: 9</think>\nAnswer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
+        ("Answer: Oslo, or no\nSources: 9</think>Answer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
+        ("<reasoning>Answer: Oslo</reasoning>Answer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
+        ("Answer: Oslo</thought>Answer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
+        ("Answer: Rome\nin Italy\nSources: 1\nSources: 2", ReaderReply("Rome in Italy", (1, 2))),
+        ("Answer: Rome\nSources: [2] Ana was born in 1999 with 3 sisters", ReaderReply("Rome", (2,))),
+        ("Answer: Rome\nSources: 2\nIn 1999 she left.", ReaderReply("Rome", (2,))),
+        ("Answer: Rome\nSources: none", ReaderReply("Rome")),
+        ("Answer: Rome\nSources: 123456789", ReaderReply("Rome")),
+        ("Answer: Rome\nNot in the evidence: when", ReaderReply("Rome")),
+        ("Not in the evidence: her birth", ReaderReply(None, missing="her birth")),
+        ("Not in the evidence: her birth\nAnswer: Rome\nSources: 1", ReaderReply(None, missing="her birth")),
+        ("**Not in the evidence:** her\nbirth", ReaderReply(None, missing="her birth")),
+        ("Answer: Not in the evidence: her birth\nSources: 1", ReaderReply(None, missing="her birth")),
+        ("Answer:\nNot in the evidence: her birth", ReaderReply(None, missing="her birth")),
+        ("Not in the evidence.", ReaderReply(None)),
+        ("Answer: unknown\nSources: 1", ReaderReply(None)),
+        ("Answer: N/A", ReaderReply(None)),
+        ("Answer: Not mentioned in the evidence.", ReaderReply(None, missing="Not mentioned in the evidence.")),
+        ("I don't know.", ReaderReply(None)),
+        ("Answer: The evidence does not say who built it.", ReaderReply(None, missing="The evidence does not say who built it.")),
+        ("Answer: Unknown Pleasures\nSources: 1", ReaderReply("Unknown Pleasures", (1,))),  # names that begin like a refusal
+        ("Answer: Nothing Else Matters\nSources: 1", ReaderReply("Nothing Else Matters", (1,))),
+        ("Answer: no\nSources: 1", ReaderReply("no", (1,))),
+        ("Answer: none\nSources: 1", ReaderReply("none", (1,))),
     ],
 )
-def test_what_a_reply_says(reply: str, said: Said) -> None:
+def test_what_a_reply_says(reply: str, said: ReaderReply) -> None:
     assert parse(reply) == said
 
 

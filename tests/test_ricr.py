@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from chain_fakes import DIAMOND, ONE, TWO, Find, answers, asked, fates, plan, run, scored, ways
+from chain_fakes import DIAMOND, ONE, TWO, Find, answers, asked, fates, grown, other_scores, plan, run, scored, ways  # noqa: F401 - a fixture
 
 from gsw_graph.errors import InputError
 from gsw_graph.plan import Plan, parse
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.ricr import ricr
+from gsw_graph.retrieve.chains.candidates import ScoredPair
 
 # Which steps run
 
@@ -22,7 +21,7 @@ def test_a_one_hop_sequence_beside_a_longer_one_still_runs() -> None:
 def test_one_hop_sequences_alone_run_as_they_are() -> None:
     """The published code asks the original question instead."""
     find = Find({"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.8, "Bo")]})
-    beams = ricr(plan("first", "alone", compare="Is #1 before #2?"), "the original", find)
+    beams = grown(plan("first", "alone", compare="Is #1 before #2?"), "the original", find)
     assert find.calls == [["first", "alone"]]
     assert ways(beams.ends()) == [[(2, "b", "Bo")], [(1, "a", "Ana")]]
 
@@ -35,7 +34,7 @@ def test_two_sinks_both_return_their_evidence() -> None:
 
 def test_nothing_is_asked_for_a_step_that_only_compares() -> None:
     find = Find({"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
-    beams = ricr(plan("first", "second of #1", compare="Is #2 in #1?"), "the original", find)
+    beams = grown(plan("first", "second of #1", compare="Is #2 in #1?"), "the original", find)
     assert find.calls == [["first"], ["second of Ana"]]
     assert set(beams.chains) == {1, 2}
     assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "b", "Rome")]]
@@ -56,6 +55,7 @@ def test_entity_q0_is_an_error() -> None:
         parse({"questions": [{"question": "first"}, {"question": "second of <ENTITY_Q0>"}]})
 
 
+@pytest.mark.usefixtures("other_scores")
 def test_a_chain_ends_in_its_sink_where_a_step_needs_a_later_one() -> None:
     """Found by this test: hops stood in the order of the plan, so that the answer was that of the hop before."""
     one = plan("second of #2", "first")
@@ -81,9 +81,9 @@ def test_equal_concrete_questions_of_two_chains_are_asked_once() -> None:
             "Ana and Bo and Cy together": [scored("e", 0.9, "Trio")],
         }
     )
-    beams = ricr(one, "the original", find)
+    beams = grown(one, "the original", find)
     assert sorted(find.calls[1]) == ["Ana and Bo and Bo and Cy together", "Ana and Bo and Cy together", "Ana and Cy together"]
-    twice = next(asking for asking in beams.asked if asking.concrete.text == "Ana and Bo and Cy together")
+    twice = next(expansion for expansion in beams.expansions if expansion.concrete.text == "Ana and Bo and Cy together")
     assert [[link.answer for link in parent.hops] for parent in twice.parents] == [["Ana", "Bo and Cy"], ["Ana and Bo", "Cy"]]
     assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "c", "Bo and Cy"), (3, "e", "Trio")]]
     assert fates(beams, 3) == {"e": "kept"}  # by the first of the two chains; the second takes nothing from it
@@ -97,7 +97,7 @@ def test_all_questions_of_a_level_are_asked_together() -> None:
             **{f"{k} of {name}": [scored(k + name, 0.5, k + name)] for k in ("second", "third") for name in ("Ana", "Bo")},
         }
     )
-    ricr(plan("first", "second of #1", "third of #1", "alone"), "the original", find)
+    grown(plan("first", "second of #1", "third of #1", "alone"), "the original", find)
     assert find.calls == [["first", "alone"], ["second of Ana", "second of Bo", "third of Ana", "third of Bo"]]
 
 
@@ -155,11 +155,11 @@ def test_what_stands_in_the_question_is_seen_with_the_answers_before() -> None:
 
 
 @pytest.mark.parametrize("nothing", [[], [scored("none", 0.9)], [scored("known", 0.9, "First")]], ids=["no pair", "no answer", "a known answer"])
-def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(nothing: list[Scored]) -> None:
+def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(nothing: list[ScoredPair]) -> None:
     find = Find({"first": nothing, "the original": [scored("o", 0.6, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
-    beams = ricr(TWO, "the original", find)
+    beams = grown(TWO, "the original", find)
     assert find.calls == [["first"], ["the original"], ["second of Ana"]]
-    assert [(asking.step.id, asking.concrete.text, asking.instead and asking.instead.text) for asking in beams.asked] == [
+    assert [(expansion.step.id, expansion.concrete.text, expansion.instead and expansion.instead.text) for expansion in beams.expansions] == [
         (1, "first", "the original"),
         (2, "second of Ana", None),
     ]
@@ -169,9 +169,9 @@ def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(noth
 
 def test_an_empty_later_hop_falls_back_too() -> None:
     find = Find({"first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")], "the original": [scored("o", 0.6, "Rome")]})
-    beams = ricr(TWO, "the original", find)
+    beams = grown(TWO, "the original", find)
     assert find.calls == [["first"], ["second of Ana", "second of Bo"], ["the original"]]  # once, not for each chain
-    assert [asking.instead is not None for asking in beams.asked] == [False, True, True]
+    assert [expansion.instead is not None for expansion in beams.expansions] == [False, True, True]
     assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "o", "Rome")]]
 
 
@@ -179,27 +179,27 @@ def test_a_hop_that_finds_something_for_one_chain_does_not_fall_back() -> None:
     find = Find(
         {"first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")], "second of Bo": [scored("c", 0.2, "Rome")], "the original": [scored("o", 0.9, "X")]}
     )
-    beams = ricr(TWO, "the original", find)
+    beams = grown(TWO, "the original", find)
     assert find.calls[1:] == [["second of Ana", "second of Bo"]]
     assert answers(beams, 2) == ["Rome"]
-    assert not any(asking.instead for asking in beams.asked)
+    assert not any(expansion.instead for expansion in beams.expansions)
 
 
 def test_an_empty_step_falls_back_beside_one_that_finds_something() -> None:
     """And all empty steps of a level together."""
     find = Find({"first": [scored("a", 0.9, "Ana")], "the original": [scored("o", 0.6, "Bo")]})
-    beams = ricr(plan("first", "alone", "apart"), "the original", find)
+    beams = grown(plan("first", "alone", "apart"), "the original", find)
     assert find.calls == [["first", "alone", "apart"], ["the original"]]
-    assert [(asking.step.id, asking.instead is not None) for asking in beams.asked] == [(1, False), (2, True), (3, True)]
+    assert [(expansion.step.id, expansion.instead is not None) for expansion in beams.expansions] == [(1, False), (2, True), (3, True)]
     assert [answers(beams, step) for step in (1, 2, 3)] == [["Ana"], ["Bo"], ["Bo"]]
 
 
 def test_a_step_falls_back_for_all_its_chains_and_each_keeps_its_own_question() -> None:
     find = Find({"first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")], "second of Ana": [scored("none", 0.9)], "the original": [scored("o", 0.6, "Bo")]})
-    beams = ricr(TWO, "the original", find)
-    assert [asking.concrete.text for asking in beams.asked] == ["first", "second of Ana", "second of Bo"]
+    beams = grown(TWO, "the original", find)
+    assert [expansion.concrete.text for expansion in beams.expansions] == ["first", "second of Ana", "second of Bo"]
     assert answers(beams, 2) == ["Bo"]  # it stands in a concrete question, but not in the one that was asked
-    assert [one.scored.pair.id for asking in beams.asked[1:] for one in asking.considered] == ["o", "o"]  # what was found first is gone
+    assert [one.scored.pair.id for expansion in beams.expansions[1:] for one in expansion.considered] == ["o", "o"]  # what was found first is gone
     assert answers(run(TWO, {"first": [scored("a", 0.9, "Ana")], "the original": [scored("o", 0.6, "original")]}), 2) == []  # it stands in the one that was
 
 
@@ -207,13 +207,13 @@ def test_a_step_falls_back_for_all_its_chains_and_each_keeps_its_own_question() 
 def test_a_memory_of_nothing_is_no_error(one: Plan) -> None:
     beams = run(one, {})
     assert beams.ends() == []
-    assert all(asking.instead for asking in beams.asked)
+    assert all(expansion.instead for expansion in beams.expansions)
 
 
 def test_an_original_question_with_a_number_sign_is_asked_as_it_is() -> None:
     """Found by this test: falling back on it was a KeyError."""
     find = Find({"Who sang the #1 hit of 1999?": [scored("o", 0.6, "Ana")]})
-    assert answers(ricr(ONE, "Who sang the #1 hit of 1999?", find), 1) == ["Ana"]
+    assert answers(grown(ONE, "Who sang the #1 hit of 1999?", find), 1) == ["Ana"]
     assert find.calls == [["first"], ["Who sang the #1 hit of 1999?"]]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from chain_fakes import DIAMOND, ONE, TWO, answers, asked, calls, fates, pair, plan, run, scored, ways
+from chain_fakes import DIAMOND, ONE, TWO, answers, asked, calls, fates, other_scores, pair, plan, run, scored, ways  # noqa: F401 - a fixture
 
 from gsw_graph.plan import Plan
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.chain_score import panini_code
-from gsw_graph.retrieve.ricr import CANDIDATES
+from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.chains.chain_score import panini_code
+from gsw_graph.retrieve.recipes import ChainRecipe
 
 # Which chains are kept
 
@@ -32,7 +32,7 @@ def test_answers_are_unique_across_chains_not_only_inside_one_beam() -> None:
 
 def test_e1_of_one_document_and_e1_of_another_do_not_collide() -> None:
     """Concepts are told apart by their names; ids are those of one document."""
-    found = [Scored(pair("q1", "Ana Ruiz", passage="doc A"), ("vector",), 0.9), Scored(pair("q1", "Bo Lind", passage="doc B"), ("vector",), 0.8)]
+    found = [ScoredPair(pair("q1", "Ana Ruiz", passage="doc A"), ("vector",), 0.9), ScoredPair(pair("q1", "Bo Lind", passage="doc B"), ("vector",), 0.8)]
     for one in (ONE, TWO):
         beams = run(one, {"first": found})
         assert answers(beams, 1) == ["Ana Ruiz", "Bo Lind"]
@@ -90,11 +90,11 @@ def test_ties_have_one_order_however_candidates_come(one: Plan) -> None:
     for _ in range(20):
         again = run(one, {text: rng.sample(found, len(found)) for text, found in table.items()})
         assert {step: ways(chains) for step, chains in again.chains.items()} == {step: ways(chains) for step, chains in first.chains.items()}
-        assert [asking.concrete.text for asking in again.asked] == [asking.concrete.text for asking in first.asked]
+        assert [expansion.concrete.text for expansion in again.expansions] == [expansion.concrete.text for expansion in first.expansions]
 
 
 def test_what_became_of_every_candidate() -> None:
-    best = [scored(f"p{n:02}", 0.9, f"Person{n:02}") for n in range(CANDIDATES - 2)]
+    best = [scored(f"p{n:02}", 0.9, f"Person{n:02}") for n in range(ChainRecipe().candidates - 2)]
     found = [
         scored("known", 0.99, "Salt Road"),
         scored("none", 0.98),
@@ -138,6 +138,7 @@ def test_the_parents_of_a_diamond_agree_on_their_ancestor() -> None:
     assert ways(beams.ends()) == [[(1, "b", "Bo"), (2, "second Bo", "secondBo"), (3, "third Bo", "thirdBo"), (4, "end", "End")]]
 
 
+@pytest.mark.usefixtures("other_scores")
 def test_shared_evidence_counts_once_in_the_score() -> None:
     table = {
         "first": [scored("a", 0.9, "Ana")],
@@ -149,6 +150,7 @@ def test_shared_evidence_counts_once_in_the_score() -> None:
     assert run(DIAMOND, table).ends()[0].score == pytest.approx(panini_code([0.9, 0.8, 0.7, 0.6]))
 
 
+@pytest.mark.usefixtures("other_scores")
 def test_shared_evidence_counts_once_in_the_order_of_the_combinations() -> None:
     """0.2 * 0.9 * 0.9 is more than 0.9 * 0.4 * 0.4; with the first twice it is less."""
     table = {
@@ -173,7 +175,7 @@ def test_a_join_goes_on_with_its_best_combinations() -> None:
 def test_parents_that_agree_late_are_joined() -> None:
     """The chains of four parents agree on the last of five ancestors alone; the first hundred combinations do not have it."""
     one = plan("first", *(f"step{k} of #1" for k in range(2, 6)), "join #2 #3 #4 #5")
-    table: dict[str, list[Scored]] = {"first": [scored(f"a{n}", 0.9, f"A{n}") for n in range(5)]}
+    table: dict[str, list[ScoredPair]] = {"first": [scored(f"a{n}", 0.9, f"A{n}") for n in range(5)]}
     for k in range(2, 6):
         for n in range(5):
             # each ancestor but A0 is lost to one of the parents; A0 is last in all

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
-from chain_fakes import plan, scored
+from chain_fakes import grown, other_scores, plan, scored  # noqa: F401 - a fixture
 
 from gsw_graph.plan import Plan
-from gsw_graph.retrieve import ricr as module
-from gsw_graph.retrieve.candidates import Scored
-from gsw_graph.retrieve.pair_score import Concrete
-from gsw_graph.retrieve.ricr import Beams, Chain, ricr
+from gsw_graph.retrieve.chains import grow as module
+from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.chains.grow import BeamChain, Beams
+from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion
 
 SEEDS = range(40)
 WIDE = 10_000
@@ -60,7 +60,7 @@ class World:
     seed: int
     most: int = 3  # pairs for one question
 
-    def pairs(self, text: str) -> list[Scored]:
+    def pairs(self, text: str) -> list[ScoredPair]:
         if text == ORIGINAL:
             return []
         rng = random.Random(f"{self.seed} {text}")
@@ -74,7 +74,7 @@ class World:
             found.append(scored(f"{text}: {n}", 0.0 if rng.random() < 0.1 else rng.random(), *names))
         return sorted(found, key=lambda one: (-one.score, one.pair.id))
 
-    def __call__(self, question: str, asked: Sequence[Concrete]) -> list[list[Scored]]:
+    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> list[list[ScoredPair]]:
         return [self.pairs(one.text) for one in asked]
 
 
@@ -98,7 +98,7 @@ def everything(plan: Plan, step: int, world: World, score: str) -> dict[Assignme
     return {tuple((k, *way[k][:2]) for k in steps): SCORES[score]([way[k][2] for k in steps]) for way in ways}
 
 
-def assignment(chain: Chain) -> Assignment:
+def assignment(chain: BeamChain) -> Assignment:
     return tuple(sorted((step, link.pair.id, link.answer) for step, link in chain.links.items()))
 
 
@@ -158,14 +158,14 @@ def unlimited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_JOINED", WIDE)
 
 
-@pytest.mark.usefixtures("unlimited")
+@pytest.mark.usefixtures("unlimited", "other_scores")
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("name", PLANS)
 def test_a_wide_beam_finds_what_a_search_of_everything_finds(name: str, score: str) -> None:
     found = 0
     for seed in SEEDS:
         world = World(seed, most=3 if len(PLANS[name].steps) < 6 else 2)
-        beams = ricr(PLANS[name], ORIGINAL, world, beam=WIDE, score=score)
+        beams = grown(PLANS[name], ORIGINAL, world, beam=WIDE, score=score)
         check_that_chains_are_true(PLANS[name], beams, world, score, WIDE)
         found += check_that_nothing_better_is_missed(PLANS[name], beams, world, score)
     assert found > 8  # not a comparison of nothing with nothing
@@ -181,12 +181,13 @@ def test_a_wide_beam_finds_what_a_search_of_everything_finds_along_any_plan() ->
             parents = rng.sample(range(1, len(questions) + 1), min(len(questions), rng.choice((1, 1, 2, 2, 3))))
             questions.append(" ".join([letter, *(f"#{parent}" for parent in sorted(parents))]))
         one, world = plan(*questions, compare=rng.choice((None, "is #1 #2"))), World(seed, most=2)
-        beams = ricr(one, ORIGINAL, world, beam=WIDE)
+        beams = grown(one, ORIGINAL, world, beam=WIDE)
         check_that_chains_are_true(one, beams, world, "panini_code", WIDE)
         found += check_that_nothing_better_is_missed(one, beams, world, "panini_code")
     assert found > 50
 
 
+@pytest.mark.usefixtures("other_scores")
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("beam", [1, 2, 5])
 @pytest.mark.parametrize("name", PLANS)
@@ -194,7 +195,7 @@ def test_chains_of_a_narrow_beam_are_true(name: str, beam: int, score: str) -> N
     one = PLANS[name]
     for seed in range(12):
         world = World(seed, most=3 if len(one.steps) < 6 else 2)
-        check_that_chains_are_true(one, ricr(one, ORIGINAL, world, beam=beam, score=score), world, score, beam)
+        check_that_chains_are_true(one, grown(one, ORIGINAL, world, beam=beam, score=score), world, score, beam)
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from chain_fakes import Find, scored, ways
+from chain_fakes import Find, grown, scored, ways
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.ricr import BEAM, ricr
-from gsw_graph.retrieve.unplanned import grow
+from gsw_graph.retrieve.chains.unplanned import plan_from
+from gsw_graph.retrieve.recipes import ChainRecipe
 
 
 def questions(question: str) -> list[str]:
-    return [" ".join(step.question.split()) for step in grow(question).steps]
+    return [" ".join(step.question.split()) for step in plan_from(question).steps]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_question_in_one_hop_and_by_what_it_names(question: str, bridge: str) 
 
 
 def test_what_waits_for_what() -> None:
-    plan = grow("Where was Ana born?")
+    plan = plan_from("Where was Ana born?")
     assert [step.parents for step in plan.steps] == [(), (), (2,)]
     assert [sink.id for sink in plan.sinks] == [1, 3]
     assert len(plan.levels()) == 2
@@ -57,7 +57,7 @@ def test_a_number_sign_before_a_number_is_no_reference(question: str, text: str)
 
 @given(st.one_of(st.text(), st.text("#12a_ ?Cé٢")).filter(str.strip))
 def test_any_question_has_a_plan(question: str) -> None:
-    plan = grow(question)
+    plan = plan_from(question)
     assert [step.parents for step in plan.steps] == [(), (), (2,)]
 
 
@@ -68,8 +68,7 @@ def test_chains_of_both_ways_are_ends_the_best_first() -> None:
         "was the singer of Salt Road born": [scored("sang", 0.9, "Ana")],
         f"{question} Ana": [scored("born", 0.8, "Rome"), scored("died", 0.1, "Oslo")],
     }
-    beams = ricr(grow(question), question, Find(table))
-    beams.planned = False
+    beams = grown(plan_from(question), question, Find(table), planned=False)
     assert ways(beams.ends())[:2] == [[(2, "sang", "Ana"), (3, "born", "Rome")], [(1, "one3", "Town3")]]
     assert [chain.score for chain in beams.ends()] == sorted((chain.score for chain in beams.ends()), reverse=True)
-    assert len(beams.ends()) == BEAM  # of six
+    assert len(beams.ends()) == ChainRecipe().beam  # of six

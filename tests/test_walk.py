@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import zipfile
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -14,9 +15,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gsw_graph.names import normalise
-from gsw_graph.retrieve import graph_cache, linked, name_graph
-from gsw_graph.retrieve.name_graph import CONTAINMENT_WEIGHT, TITLE_WEIGHT, build
-from gsw_graph.retrieve.walk import Seeds, strongest_paths, walk
+from gsw_graph.retrieve.names.cache import files
+from gsw_graph.retrieve.names.graph import CONTAINMENT_WEIGHT, TITLE_WEIGHT, build
+from gsw_graph.retrieve.names.passages import best_passages, best_together, seed
+from gsw_graph.retrieve.names.walk import Seeds, strongest_paths, walk
+from gsw_graph.retrieve.recipes import WalkRecipe
+
+
+def walked(memory, question, near, k, *, trace=False, **constants):
+    """The best passages by a recipe with these constants."""
+    return best_passages(memory, question, near, k, WalkRecipe(**constants), trace=trace)
 
 
 def random_graph(rng, nodes, density=0.3):
@@ -63,7 +71,7 @@ def test_the_walk_with_preferences_is_the_formula_by_dense_matrices(seed):
 @settings(max_examples=50, deadline=None)
 def test_no_weight_is_lost_or_made(seed, nodes, steps):
     rng = np.random.default_rng(seed)
-    weights = walk(random_graph(rng, nodes), random_seeds(rng, nodes), steps=steps)
+    weights = walk(random_graph(rng, nodes), random_seeds(rng, nodes), restart=0.1, steps=steps)
     assert weights.dtype == np.float32
     assert weights.min() >= 0
     assert math.isclose(float(weights.sum(dtype=float)), 1, abs_tol=1e-5)
@@ -108,7 +116,7 @@ def test_the_strongest_path_is_the_best_of_all(seed):
 def test_no_path_leads_to_another_component():
     edges = sparse.csr_array(np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], np.float32))
     seeds = Seeds(np.array([1, 0, 0, 0], np.float32), np.ones(4, np.float32))
-    assert strongest_paths(edges, seeds, [0, 1, 2, 3]) == [[0], [0, 1], [], []]
+    assert strongest_paths(edges, seeds, [0, 1, 2, 3], restart=0.1) == [[0], [0, 1], [], []]
 
 
 ROWS = [
@@ -123,7 +131,7 @@ def test_the_weights_of_a_graph_by_hand():
     built = build(ROWS)
     assert built.passages == ["p0", "p1", "p2", "p3"]
     assert built.names == ["bank of england", "england", "ana", "bank", "the bank of england museum", "ana maria"]
-    graph = built.graph
+    graph = built.matrices
     assert graph.size == 4
     assert graph.frequency.tolist() == [1, 3, 2, 1, 1, 1]
     assert graph.titled.tolist() == [True, False, False, True, False, False]
@@ -145,15 +153,15 @@ def test_the_weights_of_a_graph_by_hand():
 
 def test_a_part_of_a_graph_weighs_as_the_whole_does():
     whole, part = build(ROWS), build(ROWS[:1], total=4, frequency={"bank of england": 1, "england": 3, "ana": 2, "not here": 9})
-    np.testing.assert_array_equal(part.graph.incidence.toarray(), whole.graph.incidence.toarray()[:1, :3])
-    assert part.graph.frequency.tolist() == [1, 3, 2]
+    np.testing.assert_array_equal(part.matrices.incidence.toarray(), whole.matrices.incidence.toarray()[:1, :3])
+    assert part.matrices.frequency.tolist() == [1, 3, 2]
 
 
 def test_an_empty_graph():
     for rows in ([], [("p", [], [])]):
         built = build(rows)
-        assert (built.graph.size, built.names) == (len(rows), [])
-        assert linked.retrieve(built, "Who is Ana?", [("p", 0.5)], 3).passages == [p for p, _, _ in rows]
+        assert (built.matrices.size, built.names) == (len(rows), [])
+        assert walked(built, "Who is Ana?", [("p", 0.5)], 3).passages == [p for p, _, _ in rows]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +179,7 @@ def test_an_empty_graph():
     ],
 )
 def test_containment_by_hand(names, pairs):
-    found = build([("p", names, [None] * len(names))]).graph.containment
+    found = build([("p", names, [None] * len(names))]).matrices.containment
     assert set(zip(*map(list, found.nonzero()), strict=True)) == {*pairs, *((b, a) for a, b in pairs)}
     assert set(found.data.tolist()) <= {np.float32(CONTAINMENT_WEIGHT)}
 
@@ -189,14 +197,13 @@ def random_memory(rng, passages=40):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_neighbourhood_that_covers_everything_weighs_like_the_whole(seed, monkeypatch):
+def test_a_neighbourhood_that_covers_everything_weighs_like_the_whole(seed):
     rng = np.random.default_rng(300 + seed)
     memory, _ = random_memory(rng)
     near = [(p, 0.9 - n / 100) for n, p in enumerate(rng.permutation(memory.passages).tolist())]
     question = "Was Ana North ever at Rock in Bo Hall?"
-    whole = linked.retrieve(memory, question, near, 40, trace=True)
-    monkeypatch.setattr(linked, "WHOLE", 0)
-    part = linked.retrieve(memory, question, near, 40, trace=True)
+    whole = walked(memory, question, near, 40, trace=True)
+    part = walked(memory, question, near, 40, trace=True, whole=0)
     assert part.walked == whole.walked == 40
     assert part.passages == whole.passages
     np.testing.assert_allclose(part.scores, whole.scores, rtol=1e-4)
@@ -209,10 +216,10 @@ def test_a_neighbourhood_that_covers_everything_weighs_like_the_whole(seed, monk
 def test_a_neighbourhood_holds_its_seeds_and_their_surroundings(seed):
     rng = np.random.default_rng(400 + seed)
     memory, near = random_memory(rng, 60)
-    graph = memory.graph
+    graph = memory.matrices
     passages = np.array([memory.passage_numbers[p] for p, _ in near])
     names = rng.choice(len(memory.names), 3, replace=False)
-    part, inside, inner = graph.neighbourhood(passages, names)
+    part, inside, inner = graph.neighbourhood(passages, names, cap=100, limit=2000)
     assert inside[: len(passages)].tolist() == passages.tolist()  # the seeds first, in their order
     assert set(names.tolist()) <= set(inner.tolist())
     with_names = set(np.flatnonzero(graph.incidence[:, names].sum(axis=1)).tolist())
@@ -224,36 +231,29 @@ def test_a_neighbourhood_holds_its_seeds_and_their_surroundings(seed):
     np.testing.assert_array_equal(part.titled, graph.titled[inner])
 
 
-def test_a_neighbourhood_is_bounded(monkeypatch):
+def test_a_neighbourhood_is_bounded():
     rows = [(f"p{n}", ["everywhere", f"only {n}"], [n in (70, 71), False]) for n in range(100)]
     memory = build(rows)
     near, names = np.array([3, 99]), np.array([memory.name_numbers["everywhere"]])
-    monkeypatch.setattr(name_graph, "CAP", 5)
-    _, inside, inner = memory.graph.neighbourhood(near, names)
-    assert inside.tolist() == [3, 99, 70, 71, 0, 1, 2]  # CAP passages of the name: those that it is the title of first
+    _, inside, inner = memory.matrices.neighbourhood(near, names, cap=5, limit=2000)
+    assert inside.tolist() == [3, 99, 70, 71, 0, 1, 2]  # five passages of the name: those that it is the title of first
     assert len(inner) == 8
-    monkeypatch.setattr(name_graph, "LIMIT", 4)
-    _, inside, inner = memory.graph.neighbourhood(near, names)
+    _, inside, inner = memory.matrices.neighbourhood(near, names, cap=5, limit=4)
     assert inside.tolist() == [3, 99, 70, 71]
     assert set(inner.tolist()) == {memory.name_numbers[n] for n in ("everywhere", "only 3", "only 99", "only 70", "only 71")}
 
 
-def test_a_walk_starts_from_all_passages_near_however_many(monkeypatch):
+def test_a_walk_starts_from_all_passages_near_however_many():
     """A long plan has more concrete questions, each with passages near it, than a neighbourhood takes otherwise."""
-    monkeypatch.setattr(name_graph, "LIMIT", 5)
-    monkeypatch.setattr(linked, "WHOLE", 0)
     memory = build([(f"p{n:02}", [f"name {n // 2}"], [False]) for n in range(40)])
     near = [[(f"p{n:02}", 0.9 - n / 100) for n in some] for some in (range(30, 36), range(4, 10), range(20, 26))]
-    found = linked.retrieve_together(memory, [("who?", some) for some in near], 40)
+    found = best_together(memory, [("who?", some) for some in near], 40, WalkRecipe(limit=5, whole=0))
     assert {passage for some in near for passage, _ in some} <= set(found.passages)
 
 
-def test_a_walk_over_a_bounded_neighbourhood_still_names_what_it_found(monkeypatch):
-    monkeypatch.setattr(name_graph, "CAP", 2)
-    monkeypatch.setattr(name_graph, "LIMIT", 6)
+def test_a_walk_over_a_bounded_neighbourhood_still_names_what_it_found():
     memory, near = random_memory(np.random.default_rng(7), 60)
-    monkeypatch.setattr(linked, "WHOLE", 0)
-    found = linked.retrieve(memory, "Ana North or Rock?", near[:3], 10, trace=True)
+    found = walked(memory, "Ana North or Rock?", near[:3], 10, trace=True, cap=2, limit=6, whole=0)
     assert found.walked <= 6
     assert [p for p, _ in near[:3] if p in found.passages]
     assert found.scores == sorted(found.scores, reverse=True)
@@ -262,19 +262,19 @@ def test_a_walk_over_a_bounded_neighbourhood_still_names_what_it_found(monkeypat
         nodes = [n in memory.passage_numbers for n in path]
         assert all(a or b is not None for a, b in itertools.pairwise(nodes))
         for a, b in itertools.pairwise(path):  # each step is an edge
-            number = {**memory.passage_numbers, **{n: i + memory.graph.size for n, i in memory.name_numbers.items()}}
-            assert memory.graph.edges[number[a], number[b]] > 0
+            number = {**memory.passage_numbers, **{n: i + memory.matrices.size for n, i in memory.name_numbers.items()}}
+            assert memory.matrices.edges[number[a], number[b]] > 0
 
 
 def test_without_seeds_nothing_is_found():
     memory, _ = random_memory(np.random.default_rng(1))
-    found = linked.retrieve(memory, "what is this?", [], 5, trace=True)
+    found = walked(memory, "what is this?", [], 5, trace=True)
     assert (found.passages, found.scores, found.mentions, found.paths) == ([], [], [], [])
 
 
 def test_the_seeds_sum_to_one_and_favour_titles():
     memory = build([("p0", ["ana", "bo"], [True, False]), ("p1", ["cy"], [False])])
-    seeds = linked.seed(memory.graph, np.array([0, 1]), np.array([0.8, 0.4], np.float32), np.array([0, 1]))
+    seeds = seed(memory.matrices, np.array([0, 1]), np.array([0.8, 0.4], np.float32), np.array([0, 1]), WalkRecipe())
     assert seeds.weight.sum() == pytest.approx(1)
     assert seeds.preference.tolist()[0] == 1
     assert seeds.preference[1] == pytest.approx(math.exp(-3 * 0.4))
@@ -289,37 +289,38 @@ def test_the_seeds_sum_to_one_and_favour_titles():
 def same(one, two):
     assert (one.passages, one.names) == (two.passages, two.names)
     for part in ("incidence", "containment"):
-        np.testing.assert_array_equal(getattr(one.graph, part).toarray(), getattr(two.graph, part).toarray())
-        assert getattr(one.graph, part).dtype == getattr(two.graph, part).dtype
-    np.testing.assert_array_equal(one.graph.frequency, two.graph.frequency)
-    np.testing.assert_array_equal(one.graph.titled, two.graph.titled)
+        np.testing.assert_array_equal(getattr(one.matrices, part).toarray(), getattr(two.matrices, part).toarray())
+        assert getattr(one.matrices, part).dtype == getattr(two.matrices, part).dtype
+    np.testing.assert_array_equal(one.matrices.frequency, two.matrices.frequency)
+    np.testing.assert_array_equal(one.matrices.titled, two.matrices.titled)
 
 
 @pytest.mark.parametrize("rows", [ROWS, [], [("p", [], [])], [("p", ["東京", "été \u2028x"], [True, False])]])
 def test_a_graph_comes_back_from_disk(tmp_path, rows):
     graph = build(rows)
-    graph_cache.save(graph, tmp_path / "new" / "folder", 7)
-    loaded = graph_cache.load(tmp_path / "new" / "folder", 7)
+    kept = files(tmp_path / "new" / "folder")
+    kept.save(graph, 7)
+    loaded = kept.load(7)
     assert loaded is not None
     same(loaded, graph)
-    assert graph_cache.load(tmp_path / "new" / "folder", 8) is None
+    assert kept.load(8) is None
 
 
 def test_only_the_newest_version_is_kept(tmp_path):
     for version in (7, 8):
-        graph_cache.save(build(ROWS), tmp_path, version)
+        files(tmp_path).save(build(ROWS), version)
     assert [file.name for file in tmp_path.iterdir()] == ["8.npz"]
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
     (tmp_path / "file").write_text("here")
-    graph_cache.save(build(ROWS), tmp_path / "file" / "folder", 1)
-    assert graph_cache.load(tmp_path / "file" / "folder", 1) is None
+    files(tmp_path / "file" / "folder").save(build(ROWS), 1)
+    assert files(tmp_path / "file" / "folder").load(1) is None
 
 
 def test_a_damaged_file_is_ignored_or_right(tmp_path):
     graph = build(ROWS)
-    graph_cache.save(graph, tmp_path, 1)
+    files(tmp_path).save(graph, 1)
     sound = (tmp_path / "1.npz").read_bytes()
     rng = np.random.default_rng(0)
     damaged = [b"", b"PK", b"no numpy", sound[:100], sound[:-1], sound[: len(sound) // 2], sound[1:], sound + b"x", bytes(len(sound))]
@@ -329,7 +330,7 @@ def test_a_damaged_file_is_ignored_or_right(tmp_path):
     ignored = 0
     for data in damaged:
         (tmp_path / "1.npz").write_bytes(data)
-        loaded = graph_cache.load(tmp_path, 1)
+        loaded = files(tmp_path).load(1)
         if loaded is None:
             ignored += 1
         else:
@@ -337,10 +338,9 @@ def test_a_damaged_file_is_ignored_or_right(tmp_path):
     assert ignored > 200
 
 
-def test_another_format_is_ignored(tmp_path, monkeypatch):
-    graph_cache.save(build(ROWS), tmp_path, 1)
-    monkeypatch.setattr(graph_cache, "_FORMAT", "another")
-    assert graph_cache.load(tmp_path, 1) is None
+def test_another_format_is_ignored(tmp_path):
+    files(tmp_path).save(build(ROWS), 1)
+    assert replace(files(tmp_path), form="another").load(1) is None
 
 
 class Explosive:
@@ -349,12 +349,12 @@ class Explosive:
 
 
 def test_no_pickle_is_run(tmp_path):
-    graph_cache.save(build(ROWS), tmp_path, 1)
+    files(tmp_path).save(build(ROWS), 1)
     parts = dict(np.load(tmp_path / "1.npz"))
     for name in parts:
         with (tmp_path / "1.npz").open("wb") as file:
             np.savez(file, **{**parts, name: np.array([Explosive()], dtype=object)})
-        assert graph_cache.load(tmp_path, 1) is None
+        assert files(tmp_path).load(1) is None
     with zipfile.ZipFile(tmp_path / "1.npz", "w") as archive:
         archive.writestr("format", "no array")
-    assert graph_cache.load(tmp_path, 1) is None
+    assert files(tmp_path).load(1) is None

@@ -18,6 +18,7 @@ from gsw_graph.evaluate.journal import Journal, Row
 from gsw_graph.evaluate.plans import Plans, follows_plans
 from gsw_graph.evaluate.plans import plans as plans_of
 from gsw_graph.evaluate.questions import Question, QuestionSet, read_questions
+from gsw_graph.evaluate.settings import known
 from gsw_graph.evaluate.variants import Variant
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ def evaluate(
         plans = plans_of(plans, questions)
     if plans.kind == "model" and not (llm and settings.llm):
         raise InputError("there is no language model to make plans", hint="Name one in GSWGRAPH_LLM, or use other plans")
-    model = llm and settings.llm is not None and (answer or (plans.kind == "model" and bool(followers)))
+    asking = [variant.name for variant in variants if "llm" in known(variant.strategy).needs]
+    if asking and not (llm and settings.llm):
+        raise InputError(f"there is no language model, which {', '.join(asking)} needs", hint="Name one in GSWGRAPH_LLM, or use other strategies")
+    model = llm and settings.llm is not None and (answer or bool(asking) or (plans.kind == "model" and bool(followers)))
     status = memory.status()
     if not status.nodes.get("Passage"):
         raise InputError("the memory is empty", where=public(status.memory), hint="Load the corpus first: gswgraph load PATH")

@@ -95,8 +95,8 @@ def _check_askable(memory: Memory, questions: QuestionSet, strategy: str, metric
         raise InputError(f"there is no {metric} among {options['k']} passages", hint=f"Ask for more: -k {at}")
     model = options.get("llm", True) and memory.settings.llm
     of = known(strategy)
-    chains = "answer" in of.gives and ("pairs" in of.needs or options.get("plans") not in (None, "none"))
-    if not at and not (options.get("answer", True) and (model or chains)):
+    planned = "pairs" in of.needs or not of.follows_plan or options.get("plans") not in (None, "none")
+    if not at and not (options.get("answer", True) and (model or ("answer" in of.gives and planned))):
         raise InputError(f"nothing is answered, so there is no {metric}", hint="Tune for recall@5, or a strategy that answers: ricr, fusion with plans")
     if (number := sum(one.answerable and bool(one.gold if at else one.answers) for one in questions.questions)) < folds:
         raise InputError(f"{number} questions that have {metric} cannot be dealt into {folds} folds", hint="Give more questions, or fewer folds")

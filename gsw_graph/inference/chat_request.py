@@ -13,8 +13,9 @@ T = TypeVar("T")
 class Request:
     """One question to a language model.
 
-    stage: `extract`, `mend`, `plan` or `answer`, for the ledger and as the name of the schema. messages: each with `role` (`system`, `user`, `assistant`)
-    and `content`. schema: the JSON schema of the reply; without one the reply is text. document: the source it is about, for the ledger.
+    stage: `extract`, `mend`, `plan`, `answer` or a strategy's own, for the ledger and as the name of the schema. messages: each with `role` (`system`,
+    `user`, `assistant`) and `content`. schema: the JSON schema of the reply; without one the reply is text. document: the source it is about, for the
+    ledger.
     """
 
     stage: str

@@ -1,7 +1,7 @@
 """Every constant that a strategy runs with and that `gswgraph eval` can vary, as frozen records: a strategy is given one and reads nothing else.
 
-A record within a record is a part of its strategy: `walk.restart` of `linked`, `chains.beam` of `fusion`. Numbers are not below 0; those named in `least`
-have a bound of their own. docs/evaluation.md shows how they are set, docs/lab/ how they were chosen.
+A record within a record is a part of its strategy: `walk.restart` of `linked`, `chains.beam` of `fusion`. docs/evaluation.md shows how they are set; linked.md,
+ricr.md and proprag.md beside it how they were chosen.
 """
 
 from __future__ import annotations
@@ -10,27 +10,32 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gsw_graph.errors import InputError
+from gsw_graph.retrieve.chains.chain_score import CHAIN_SCORES
 
 
-def _least(value: Any, least: int = 1) -> Any:
-    """A field with its default and the least that it can be."""
-    return field(default=value, metadata={"least": least})
+def count(default: int) -> Any:
+    """A field that is 1 at least."""
+    return field(default=default, metadata={"least": 1})
 
 
-class _Checked:
-    """A record whose numbers are checked when it is made. Raises InputError."""
+class Recipe:
+    """A record of constants, checked when it is made: heirs are frozen dataclasses. metadata of a field: `least`, where that is not 0, or `among`, names that
+    there are. Raises InputError."""
 
     __slots__ = ()
 
     def __post_init__(self) -> None:
         for one in fields(self):  # type: ignore[arg-type]  # every heir is a dataclass
             value, least = getattr(self, one.name), one.metadata.get("least", 0)
-            if isinstance(value, int | float) and least is not None and not least <= value < float("inf"):
+            if isinstance(value, int | float) and not least <= value < float("inf"):
                 raise InputError(f"{one.name} cannot be {value!r}", hint=f"Give a number of at least {least}")
+            among = one.metadata.get("among")
+            if among is not None and value not in among:
+                raise InputError(f"{one.name} cannot be {value!r}", hint=f"Use one of {', '.join(among)}")
 
 
 @dataclass(frozen=True, slots=True)
-class WalkRecipe(_Checked):
+class WalkRecipe(Recipe):
     """The walk over names and passages that `linked` is, and that others take a part of; docs/linked.md.
 
     Seeds. nearest: passages of the vector index that seed the walk and steer it. best: of them, those whose names are seeds too. sharpness: of the softmax
@@ -38,10 +43,10 @@ class WalkRecipe(_Checked):
     passages have 1. title_bonus: factor for a name of the question that is the title of a passage.
     Walk. preference: exponent of its preference for passages near the question. restart: share that goes back to the seeds at each of `steps`.
     Size. whole: passages up to which it goes over the whole graph; above, over a neighbourhood of `limit` passages, `cap` of one name, which from there on
-    is faster. scan: documents of a very common name that are looked at where the neighbourhood is fetched by a query.
+    is faster.
     """
 
-    nearest: int = _least(100)
+    nearest: int = count(100)
     best: int = 3
     sharpness: float = 20.0
     passage_mass: float = 0.2
@@ -49,47 +54,47 @@ class WalkRecipe(_Checked):
     title_bonus: float = 3.0
     preference: float = 3.0
     restart: float = 0.1
-    steps: int = _least(15)
+    steps: int = count(15)
     whole: int = 500
-    cap: int = _least(100)
-    limit: int = _least(2000)
-    scan: int = _least(500)
+    cap: int = count(100)
+    limit: int = count(2000)
 
 
 @dataclass(frozen=True, slots=True)
-class LinkedRecipe(_Checked):
-    """Of `linked`: its walk."""
+class LinkedRecipe(Recipe):
+    """Of `linked`: its walk. scan: documents of a very common name that are looked at where the neighbourhood is fetched by a query."""
 
     walk: WalkRecipe = field(default_factory=WalkRecipe)
+    scan: int = count(500)
 
 
 @dataclass(frozen=True, slots=True)
-class ChainRecipe(_Checked):
+class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
     Candidates of a concrete question. pairs: nearest of the vector index. entities: of the full-text index. common: passages in which a name stands that
     still brings its pairs. reranked: candidates that a reranker reads.
-    Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a chain from its hops (`panini_code`, `geometric`).
+    Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a chain from its hops, one of CHAIN_SCORES.
     Passages. sharpness: of the softmax over chain scores. walk_weight: of the walk where the chains have 1 together. walked: passages that it adds.
     walked_from: chains of each end whose concrete questions it starts from, as the best may have gone astray.
     """
 
-    pairs: int = _least(30)
-    entities: int = _least(5)
+    pairs: int = count(30)
+    entities: int = count(5)
     common: int = 30
-    reranked: int = _least(30)
-    beam: int = _least(5)
-    candidates: int = _least(15)
-    score: str = "panini_code"
+    reranked: int = count(30)
+    beam: int = count(5)
+    candidates: int = count(15)
+    score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
     sharpness: float = 20.0
     walk_weight: float = 4.0
-    walked: int = _least(30)
-    walked_from: int = _least(2)
+    walked: int = count(30)
+    walked_from: int = count(2)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
 
 
 @dataclass(frozen=True, slots=True)
-class FusionRecipe(_Checked):
+class FusionRecipe(Recipe):
     """Walks and chains together; docs/proprag.md.
 
     Without a plan, two walks. best: passages of the first whose pairs are looked at. bridges: answers that the second goes over. least: weight of an answer
@@ -99,15 +104,15 @@ class FusionRecipe(_Checked):
     offered: passages of the walk whose pairs become candidates. walked: passages whose weight is looked at; what is beyond counts as nothing.
     """
 
-    best: int = _least(3)
+    best: int = count(3)
     bridges: int = 2
     least: float = 0.7
     ask: float = 0.75
-    nearest: int = _least(30)
+    nearest: int = count(30)
     sharpness: float = 10.0
     walk_weight: float = 2.0
     offered: int = 3
-    walked: int = _least(200)
+    walked: int = count(200)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     chains: ChainRecipe = field(
         default_factory=lambda: ChainRecipe(walked_from=1)
@@ -115,7 +120,7 @@ class FusionRecipe(_Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeWeights(_Checked):
+class EdgeWeights(Recipe):
     """What an edge of the graph of propositions weighs. clique: between two concepts, for each proposition that mentions both. containment: between a passage
     and a concept that its propositions mention. synonymy: times the cosine, between two concepts of similar names; added to the clique's."""
 
@@ -125,7 +130,7 @@ class EdgeWeights(_Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class PropositionRecipe(_Checked):
+class PropositionRecipe(Recipe):
     """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210); where the paper has another value, it is in brackets.
 
     Graph. weights: of the edges; the code's cliques and synonyms are parallel edges and weigh twice (the paper gives none).
@@ -144,17 +149,17 @@ class PropositionRecipe(_Checked):
     weights: EdgeWeights = field(
         default_factory=lambda: EdgeWeights(clique=2.0, containment=1.0, synonymy=2.0)
     )
-    propositions: int = _least(20)
+    propositions: int = count(20)
     entities: int = 40
     passage_weight: float = 0.05
     damping: float = 0.75
-    focus: int = _least(50)
+    focus: int = count(50)
     focus_passage_weight: float = 0.05
     focus_damping: float = 0.45
-    width: int = _least(4)
-    length: int = _least(3)
+    width: int = count(4)
+    length: int = count(3)
     jumps: int = 3
-    coherence: float = _least(-1.0, -1)
+    coherence: float = field(default=-1.0, metadata={"least": -1})
     exact: int = 40
     one_order: bool = True
     paths: int = 5
@@ -164,11 +169,11 @@ class PropositionRecipe(_Checked):
     title_bonus: float = 3.0
     names: bool = False
     preference: float = 0.0
-    nearest: int = _least(100)
-    steps: int = _least(200)
+    nearest: int = count(100)
+    steps: int = count(200)
     whole: int = 30_000
-    cap: int = _least(100)
-    limit: int = _least(20_000)
+    cap: int = count(100)
+    limit: int = count(20_000)
 
 
 CODE = PropositionRecipe()

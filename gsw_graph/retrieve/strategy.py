@@ -51,7 +51,7 @@ class Retrieved:
 
     passages: best first. beams: its chains, where it grows them, and cited: their passages by id. draft: an answer of its own, with its own evidence; without
     one the answer is read off the chains, or worded by the language model from what was found. ran: the strategy that ran, where it was not the one asked
-    for. note: what a user should know of how it went.
+    for. note: what could not be done on the way, as where the language model gave no reply that could be used; `eval` counts it as a failure.
     """
 
     passages: list[RankedPassage]
@@ -75,8 +75,9 @@ class Strategy(Generic[RecipeT]):
     """A way to find what answers a question.
 
     name: of `--strategy`. help: one line. run: finds; it may search, call the language model of the context, search again, and bring its own answer.
-    recipe: its constants; recipes: others of them by name. follows_plan: a plan can be given, and where a language model is set one is made for it.
-    makes_plan: it takes the question apart itself. needs: what it cannot run without. gives: what comes back. confidence: how sure its chains are.
+    recipe: its constants; recipes: its own and others by name, where they have names. follows_plan: a plan can be given, and where a language model is set
+    one is made for it. makes_plan: none is, as it takes the question apart itself. needs: what it cannot run without. gives: what comes back. confidence: how
+    sure its chains are.
     """
 
     name: str

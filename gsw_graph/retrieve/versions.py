@@ -71,9 +71,9 @@ class Files(Generic[T]):
 
 
 class Versions(Generic[T]):
-    """The value of the last version asked for. make: reads it from the memory; gets an earlier version, if there is one."""
+    """The value of the last version asked for. make: reads it from the memory; it can ask for an earlier version, None where there is none."""
 
-    def __init__(self, reader: Reader, files: Files[T], make: Callable[[T | None], T]) -> None:
+    def __init__(self, reader: Reader, files: Files[T], make: Callable[[Callable[[], T | None]], T]) -> None:
         self._reader, self._files, self._make = reader, files, make
         self._last: tuple[int, T] | None = None
 
@@ -85,7 +85,7 @@ class Versions(Generic[T]):
         for _ in range(_TRIES):
             if value is not None:
                 break
-            made = self._make(self._last[1] if self._last else self._files.any_version())
+            made = self._make(self._earlier)
             now = self._reader.size()[0]
             if now == version:
                 value = made
@@ -95,6 +95,9 @@ class Versions(Generic[T]):
             return made  # somebody writes all the time: good for this question, not to be kept
         self._last = version, value
         return value
+
+    def _earlier(self) -> T | None:
+        return self._last[1] if self._last else self._files.any_version()
 
 
 def packed(texts: Sequence[str]) -> NDArray[np.uint8]:

@@ -62,12 +62,9 @@ class CandidateSearch:
         self, question: str, asked: Sequence[ConcreteQuestion], offered: Mapping[str, list[str]]
     ) -> Candidates:
         """What the graph has, scored. offered: passages whose pairs are candidates of a concrete question too."""
-        context, recipe, vectors = self._context, self._recipe, self._vectors(question, asked)
-        with context.clock("database"):
-            questions = [_hop_question(one, vectors[one.text], offered.get(one.text, [])) for one in asked]
-            limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
-            found = hop(context.reader, questions, **limits)
-        with context.clock("rerank"):
+        vectors = self._vectors(question, asked)
+        found = self._hop(asked, vectors, offered)
+        with self._context.clock("rerank"):
             ranked = [
                 _ranked(one, candidates, found, vectors[question], vectors)
                 for one, candidates in zip(asked, found.candidates, strict=True)
@@ -75,8 +72,17 @@ class CandidateSearch:
             return (
                 ranked
                 if self._reranker is None
-                else _reranked(self._reranker, asked, ranked, recipe.reranked)
+                else _reranked(self._reranker, asked, ranked, self._recipe.reranked)
             )
+
+    def _hop(
+        self, asked: Sequence[ConcreteQuestion], vectors: Vectors, offered: Mapping[str, list[str]]
+    ) -> HopResult:
+        recipe = self._recipe
+        limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
+        with self._context.clock("database"):
+            questions = [_hop_question(one, vectors[one.text], offered.get(one.text, [])) for one in asked]
+            return hop(self._context.reader, questions, **limits)
 
 
 def _hop_question(one: ConcreteQuestion, vector: NDArray[np.float32], passages: list[str]) -> HopQuestion:

@@ -9,16 +9,17 @@ from gsw_graph.retrieve.names.linking import mentions
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.recipes import WalkRecipe
+    from gsw_graph.retrieve.recipes import LinkedRecipe
 
 
-def fetch(context: Context, question: str, recipe: WalkRecipe) -> tuple[NameGraph, list[tuple[str, float]]]:
+def fetch(context: Context, question: str, recipe: LinkedRecipe) -> tuple[NameGraph, list[tuple[str, float]]]:
     """The part of the graph that the walk needs, and the passages near the question with their cosine."""
     embedding = context.vector(question).tolist()
     keys = list({mention.key for mention in mentions(question)})
+    walk = recipe.walk
     with context.clock("database"):
         rows = context.reader.neighbourhood(
-            embedding, keys, near=recipe.nearest, best=recipe.best, cap=recipe.cap, scan=recipe.scan
+            embedding, keys, near=walk.nearest, best=walk.best, cap=walk.cap, scan=recipe.scan
         )
     frequency = {name: count for row in rows for name, count in zip(row.names, row.frequencies, strict=True)}
     total = context.names.size

@@ -64,8 +64,8 @@ class PropositionGraphs:
             )
         return self._walk_graphs[key]
 
-    def _read(self, before: Compared | None) -> Compared:
-        return compared(build(self._rows()), self._encode, before)
+    def _read(self, before: Callable[[], Compared | None]) -> Compared:
+        return compared(build(self._rows()), self._encode, before())
 
     def _rows(self) -> Iterator[PassagePropositions]:
         for passage, *lists in self._reader.proposition_graph():

@@ -24,7 +24,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
             near, graph = nearest.passages[0], context.names.of(nearest.version)
         over = "whole graph" if graph.matrices.size <= recipe.walk.whole else "neighbourhood"
     else:
-        graph, near = neighbourhood.fetch(context, query.question, recipe.walk)
+        graph, near = neighbourhood.fetch(context, query.question, recipe)
         over = "neighbourhood by query"
     with context.clock("rank"):
         found = best_passages(

@@ -1,0 +1,288 @@
+"""Settings of an evaluation: which there are, what they can be, and that they reach the strategy that is asked and no other."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields, replace
+from threading import Barrier
+
+import pytest
+from evaluate_fakes import FakeMemory, questions, record
+
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate import Variant, evaluate, run
+from gsw_graph.evaluate.settings import current, names, parse_value, with_settings
+from gsw_graph.evaluate.variants import variants
+from gsw_graph.retrieve.names import cache as name_cache
+from gsw_graph.retrieve.names import graph as name_graph
+from gsw_graph.retrieve.names.passages import best_passages
+from gsw_graph.retrieve.propositions import cache as proposition_cache
+from gsw_graph.retrieve.propositions import synonyms
+from gsw_graph.retrieve.recipes import (
+    LINKED,
+    PAPER,
+    QUICK,
+    ChainRecipe,
+    EdgeWeights,
+    FusionRecipe,
+    LinkedRecipe,
+    PropositionRecipe,
+    WalkRecipe,
+)
+from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
+
+SETTINGS = [(strategy, name) for strategy in STRATEGIES for name in names(strategy)]
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(run, "WARM", 0.0)
+
+
+# Which settings there are
+
+
+def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
+    walk = [f"walk.{one.name}" for one in fields(WalkRecipe)]
+    chains = [one.name for one in fields(ChainRecipe) if one.name != "walk"] + walk
+    assert names("linked") == [*walk, "scan"]
+    assert names("ricr") == chains
+    own = [one.name for one in fields(FusionRecipe) if one.name not in ("walk", "chains")]
+    assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]
+    weights = [f"weights.{one.name}" for one in fields(EdgeWeights)]
+    assert names("proprag") == ["recipe", *weights, *(one.name for one in fields(PropositionRecipe) if one.name != "weights")]
+    assert names("auto") == names("dense") == names("bm25") == []
+
+
+@pytest.mark.parametrize(("strategy", "name"), SETTINGS)
+def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
+    """Of the text that says it: so that there is none that `eval` cannot set."""
+    present = current(strategy, name)
+    if isinstance(present, str):
+        other = {"recipe": "paper", "score": "geometric"}[name.rpartition(".")[2]]
+    else:
+        other = not present if isinstance(present, bool) else present + 1
+    variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})
+    assert variant.name == f"{strategy} [{name}={other}]"
+    changed = variant.made()
+    if name == "recipe":
+        assert changed.recipe == PAPER
+        return
+    changed_now = {one for one in names(strategy) if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)}
+    assert changed_now == {name}
+    assert value(changed.recipe, name) == other
+    assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], "and the rest is as it was"
+
+
+def value(recipe, name):
+    for part in name.split("."):
+        recipe = getattr(recipe, part)
+    return recipe
+
+
+def test_records_within_records_are_set_together_with_those_around_them():
+    made = with_settings("fusion", {"chains.walk.steps": 3, "walk.steps": 4, "chains.beam": 2, "best": 1}).recipe
+    usual = FusionRecipe()
+    chains = replace(usual.chains, beam=2, walk=WalkRecipe(steps=3))
+    assert made == replace(usual, best=1, walk=WalkRecipe(steps=4), chains=chains)
+    assert (made.chains.walked_from, ChainRecipe().walked_from) == (1, 2), "what is its own within another record stays"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name", "value", "message"),
+    [
+        ("linked", "walk.nothing", 1, r"linked has no setting 'walk\.nothing'.*It has walk\.nearest, "),
+        ("linked", "walk", 1, "no setting"),
+        ("linked", "restart", 1, "no setting"),
+        ("linked", "walk.restart.x", 1, "no setting"),
+        ("linked", "walk.", 1, "no setting"),
+        ("linked", ".walk.restart", 1, "no setting"),
+        ("linked", "", 1, "no setting"),
+        ("linked", "walk.RESTART", 1, "no setting"),
+        ("linked", "walk.__class__", 1, "no setting"),
+        ("linked", "os.path.sep", 1, "no setting"),
+        ("linked", "recipe", "paper", "no setting"),
+        ("linked", "width", 3, "no setting"),
+        ("linked", "title_weight", 1.0, "no setting"),  # it went into graphs that are kept on disk
+        ("proprag", "weights", 1, "no setting"),
+        ("proprag", "neighbours", 5, "no setting"),  # and so did this
+        ("ricr", "walk.scan", 5, "no setting"),  # chains are walked from in memories that the client holds
+        ("fusion", "chains.walk.scan", 5, "no setting"),
+        ("auto", "walk.restart", 0.1, "auto has no setting.*It has none"),
+        ("magic", "walk.restart", 0.1, "no strategy 'magic'.*auto, linked"),
+        ("linked", "walk.steps", 1.5, "cannot be 1.5.*a whole number"),
+        ("linked", "walk.steps", True, "cannot be True"),
+        ("linked", "walk.steps", "3", "cannot be '3'"),
+        ("linked", "walk.restart", "x", "cannot be 'x'.*a number"),
+        ("linked", "walk.restart", None, "cannot be None"),
+        ("linked", "walk.restart", float("nan"), "cannot be nan.*finite"),
+        ("linked", "walk.restart", float("inf"), "cannot be inf.*finite"),
+        ("linked", "walk.restart", -0.1, "cannot be -0.1.*at least 0"),
+        ("linked", "walk.steps", 0, "cannot be 0.*at least 1"),
+        ("fusion", "chains.walk.nearest", 0, "cannot be 0.*at least 1"),
+        ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
+        ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
+        ("ricr", "score", 1, "cannot be 1.*a text"),
+        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick, linked"),
+        ("proprag", "recipe", 1, "cannot be 1"),
+        ("proprag", "width", 2.5, "cannot be 2.5"),
+        ("proprag", "width", 0, "cannot be 0.*at least 1"),
+        ("proprag", "names", 1, "cannot be 1.*true or false"),
+        ("proprag", "coherence", -1.5, "cannot be -1.5.*at least -1"),
+        ("proprag", "weights.clique", -1.0, "cannot be -1.0.*at least 0"),
+    ],
+)
+def test_settings_that_there_are_not(strategy, name, value, message):
+    with pytest.raises(InputError, match=message):
+        Variant(strategy, {name: value})
+
+
+def test_bounds_are_where_a_strategy_still_runs():
+    for strategy, settings in {
+        "linked": {"walk.best": 0, "walk.restart": 0, "walk.whole": 0, "walk.steps": 1},
+        "fusion": {"bridges": 0, "offered": 0, "ask": 0.0},
+        "proprag": {"coherence": -1, "exact": 0, "jumps": 0, "entities": 0},
+    }.items():
+        made = Variant(strategy, settings).made().recipe
+        assert {name: value(made, name) for name in settings} == settings
+
+
+@pytest.mark.parametrize("made", [lambda: WalkRecipe(steps=0), lambda: EdgeWeights(clique=float("nan")), lambda: ChainRecipe(score="no"), lambda: replace(PAPER, width=-1)])
+def test_a_recipe_that_cannot_be_is_not_made(made):
+    with pytest.raises(InputError, match="cannot be"):
+        made()
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "form"),
+    [("names", name_graph, name_cache.FORM), ("propositions", synonyms, proposition_cache.FORM)],
+)
+def test_kept_graphs_tell_with_which_constants_they_were_made(name, there, form):
+    """So that those which cannot be set for an evaluation can be changed in the source."""
+    known = [value for name, value in vars(there).items() if name.isupper() and not name.startswith("_") and type(value) in (int, float)]
+    assert len(known) >= {"names": 2, "propositions": 4}[name]
+    assert form.split()[1:] == [str(value) for value in known]
+
+
+# Read from text
+
+
+@pytest.mark.parametrize(
+    ("text", "recipe"),
+    [
+        ("proprag", QUICK),
+        ("proprag[recipe=paper]", PAPER),
+        ("proprag[width=5]", replace(QUICK, width=5)),
+        ("proprag [ width=5, recipe=paper,names=true , damping=1 ]", replace(PAPER, width=5, names=True, damping=1.0)),
+        ("proprag[recipe=code,weights.clique=3]", replace(QUICK, exact=40, weights=EdgeWeights(3.0, 1.0, 2.0))),
+        ("proprag-linked", LINKED),
+        ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
+        ("linked[walk.steps=3,scan=7]", LinkedRecipe(WalkRecipe(steps=3), scan=7)),
+        ("ricr[score=geometric]", ChainRecipe(score="geometric")),
+    ],
+)
+def test_a_strategy_runs_with_the_recipe_of_its_variant(monkeypatch, text, recipe):
+    seen = []
+    (variant,) = variants(text)
+    usual = STRATEGIES[variant.strategy]
+    monkeypatch.setitem(STRATEGIES, usual.name, replace(usual, run=lambda context, query, recipe: seen.append(recipe)))
+    variant.made()(None, None)
+    STRATEGIES[usual.name](None, None)
+    assert seen == [recipe, usual.recipe], "and without it with its own"
+
+
+def test_variants_are_read_from_text():
+    found = variants("linked, proprag[recipe=paper,width=5] ,fusion[best=4,chains.beam=2],dense")
+    assert [variant.name for variant in found] == ["linked", "proprag [recipe=paper, width=5]", "fusion [best=4, chains.beam=2]", "dense"]
+    assert [one.name for one in variants(found[1].name)] == [found[1].name]
+    for text, message in (
+        ("magic", "no strategy 'magic'"),
+        ("linked,", "no strategy ''"),
+        ("magic[width=5]", "no strategy 'magic'"),
+        ("linked[walk.steps=3", "is no strategy with settings"),
+        ("linked[walk.steps=3]]x", "is no strategy with settings"),
+        ("linked[]", "is no strategy with settings"),
+        ("linked[walk.steps]", "is no strategy with settings"),
+        ("linked[walk.steps=3,walk.steps=4]", "is no strategy with settings"),
+        ("linked[walk.steps=x]", "cannot be 'x'"),
+        ("linked[walk.steps=0]", "cannot be 0"),
+        ("dense[k=1]", "dense has no setting 'k'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            variants(text)
+
+
+def test_values_have_the_type_of_the_setting():
+    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "names": ("TRUE", True), "recipe": ("code", "code")}
+    assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
+    assert parse_value("ricr", "score", "geometric") == "geometric"
+    assert (current("linked", "walk.steps"), current("proprag", "width"), current("proprag-linked", "recipe")) == (15, QUICK.width, "linked")
+    for name, text in (("steps", "4.5"), ("damping", "x"), ("names", "1")):
+        with pytest.raises(InputError, match="cannot be"):
+            parse_value("proprag", name, text)
+
+
+def test_the_recipe_of_a_strategy_is_among_those_that_have_names():
+    for one in STRATEGIES.values():
+        assert not one.recipes or one.recipe in one.recipes.values()
+
+
+# They reach who is asked, and nobody else
+
+
+def test_a_variant_is_asked_with_its_settings_and_no_other_is():
+    seen = []
+    memory = FakeMemory(lambda question, strategy: seen.append((memory.recipe.walk.restart, memory.recipe.walk.steps)) or [1])
+    found = evaluate(memory, questions(record("a", 1)), ["linked", Variant("linked", {"walk.restart": 0.3, "walk.steps": 4})])
+    assert seen == [(0.1, 15), (0.3, 4)] * 2  # warming, then asking
+    assert list(found.strategies) == ["linked", "linked [walk.restart=0.3, walk.steps=4]"]
+    assert found.settings["strategies"][1]["settings"] == {"walk.restart": 0.3, "walk.steps": 4}
+
+
+@dataclass(frozen=True)
+class Outer:
+    walk: WalkRecipe = field(default_factory=WalkRecipe)
+    word: str = ""
+
+
+def test_two_evaluations_at_once_do_not_see_each_others_settings(monkeypatch):
+    """Each waits for the other thread when it is about to ask, and between two walks: what was set for the whole process would be seen by both."""
+    rows = [(f"p{n}", [f"name {n}", f"name {n * 7 % 40}", f"name {n // 3}"], [True, False, False]) for n in range(40)]
+    graph = name_graph.build(rows)
+    near = [(f"p{n * 11 % 40}", 0.9 - n / 50) for n in range(20)]
+    together: Barrier | None = None
+
+    def meet():
+        if together is not None:
+            together.wait(timeout=30)
+
+    def walk(context, query, recipe):
+        before = best_passages(graph, query.question, near, query.k, recipe.walk)
+        meet()
+        found = best_passages(graph, query.question, near, query.k, recipe.walk)
+        assert found == before
+        return Retrieved([(passage, round(score, 6)) for passage, score in zip(found.passages, found.scores, strict=True)], note=recipe.word)
+
+    monkeypatch.setitem(STRATEGIES, "walker", Strategy("walker", "Walks.", walk, Outer()))
+
+    class Walking(FakeMemory):
+        def ask(self, question, *, strategy, **options):
+            meet()
+            found = strategy(None, Query(question, k=40))
+            self.seen.append((found.note, found.passages))
+            return super().ask(question, strategy=strategy, **options)
+
+    def measured(settings):
+        memory = Walking(lambda question, strategy: [1])
+        memory.seen = []
+        evaluate(memory, questions(*(record(f"name {n} and name {n * 3 % 40}", 1) for n in range(8))), [Variant("walker", settings)])
+        return memory.seen
+
+    both = [{"walk.restart": 0.5, "walk.steps": 3, "word": "one"}, {"walk.restart": 0.05, "walk.linked_mass": 1.0, "walk.best": 0, "word": "other"}]
+    alone = [measured(settings) for settings in both]
+    assert all(one != other for one, other in zip(*alone, strict=True)), "the settings matter"
+    together = Barrier(2)
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(measured, both)) == alone
+    assert STRATEGIES["walker"].recipe == Outer()

@@ -1,0 +1,146 @@
+"""The table of strategies: README and help say what the records say, the records say what is true, and every constant of a recipe reaches who uses it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import fakes
+import numpy as np
+import pytest
+import samples
+from click.testing import CliRunner
+from contract import by_query
+from numpy.typing import NDArray
+
+from gsw_graph.asking import prepared
+from gsw_graph.cli import main
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate.settings import names, with_settings
+from gsw_graph.inference.embedder import Embedder
+from gsw_graph.memory import Memory
+from gsw_graph.results import Answer
+from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategy import Strategy
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+@pytest.fixture(scope="module")
+def sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    copy = tmp_path_factory.mktemp("strategies")
+    shutil.copytree(sample_folder, copy / "memory")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+        with Memory.open(settings=Settings(memory=str(copy / "memory"))) as memory:
+            yield memory
+
+
+# What the table says
+
+
+def test_each_stands_under_its_name_with_one_line() -> None:
+    for name, one in STRATEGIES.items():
+        assert one.name == name
+        assert one.help
+        assert "\n" not in one.help
+        assert "passages" in one.gives
+
+
+def test_the_table_of_readme_is_that_of_the_records() -> None:
+    section = README.read_text("utf-8").split("\n## Strategies\n")[1].split("\n\n")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| `") and "--strategy" not in line]
+    expected = [f"| `{one.name}`{' (default)' if one.name == 'auto' else ''} | {one.help} |" for one in STRATEGIES.values()]
+    assert rows == expected
+
+
+def test_help_lists_them() -> None:
+    shown = CliRunner().invoke(main, ["ask", "--help"]).stdout.split("\nStrategies:\n")[1]
+    found = {name: "".join(text.split()) for name, text in re.findall(r"^  (\S+) +(.*(?:\n {4,}.*)*)", shown, re.MULTILINE)}
+    assert found == {one.name: one.help.replace(" ", "") for one in STRATEGIES.values()}
+
+
+def test_a_name_that_there_is_not_is_answered_by_those_there_are() -> None:
+    with pytest.raises(InputError, match=f"there is no strategy 'magic'.*{', '.join(STRATEGIES)}"):
+        prepared("Who?", "magic")
+    for one in STRATEGIES.values():
+        if one.follows_plan:
+            assert prepared("Who?", one.name, plan=["Who?"])[0] is one
+        else:
+            with pytest.raises(InputError, match=f"{one.name} does not follow a plan.*ricr or fusion"):
+                prepared("Who?", one.name, plan=["Who?"])
+
+
+def asked(memory: Memory, strategy: Strategy[Any]) -> Iterator[Answer]:
+    """A question asked by a strategy in every way: with a plan and without, of a memory that the client holds and of one too large for it."""
+    for plan in [None, samples.PLAN] if strategy.follows_plan else [None]:
+        for one in (memory, by_query(memory)):
+            if one is memory or "propositions" not in strategy.needs:  # PropRAG refuses the other
+                one._reranker = memory._reranker
+                yield one.ask(samples.QUESTION, strategy=strategy, plan=plan, k=3, trace=True, llm=False, keep=False)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_they_give_what_they_say(sample: Memory, name: str) -> None:
+    found = list(asked(sample, STRATEGIES[name]))
+    assert all(answer.passages for answer in found)
+    assert any(answer.chains for answer in found) == ("chains" in STRATEGIES[name].gives)
+    assert any(answer.answer for answer in found) == ("answer" in STRATEGIES[name].gives)
+    assert all((answer.trace is None) == (name in ("dense", "bm25")) for answer in found), "where there is something to tell"
+
+
+# What becomes of constants
+
+
+def recorded(recipe: Any, seen: set[str], path: str = "") -> Any:
+    """The same recipe, which notes in `seen` what of it is read, of records within it too; to be compared or kept by is no reading."""
+    values = {one.name: getattr(recipe, one.name) for one in fields(recipe)}
+    values = {name: recorded(value, seen, f"{path}{name}.") if is_dataclass(value) else value for name, value in values.items()}
+
+    def read(self: Any, name: str) -> Any:
+        if name not in values:
+            return object.__getattribute__(self, name)
+        seen.add(path + name)
+        return values[name]
+
+    noting = {"__slots__": (), "__getattribute__": read, "__eq__": lambda self, other: self is other, "__hash__": lambda self: hash(recipe)}
+    return object.__new__(type(type(recipe).__name__, (type(recipe),), noting))
+
+
+class First:
+    """A reranker for which all pairs are the same."""
+
+    name = "first"
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        return np.full(len(pairs), 0.5, np.float32)
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if names(name)])
+def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
+    """A setting of `eval` that nobody reads would seem to make no difference."""
+    usual, seen = STRATEGIES[name], set[str]()
+    sizes = {setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole"}  # a small memory is one of many passages then
+    for strategy in (usual, with_settings(name, sizes)):
+        for reranker in (None, First()):
+            sample._reranker = reranker
+            try:
+                for answer in asked(sample, strategy.with_recipe(recorded(strategy.recipe, seen))):
+                    assert answer.passages
+            finally:
+                sample._reranker = None
+    assert set(names(name)) - {"recipe"} <= seen
+
+
+def test_what_is_not_read_is_seen() -> None:
+    """That the check above can fail: neither comparing nor keeping is taken for reading."""
+    recipe, seen = STRATEGIES["proprag"].recipe, set[str]()
+    noting = recorded(recipe, seen)
+    assert {noting.weights: 1}[noting.weights]
+    assert isinstance(noting, type(recipe))
+    assert (noting.weights.clique, seen) == (recipe.weights.clique, {"weights", "weights.clique"})
