@@ -12,7 +12,6 @@ import json
 import random
 import statistics
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -24,11 +23,11 @@ from gsw_graph.extract import rules
 from gsw_graph.inference.embedder import Embedder
 from gsw_graph.model import Document, Entity, Passage, Workspace
 from gsw_graph.retrieve.names import graph as name_graph
-from gsw_graph.retrieve.names.graph import NameGraph
 from gsw_graph.retrieve.names.passages import best_passages
 from gsw_graph.retrieve.recipes import WalkRecipe
 
-WALK: dict[str, tuple[float, ...]] = {  # values around the one in use
+# Values around the one in use. In capitals what is part of the graph itself, which is kept on disk: no recipe has it.
+CONSTANTS: dict[str, tuple[float, ...]] = {
     "preference": (0.0, 2.0, 3.0, 4.0, 6.0),
     "passage_mass": (0.0, 0.1, 0.2, 0.3, 0.5),
     "linked_mass": (0.0, 2.0, 4.0, 8.0),
@@ -36,12 +35,10 @@ WALK: dict[str, tuple[float, ...]] = {  # values around the one in use
     "nearest": (50, 100, 200),
     "best": (1, 3, 5),
     "sharpness": (10.0, 20.0, 30.0),
-    "restart": (0.05, 0.1, 0.15, 0.3),
-    "steps": (8, 15, 30),
-}
-GRAPH: dict[str, tuple[float, ...]] = {  # of the graph itself, which is kept on disk: no recipe has them
     "TITLE_WEIGHT": (1.0, 4.0, 8.0, 12.0),
     "CONTAINMENT_WEIGHT": (0.0, 0.1, 0.3, 1.0),
+    "restart": (0.05, 0.1, 0.15, 0.3),
+    "steps": (8, 15, 30),
 }
 
 
@@ -66,15 +63,13 @@ class Bench:
 
     def linked(self, values: dict[str, float] | None = None, *, whole: bool = True) -> np.ndarray:
         """values: of some of the constants above, by name."""
-        of_walk = {name: value for name, value in (values or {}).items() if name in WALK}
-        recipe = replace(WalkRecipe(whole=10**9 if whole else 0), **of_walk)  # type: ignore[arg-type]
-        graph = self.graph({name: value for name, value in (values or {}).items() if name in GRAPH})
+        of_graph: dict[str, Any] = {name: value for name, value in (values or {}).items() if name.isupper()}
+        of_walk: dict[str, Any] = {name: value for name, value in (values or {}).items() if not name.isupper()}
+        recipe = WalkRecipe(**of_walk, whole=10**9 if whole else 0)
+        with patch.multiple(name_graph, **of_graph) if of_graph else nullcontext():
+            graph = name_graph.build(self.rows)
         found = [best_passages(graph, q["question"], near[: recipe.nearest], 10, recipe) for q, near in zip(self.asked, self.near, strict=True)]
         return self.recall([[int(i) for i in f.passages] for f in found])
-
-    def graph(self, values: dict[str, Any]) -> NameGraph:
-        with patch.multiple(name_graph, **values) if values else nullcontext():
-            return name_graph.build(self.rows)
 
     def recall(self, ranked: list[list[int]]) -> np.ndarray:
         """(questions, 3): recall@2, @5, @10."""
@@ -102,15 +97,14 @@ def main() -> None:
     line("dense", bench.dense())
     line("linked, whole graph", bench.linked())
     line("linked, neighbourhood", bench.linked(whole=False))
-    constants = {**WALK, **GRAPH}
-    for name, values in constants.items():
-        used = getattr(WalkRecipe(), name) if name in WALK else getattr(name_graph, name)
+    for name, values in CONSTANTS.items():
+        used = getattr(name_graph if name.isupper() else WalkRecipe(), name)
         for value in values:
             line(f"{name} {value}{' (in use)' if value == used else ''}", bench.linked({name: value}))
     rng = random.Random(1)
     grid = []
     for _ in range(arguments.settings):
-        some = {name: rng.choice(values[1:] if len(values) > 3 else values) for name, values in constants.items()}
+        some = {name: rng.choice(values[1:] if len(values) > 3 else values) for name, values in CONSTANTS.items()}
         grid.append(bench.linked(some)[:, 1])
     scores = np.array(grid)
     held = []
