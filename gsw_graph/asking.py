@@ -114,8 +114,8 @@ def _answer(
     """The strategy's own answer, else what its chains say, else what the language model reads from what was found; and why that read nothing."""
     if found.draft is not None:
         return found.draft, None
-    scale = STRATEGIES[found.ran].confidence if found.ran else strategy.confidence
-    draft = from_chains(query.question, found, scale, answer=query.answer)
+    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy  # it may be one that the table has not
+    draft = from_chains(query.question, found, ran.confidence, answer=query.answer)
     if context.llm is None or not query.answer:
         return draft, None
     from gsw_graph.answer.reader import from_model

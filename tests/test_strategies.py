@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,14 @@ def test_they_give_what_they_say(sample: Memory, name: str) -> None:
     assert any(answer.chains for answer in found) == ("chains" in STRATEGIES[name].gives)
     assert any(answer.answer for answer in found) == ("answer" in STRATEGIES[name].gives)
     assert all((answer.trace is None) == (name in ("dense", "bm25")) for answer in found), "where there is something to tell"
+
+
+def test_a_strategy_may_run_as_one_that_the_table_has_not(sample: Memory) -> None:
+    usual = STRATEGIES["ricr"]
+    mine = replace(usual, name="mine", run=lambda context, query, recipe: replace(usual.run(context, query, recipe), ran="mine, by chains"))
+    answer, other = (sample.ask(samples.QUESTION, strategy=one, plan=samples.PLAN, llm=False, keep=False) for one in (mine, usual))
+    assert (answer.strategy, answer.answer, answer.confidence) == ("mine, by chains", other.answer, other.confidence)
+    assert answer.answer == samples.CHAIN[-1]
 
 
 # What becomes of constants
