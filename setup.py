@@ -1,4 +1,5 @@
-"""The packages of a build: `gsw_graph`, and the rooms that stand at the top and install as `gsw_graph.ROOM`. All else is in pyproject.toml."""
+"""The packages of a build: `gsw_graph`, and the rooms that stand at the top and install as
+`gsw_graph.ROOM`. All else is in pyproject.toml."""
 
 from setuptools import find_packages, setup
 

@@ -1,7 +1,8 @@
 """How long a warm ask takes, stage by stage, against bare queries on the same memory in one run.
 
-    python bench/ask.py ricr [--memory URL] [--workspaces FILE] [--pairs 10000 100000] [--rounds 100]
-    python bench/ask.py linked [--memory URL] [--corpus FILE --questions FILE] [--passages 2000 20000 100000] [--rounds 100]
+python bench/ask.py ricr [--memory URL] [--workspaces FILE] [--pairs 10000 100000] [--rounds 100]
+python bench/ask.py linked [--memory URL] [--corpus FILE --questions FILE] [--passages 2000 20000 100000]
+[--rounds 100]
 """
 
 from __future__ import annotations

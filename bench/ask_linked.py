@@ -1,9 +1,12 @@
-"""A warm `linked` ask, without encoding the question, against one bare vector query on the same memory, in one run.
+"""A warm `linked` ask, without encoding the question, against one bare vector query on the same memory, in
+one run.
 
-    python bench/ask.py linked [--memory URL] [--corpus FILE --questions FILE] [--passages 2000 20000 100000] [--rounds 100]
+    python bench/ask.py linked [--memory URL] [--corpus FILE --questions FILE] [--passages 2000 20000 100000]
+    [--rounds 100]
 
-The memory is made by renaming a small corpus until it has so many passages (bench/made.py); it grows from size to size. Three forms are timed: `linked` as it
-is chosen, the walk over the whole graph, and the neighbourhood fetched by one query. A server's database is emptied first, so give no memory you need.
+The memory is made by renaming a small corpus until it has so many passages (bench/made.py); it grows from
+size to size. Three forms are timed: `linked` as it is chosen, the walk over the whole graph, and the
+neighbourhood fetched by one query. A server's database is emptied first, so give no memory you need.
 """
 
 from __future__ import annotations
@@ -34,7 +37,11 @@ from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
 
-BARE = "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score RETURN node.id AS id, score"
+BARE = (
+    "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score "
+    "RETURN "
+    "node.id AS id, score"
+)
 QUESTIONS = Path(__file__).parent.parent / "examples/questions.jsonl"
 
 
@@ -63,7 +70,13 @@ def median_ms(work: Callable[[int], object], rounds: int) -> float:
     return statistics.median(times)
 
 
-def grow(memory: Memory, made: Iterator[tuple[int, int, Workspace]], base: np.ndarray, until: int, rng: np.random.Generator) -> float:
+def grow(
+    memory: Memory,
+    made: Iterator[tuple[int, int, Workspace]],
+    base: np.ndarray,
+    until: int,
+    rng: np.random.Generator,
+) -> float:
     start, batch, size = time.perf_counter(), Batch(), 0
     with Writer(memory._connection) as writer:
         for copy, first, workspace in made:
@@ -80,7 +93,9 @@ def grow(memory: Memory, made: Iterator[tuple[int, int, Workspace]], base: np.nd
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memory")
     parser.add_argument("--corpus")
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
@@ -88,17 +103,31 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=100)
     arguments = parser.parse_args()
     text = arguments.questions.read_text("utf-8")
-    questions = [q["question"] for q in (json.loads(text) if text.startswith("[") else map(json.loads, text.splitlines()))]
+    questions = [
+        q["question"]
+        for q in (json.loads(text) if text.startswith("[") else map(json.loads, text.splitlines()))
+    ]
     workspaces = originals(arguments.corpus)
     rng = np.random.default_rng(0)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the engine may still write its start cache
-        settings = replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory", cache_dir=Path(folder))
+    with tempfile.TemporaryDirectory(
+        ignore_cleanup_errors=True
+    ) as folder:  # the engine may still write its start cache
+        settings = replace(
+            Settings.from_env(), memory=arguments.memory or f"{folder}/memory", cache_dir=Path(folder)
+        )
         keep = Settings.from_env()
         with Memory.open(settings=settings) as memory:
-            memory._settings = replace(keep, memory=settings.memory)  # the embedder's export from the usual cache
+            memory._settings = replace(
+                keep, memory=settings.memory
+            )  # the embedder's export from the usual cache
             memory.forget(everything=True)
             base = memory.embedder.encode([p.full_text for w in workspaces for p in w.document.passages])
-            asked = list(islice(cycle([(q, memory.embedder.encode_query([q])[0].tolist()) for q in questions]), arguments.rounds))
+            asked = list(
+                islice(
+                    cycle([(q, memory.embedder.encode_query([q])[0].tolist()) for q in questions]),
+                    arguments.rounds,
+                )
+            )
             models, connection, reader = Given(dict(asked)), memory._connection, Reader(memory._connection)
             schema.prepare(connection, memory.embedder.name, memory.embedder.dimension)
             made, have = copies(workspaces, max(arguments.passages)), 0
@@ -114,13 +143,17 @@ def main() -> None:
                 assert state is not None  # `prepare` wrote it
                 memory._state, memory._names = state, None
                 graphs = memory._name_graphs(state), memory._proposition_graphs(state)
-                held, by_query = (Context(reader, models, *graphs, client_passages=most) for most in (10**9, 0))
+                held, by_query = (
+                    Context(reader, models, *graphs, client_passages=most) for most in (10**9, 0)
+                )
                 start = time.perf_counter()
                 LINKED(held, Query(asked[0][0]))
                 read = time.perf_counter() - start
 
                 def bare(number: int) -> object:
-                    return connection.driver.execute_query(BARE, k=10, embedding=asked[number][1], database_=connection.database, routing_="r")
+                    return connection.driver.execute_query(
+                        BARE, k=10, embedding=asked[number][1], database_=connection.database, routing_="r"
+                    )
 
                 def ask(number: int, context: Context = held, strategy: Strategy[Any] = LINKED) -> object:
                     return strategy(context, Query(asked[number][0]))
@@ -130,15 +163,20 @@ def main() -> None:
                 held.seconds.update(dict.fromkeys(held.seconds, 0.0))
                 chosen = median_ms(ask, arguments.rounds)
                 asks = arguments.rounds + arguments.rounds // 2  # `median_ms` warms up
-                parts = ", ".join(f"{name} {1000 * seconds / asks:.1f}" for name, seconds in held.seconds.items() if name != "embed")
+                parts = ", ".join(
+                    f"{name} {1000 * seconds / asks:.1f}"
+                    for name, seconds in held.seconds.items()
+                    if name != "embed"
+                )
                 queried = median_ms(partial(ask, context=by_query), arguments.rounds)
                 everything = LINKED.with_recipe(LinkedRecipe(WalkRecipe(whole=10**9)))
                 whole = median_ms(partial(ask, strategy=everything), arguments.rounds)
                 again = median_ms(bare, arguments.rounds)
                 bare_ms = (once + again) / 2
                 print(
-                    f"{size:7d} passages (written {loaded:.0f} s, indexes {indexed:.0f} s, names read {read:.1f} s): bare vector query {bare_ms:.1f} ms; "
-                    f"linked {chosen:.1f} ms = {chosen / bare_ms:.1f} x (mean {parts}); whole walk {whole:.1f} ms; by query {queried:.1f} ms",
+                    f"{size:7d} passages (written {loaded:.0f} s, indexes {indexed:.0f} s, names read "
+                    f"{read:.1f} s): bare vector query {bare_ms:.1f} ms; "
+                    f"linked {chosen:.1f} ms = {chosen / bare_ms:.1f} x (mean {parts}); whole walk "
+                    f"{whole:.1f} ms; by query {queried:.1f} ms",
                     flush=True,
                 )
-

@@ -1,10 +1,12 @@
-"""A warm two-hop ask with a plan, split into its stages, against one question embedded and one bare vector query on the same memory, in one run.
+"""A warm two-hop ask with a plan, split into its stages, against one question embedded and one bare vector
+query on the same memory, in one run.
 
     python bench/ask.py ricr [--memory URL] [--workspaces FILE] [--pairs 10000 100000] [--rounds 100]
 
-Each memory is made anew by renaming the workspaces of a file until it has so many question-answer pairs (bench/made.py).
-Questions are made from the pairs: one pair's question, then another's in which the first one's answer is named. A server's database is emptied
-first, so give no memory you need.
+Each memory is made anew by renaming the workspaces of a file until it has so many question-answer pairs
+(bench/made.py).
+Questions are made from the pairs: one pair's question, then another's in which the first one's answer is
+named. A server's database is emptied first, so give no memory you need.
 """
 
 from __future__ import annotations
@@ -30,7 +32,11 @@ from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
 
-BARE = "CALL db.index.vector.queryNodes('qa_pair_embedding', $k, $embedding) YIELD node, score RETURN node.id AS id, score"
+BARE = (
+    "CALL db.index.vector.queryNodes('qa_pair_embedding', $k, $embedding) YIELD node, score "
+    "RETURN "
+    "node.id AS id, score"
+)
 EXAMPLES = str(Path(__file__).parent.parent / "examples/workspaces.jsonl")
 STAGES = ("embed", "database", "rerank", "rank")
 
@@ -41,7 +47,9 @@ class Base:
     def __init__(self, memory: Memory, workspaces: list[Workspace]) -> None:
         encode = memory.embedder.encode
         self._passages = encode([p.full_text for w in workspaces for p in w.document.passages])
-        self._pairs = encode([pair.text for w in workspaces for phrase in w.verb_phrases for pair in phrase.pairs])
+        self._pairs = encode(
+            [pair.text for w in workspaces for phrase in w.verb_phrases for pair in phrase.pairs]
+        )
         self._facts = encode([fact.text for w in workspaces for fact in w.propositions] or ["none"])
         phrases = sorted({phrase.phrase for w in workspaces for phrase in w.verb_phrases})
         self._phrases = dict(zip(phrases, encode(phrases), strict=True))
@@ -76,7 +84,11 @@ def plans(made: list[Workspace], count: int) -> list[tuple[str, list[str]]]:
     rng = random.Random(0)
     while len(chosen) < count:
         first = rng.choice(pairs)
-        seconds = [pair for pair in about[first.answers[0]] if pair.question != first.question] if first.answers else []
+        seconds = (
+            [pair for pair in about[first.answers[0]] if pair.question != first.question]
+            if first.answers
+            else []
+        )
         if seconds and "#" not in first.question:
             second = rng.choice(seconds).question.replace(first.answers[0], "#1")
             if "#1" in second:
@@ -94,7 +106,9 @@ def median_ms(work: Callable[[int], object], rounds: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memory")
     parser.add_argument("--workspaces", default=EXAMPLES)
     parser.add_argument("--pairs", type=int, nargs="+", default=[10_000, 100_000])
@@ -116,16 +130,24 @@ def measure(memory: Memory, workspaces: list[Workspace], size: int, rounds: int)
     kept, have = fill(connection, Base(memory, workspaces), workspaces, size)
     schema.build_search_indexes(connection, memory.embedder.dimension)
     memory._state = memory._names = None
-    print(f"{connection.dialect.name} {connection.dialect.version}: {have} pairs, written and indexed in {time.perf_counter() - start:.0f} s", flush=True)
+    print(
+        f"{connection.dialect.name} {connection.dialect.version}: {have} pairs, written and indexed in "
+        f"{time.perf_counter() - start:.0f} s",
+        flush=True,
+    )
     asked = plans(kept, rounds)
     embedded = [memory.embedder.encode_query([plan[0]])[0].tolist() for _, plan in asked]
     results: list[Answer] = []
 
     def ask(number: int) -> None:
-        results.append(memory.ask(asked[number][0], strategy="ricr", plan=asked[number][1], keep=False, llm=False))
+        results.append(
+            memory.ask(asked[number][0], strategy="ricr", plan=asked[number][1], keep=False, llm=False)
+        )
 
     def bare(number: int) -> None:
-        connection.driver.execute_query(BARE, k=10, embedding=embedded[number], database_=connection.database, routing_="r")
+        connection.driver.execute_query(
+            BARE, k=10, embedding=embedded[number], database_=connection.database, routing_="r"
+        )
 
     def embed(number: int) -> None:
         memory.embedder.encode_query([asked[number][1][1]])
@@ -136,17 +158,23 @@ def measure(memory: Memory, workspaces: list[Workspace], size: int, rounds: int)
     bare_before, embed_ms, total = median_ms(bare, rounds), median_ms(embed, rounds), median_ms(ask, rounds)
     bare_ms = (bare_before + median_ms(bare, rounds)) / 2
     parts = {stage: 1000 * statistics.median(result.seconds[stage] for result in results) for stage in STAGES}
-    rest = 1000 * statistics.median(r.seconds["total"] - sum(r.seconds[stage] for stage in STAGES) for r in results)
+    rest = 1000 * statistics.median(
+        r.seconds["total"] - sum(r.seconds[stage] for stage in STAGES) for r in results
+    )
     print(
-        f"two hops {total:.1f} ms = {total / (2 * (embed_ms + bare_ms)):.1f} x 2 x (one question embedded {embed_ms:.1f} + bare vector query {bare_ms:.1f}): "
+        f"two hops {total:.1f} ms = {total / (2 * (embed_ms + bare_ms)):.1f} x 2 x (one question embedded "
+        f"{embed_ms:.1f} + bare vector query {bare_ms:.1f}): "
         + ", ".join(f"{stage} {ms:.1f}" for stage, ms in parts.items())
-        + f", rest {rest:.1f} ({rest / total:.0%}); at most {max(r.round_trips for r in results)} round trips",
+        + f", rest {rest:.1f} ({rest / total:.0%}); at most {max(r.round_trips for r in results)} round "
+        "trips",
         flush=True,
     )
     memory.forget(everything=True)
 
 
-def fill(connection: Connection, base: Base, workspaces: list[Workspace], size: int) -> tuple[list[Workspace], int]:
+def fill(
+    connection: Connection, base: Base, workspaces: list[Workspace], size: int
+) -> tuple[list[Workspace], int]:
     rng = np.random.default_rng(0)
     kept, have, batch = [], 0, Batch()
     with Writer(connection) as writer:

@@ -1,11 +1,14 @@
-"""Fits the `confidence` of a strategy's record: every question asked on the whole memory and on one without its gold passages.
+"""Fits the `confidence` of a strategy's record: every question asked on the whole memory and on one without
+its gold passages.
 
     python bench/confidence.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--strategy fusion] [--keep FILE]
 
-The memory holds the workspaces; the gold passages of a question are forgotten by `forget`, the question is asked with its gold plan, and they are loaded again.
-Fitted is the chance that the gold answer stands in the evidence. Printed, held out by ten folds over questions: the area under the ROC curve of telling the two
-memories apart, and answers in the evidence from others; for thresholds the share of refused questions whose gold answer stands in the evidence, and of
-refused questions without their passages; and how often the answer stands in the evidence at which confidence.
+The memory holds the workspaces; the gold passages of a question are forgotten by `forget`, the question is
+asked with its gold plan, and they are loaded again. Fitted is the chance that the gold answer stands in the
+evidence. Printed, held out by ten folds over questions: the area under the ROC curve of telling the two
+memories apart, and answers in the evidence from others; for thresholds the share of refused questions whose
+gold answer stands in the evidence, and of refused questions without their passages; and how often the
+answer stands in the evidence at which confidence.
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ def roc(scores: np.ndarray, there: np.ndarray) -> float:
 
 def gold_in_evidence(result: Answer, question: dict[str, Any]) -> bool:
     wanted = [a.casefold() for a in [question["answer"], *question.get("answer_aliases", [])]]
-    evidence = " ".join(" ".join([hop.qa.question, *hop.qa.answers]) for chain in result.chains for hop in chain.hops).casefold()
+    evidence = " ".join(
+        " ".join([hop.qa.question, *hop.qa.answers]) for chain in result.chains for hop in chain.hops
+    ).casefold()
     return any(w in evidence for w in wanted)
 
 
@@ -42,25 +47,45 @@ def fit(features: np.ndarray, there: np.ndarray, penalty: float = 0.001) -> tupl
     sign = np.where(there, 1.0, -1.0)
 
     def loss(w: np.ndarray) -> float:
-        return float(np.mean(np.logaddexp(0, -sign * (features @ w[:-1] - w[-1]))) + penalty * (w[:-1] ** 2).sum())
+        return float(
+            np.mean(np.logaddexp(0, -sign * (features @ w[:-1] - w[-1]))) + penalty * (w[:-1] ** 2).sum()
+        )
 
     found = minimize(loss, np.zeros(features.shape[1] + 1)).x
     return found[:-1], float(found[-1])
 
 
 def ask(memory: Memory, question: dict[str, Any], strategy: str) -> dict[str, Any]:
-    result = memory.ask(question["question"], strategy=strategy, plan=question["question_decomposition"], llm=False, keep=False)
+    result = memory.ask(
+        question["question"],
+        strategy=strategy,
+        plan=question["question_decomposition"],
+        llm=False,
+        keep=False,
+    )
     return {
-        "features": confidence.features([[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]),
+        "features": confidence.features(
+            [[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]
+        ),
         "evidence": gold_in_evidence(result, question),
     }
 
 
-def gather(memory: Memory, questions: list[dict[str, Any]], workspaces: Path, strategy: str) -> list[dict[str, Any]]:
-    lines = {f"{record['title']}\n{record['text']}": line for line in workspaces.read_text("utf-8").splitlines() for record in [json.loads(line)]}
+def gather(
+    memory: Memory, questions: list[dict[str, Any]], workspaces: Path, strategy: str
+) -> list[dict[str, Any]]:
+    lines = {
+        f"{record['title']}\n{record['text']}": line
+        for line in workspaces.read_text("utf-8").splitlines()
+        for record in [json.loads(line)]
+    }
     rows = []
     for number, question in enumerate(questions):
-        gold = [lines[f"{p['title']}\n{p['paragraph_text']}"] for p in question["paragraphs"] if p["is_supporting"]]
+        gold = [
+            lines[f"{p['title']}\n{p['paragraph_text']}"]
+            for p in question["paragraphs"]
+            if p["is_supporting"]
+        ]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "gold.jsonl"
             file.write_text("\n".join(gold) + "\n", "utf-8")
@@ -75,11 +100,18 @@ def gather(memory: Memory, questions: list[dict[str, Any]], workspaces: Path, st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("questions", type=Path)
     parser.add_argument("workspaces", type=Path)
     parser.add_argument("--memory", required=True)
-    parser.add_argument("--strategy", choices=[one.name for one in STRATEGIES.values() if one.confidence], default="ricr", help="whose chains")
+    parser.add_argument(
+        "--strategy",
+        choices=[one.name for one in STRATEGIES.values() if one.confidence],
+        default="ricr",
+        help="whose chains",
+    )
     parser.add_argument("--keep", type=Path, help="keep what was asked in this file, or read it from there")
     arguments = parser.parse_args()
     questions = json.loads(arguments.questions.read_text("utf-8"))
@@ -103,18 +135,28 @@ def main() -> None:
         out = folds[number] == fold
         weights, bias = fit(features[~out], evidence[~out])
         held[out] = 1 / (1 + np.exp(bias - features[out] @ weights))
-    print(f"held out: area under the curve {roc(held, there):.3f}, of the answer in the evidence {roc(held, evidence):.3f}")
+    print(
+        f"held out: area under the curve {roc(held, there):.3f}, of the answer in the evidence "
+        f"{roc(held, evidence):.3f}"
+    )
     weights, bias = fit(features, evidence)
-    print(f"fitted on all: WEIGHTS {dict(zip(confidence.FEATURES, weights.round(3).tolist(), strict=True))} BIAS {bias:.3f}")
+    print(
+        f"fitted on all: WEIGHTS {dict(zip(confidence.FEATURES, weights.round(3).tolist(), strict=True))} "
+        f"BIAS {bias:.3f}"
+    )
     for threshold in np.arange(0.1, 0.65, 0.05):
         print(
-            f"below {threshold:.2f} refused: {np.mean(held[evidence] < threshold):.3f} of those with the answer in the evidence, "
+            f"below {threshold:.2f} refused: {np.mean(held[evidence] < threshold):.3f} of those with the "
+            "answer in the evidence, "
             f"{np.mean(held[~there] < threshold):.3f} of those without their passages"
         )
     for low, high in ((0, 0.25), (0.25, 0.5), (0.5, 0.75), (0.75, 1.01)):
         inside = (held >= low) & (held < high)
         share = evidence[inside].mean() if inside.any() else 0
-        print(f"confidence {low:.2f} to {high:.2f}: the answer stands in the evidence for {share:.2f} of {inside.sum()}")
+        print(
+            f"confidence {low:.2f} to {high:.2f}: the answer stands in the evidence for {share:.2f} of "
+            f"{inside.sum()}"
+        )
 
 
 if __name__ == "__main__":

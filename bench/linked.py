@@ -1,8 +1,10 @@
-"""What `linked` is worth on a question set, what each constant gives, and what tuning would honestly give: no database, the same code.
+"""What `linked` is worth on a question set, what each constant gives, and what tuning would honestly give: no
+database, the same code.
 
     python bench/linked.py CORPUS.json QUESTIONS.json [--settings 60]
 
-CORPUS: [{title, text}]; QUESTIONS in the shape of MuSiQue. Recall@k is the share of a question's gold passages among the first k, averaged over questions.
+CORPUS: [{title, text}]; QUESTIONS in the shape of MuSiQue. Recall@k is the share of a question's gold
+passages among the first k, averaged over questions.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ import numpy as np
 
 from gsw_graph.config import Settings
 from gsw_graph.extract import rules
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Document, Entity, Passage, Workspace
 from gsw_graph.retrieve.names import graph as name_graph
 from gsw_graph.retrieve.names.passages import best_passages
 from gsw_graph.retrieve.recipes import WalkRecipe
 
-# Values around the one in use. In capitals what is part of the graph itself, which is kept on disk: no recipe has it.
+# Values around the one in use. In capitals what is part of the graph itself, which is kept on disk: no recipe
+# has it.
 CONSTANTS: dict[str, tuple[float, ...]] = {
     "preference": (0.0, 2.0, 3.0, 4.0, 6.0),
     "passage_mass": (0.0, 0.1, 0.2, 0.3, 0.5),
@@ -45,18 +48,33 @@ CONSTANTS: dict[str, tuple[float, ...]] = {
 class Bench:
     def __init__(self, corpus: Path, questions: Path) -> None:
         records, self.asked = json.loads(corpus.read_text("utf-8")), json.loads(questions.read_text("utf-8"))
-        documents = [Document(str(i), r["title"], (Passage(r["text"], r["title"], 0),), "corpus") for i, r in enumerate(records)]
+        random.Random(0).shuffle(records)  # what stands side by side in a file is often of one question
+        documents = [
+            Document(str(i), r["title"], (Passage(r["text"], r["title"], 0),), "corpus")
+            for i, r in enumerate(records)
+        ]
         place = {d.passages[0].full_text: i for i, d in enumerate(documents)}
         gold = (
-            (f"{p['title']}\n{p['paragraph_text']}" if p["title"] else p["paragraph_text"] for p in q["paragraphs"] if p["is_supporting"]) for q in self.asked
+            (
+                f"{p['title']}\n{p['paragraph_text']}" if p["title"] else p["paragraph_text"]
+                for p in q["paragraphs"]
+                if p["is_supporting"]
+            )
+            for q in self.asked
         )
         self.gold = [{place[text] for text in texts if text in place} for texts in gold]
         workspaces = [rules.extract(document) for document in documents]
-        self.rows = [(w.document.source, [e.key for e in names], [bool(e.titles) for e in names]) for w in workspaces for names in [plain(w)]]
+        self.rows = [
+            (w.document.source, [e.key for e in names], [bool(e.titles) for e in names])
+            for w in workspaces
+            for names in [plain(w)]
+        ]
         embedder = Embedder.load(Settings.from_env())
         passages = embedder.encode([d.passages[0].full_text for d in documents])
         similarity = embedder.encode_query([q["question"] for q in self.asked]) @ passages.T
-        self.near = [[(str(i), float(row[i])) for i in np.argsort(-row, kind="stable")[:200]] for row in similarity]
+        self.near = [
+            [(str(i), float(row[i])) for i in np.argsort(-row, kind="stable")[:200]] for row in similarity
+        ]
 
     def dense(self) -> np.ndarray:
         return self.recall([[int(i) for i, _ in near] for near in self.near])
@@ -64,16 +82,27 @@ class Bench:
     def linked(self, values: dict[str, float] | None = None, *, whole: bool = True) -> np.ndarray:
         """values: of some of the constants above, by name."""
         of_graph: dict[str, Any] = {name: value for name, value in (values or {}).items() if name.isupper()}
-        of_walk: dict[str, Any] = {name: value for name, value in (values or {}).items() if not name.isupper()}
+        of_walk: dict[str, Any] = {
+            name: value for name, value in (values or {}).items() if not name.isupper()
+        }
         recipe = WalkRecipe(**of_walk, whole=10**9 if whole else 0)
         with patch.multiple(name_graph, **of_graph) if of_graph else nullcontext():
             graph = name_graph.build(self.rows)
-        found = [best_passages(graph, q["question"], near[: recipe.nearest], 10, recipe) for q, near in zip(self.asked, self.near, strict=True)]
+        found = [
+            best_passages(graph, q["question"], near[: recipe.nearest], 10, recipe)
+            for q, near in zip(self.asked, self.near, strict=True)
+        ]
         return self.recall([[int(i) for i in f.passages] for f in found])
 
     def recall(self, ranked: list[list[int]]) -> np.ndarray:
         """(questions, 3): recall@2, @5, @10."""
-        return np.array([[len(set(r[:k]) & g) / len(g) for k in (2, 5, 10)] for r, g in zip(ranked, self.gold, strict=True) if g])
+        return np.array(
+            [
+                [len(set(r[:k]) & g) / len(g) for k in (2, 5, 10)]
+                for r, g in zip(ranked, self.gold, strict=True)
+                if g
+            ]
+        )
 
 
 def plain(workspace: Workspace) -> list[Entity]:
@@ -84,11 +113,16 @@ def line(name: str, recall: np.ndarray) -> None:
     two, five, ten = recall.mean(axis=0)
     rng = random.Random(0)
     means = sorted(statistics.fmean(rng.choices(recall[:, 1].tolist(), k=len(recall))) for _ in range(1000))
-    print(f"{name:34s} recall@2 {two:.3f}  @5 {five:.3f} [{means[25]:.3f}, {means[974]:.3f}]  @10 {ten:.3f}", flush=True)
+    print(
+        f"{name:34s} recall@2 {two:.3f}  @5 {five:.3f} [{means[25]:.3f}, {means[974]:.3f}]  @10 {ten:.3f}",
+        flush=True,
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpus", type=Path)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--settings", type=int, default=60)
@@ -104,7 +138,9 @@ def main() -> None:
     rng = random.Random(1)
     grid = []
     for _ in range(arguments.settings):
-        some = {name: rng.choice(values[1:] if len(values) > 3 else values) for name, values in CONSTANTS.items()}
+        some = {
+            name: rng.choice(values[1:] if len(values) > 3 else values) for name, values in CONSTANTS.items()
+        }
         grid.append(bench.linked(some)[:, 1])
     scores = np.array(grid)
     held = []
@@ -113,8 +149,14 @@ def main() -> None:
         train, test = np.array_split(order, 2)
         held.append(scores[scores[:, train].mean(axis=1).argmax(), test].mean())
     mean = scores.mean(axis=1)
-    print(f"{len(grid)} random settings: recall@5 mean {mean.mean():.3f}, least {mean.min():.3f}, most {mean.max():.3f}")
-    print(f"tuned on a random half, tested on the other, 1,000 times: {statistics.fmean(held):.3f} +- {statistics.stdev(held):.3f}")
+    print(
+        f"{len(grid)} random settings: recall@5 mean {mean.mean():.3f}, least {mean.min():.3f}, most "
+        f"{mean.max():.3f}"
+    )
+    print(
+        f"tuned on a random half, tested on the other, 1,000 times: {statistics.fmean(held):.3f} +- "
+        f"{statistics.stdev(held):.3f}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""A memory of any size, made from a small one by renaming: every copy has names of its own, so that it links up like the original."""
+"""A memory of any size, made from a small one by renaming: every copy has names of its own, so that it
+links up like the original."""
 
 from __future__ import annotations
 
@@ -15,17 +16,24 @@ from gsw_graph.model import Document, Entity, Failure, QAPair, Workspace
 from gsw_graph.names import normalise
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
-COMMON = 0.05  # names in more than this share of the passages stay as they are in every copy: countries, months
+COMMON = (
+    0.05  # names in more than this share of the passages stay as they are in every copy: countries, months
+)
 
 
 def originals(path: str | None) -> list[Workspace]:
     """Workspaces of a file: ready ones as they are, of texts by rule."""
     items = loaders.read([path or EXAMPLES])
-    return [rules.extract(item) if isinstance(item, Document) else with_names(item) for item in items if not isinstance(item, Failure)]
+    return [
+        rules.extract(item) if isinstance(item, Document) else with_names(item)
+        for item in items
+        if not isinstance(item, Failure)
+    ]
 
 
 def copies(workspaces: list[Workspace], passages: int) -> Iterator[tuple[int, int, Workspace]]:
-    """Workspaces renamed until there are so many passages: number of the copy, number of its first passage in the original, workspace."""
+    """Workspaces renamed until there are so many passages: number of the copy, number of its first passage
+    in the original, workspace."""
     size = sum(len(w.document.passages) for w in workspaces)
     frequency: dict[str, int] = {}
     for workspace in workspaces:
@@ -37,7 +45,11 @@ def copies(workspaces: list[Workspace], passages: int) -> Iterator[tuple[int, in
         for workspace in workspaces:
             if made >= passages:
                 return
-            yield copy, first, _renamed(workspace, copy, {key for key, count in frequency.items() if count > COMMON * size})
+            yield (
+                copy,
+                first,
+                _renamed(workspace, copy, {key for key, count in frequency.items() if count > COMMON * size}),
+            )
             made += len(workspace.document.passages)
             first += len(workspace.document.passages)
         copy += 1
@@ -47,12 +59,16 @@ def _renamed(workspace: Workspace, copy: int, common: set[str]) -> Workspace:
     if copy == 0:
         return workspace
     document = workspace.document
-    passages = tuple(replace(p, text=f"{p.text} ({copy})", title=rename(p.title, copy)) for p in document.passages)
+    passages = tuple(
+        replace(p, text=f"{p.text} ({copy})", title=rename(p.title, copy)) for p in document.passages
+    )
     new = {e.name: e.name if e.from_ or e.key in common else rename(e.name, copy) for e in workspace.entities}
 
     def of(entities: tuple[Entity, ...]) -> tuple[Entity, ...]:
         names = (new.get(e.name) or (e.name if e.from_ else rename(e.name, copy)) for e in entities)
-        return tuple(replace(e, name=name, key=normalise(name)) for e, name in zip(entities, names, strict=True))
+        return tuple(
+            replace(e, name=name, key=normalise(name)) for e, name in zip(entities, names, strict=True)
+        )
 
     def text(old: str) -> str:
         for name in sorted(new, key=len, reverse=True):
@@ -60,13 +76,27 @@ def _renamed(workspace: Workspace, copy: int, common: set[str]) -> Workspace:
         return old
 
     def renamed(pair: QAPair) -> QAPair:
-        return QAPair(text(pair.question), tuple(new.get(a, a) for a in pair.answers), tuple(new[name] for name in pair.about))
+        return QAPair(
+            text(pair.question),
+            tuple(new.get(a, a) for a in pair.answers),
+            tuple(new[name] for name in pair.about),
+        )
 
-    phrases = tuple(replace(phrase, pairs=tuple(map(renamed, phrase.pairs))) for phrase in workspace.verb_phrases)
-    facts = tuple(replace(f, text=text(f.text), mentions=tuple((new[n], part) for n, part in f.mentions)) for f in workspace.propositions)
+    phrases = tuple(
+        replace(phrase, pairs=tuple(map(renamed, phrase.pairs))) for phrase in workspace.verb_phrases
+    )
+    facts = tuple(
+        replace(f, text=text(f.text), mentions=tuple((new[n], part) for n, part in f.mentions))
+        for f in workspace.propositions
+    )
     return replace(
         workspace,
-        document=replace(document, source=f"{document.source}#{copy}", title=rename(document.title, copy), passages=passages),
+        document=replace(
+            document,
+            source=f"{document.source}#{copy}",
+            title=rename(document.title, copy),
+            passages=passages,
+        ),
         entities=of(workspace.entities),
         verb_phrases=phrases,
         propositions=facts,
@@ -81,7 +111,8 @@ def rename(name: str, copy: int) -> str:
 
 
 def vectors(base: np.ndarray, copy: int, first: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Vectors of a copy's passages: the originals' with noise, so that copies are near each other as passages on one subject are."""
+    """Vectors of a copy's passages: the originals' with noise, so that copies are near each other as
+    passages on one subject are."""
     part = base[first : first + size]
     if copy:
         part = part + rng.normal(0, 0.6 / np.sqrt(part.shape[1]), part.shape).astype(np.float32)

@@ -1,12 +1,14 @@
-"""A load by a language model that takes a second a call: what the load takes beside waiting and embedding, and its memory at ten times the size.
+"""A load by a language model that takes a second a call: what the load takes beside waiting and embedding,
+and its memory at ten times the size.
 
     python bench/model_load.py WORKSPACES.jsonl [--passages 1000] [--delay 1] [--limit 32]
     python bench/model_load.py WORKSPACES.jsonl --times 10 [--passages 1000]
 
-The model is `gsw_graph.testing` in a process of its own, which replies with the ready workspaces of the file. The load is the command line, on the
-embedded engine.
-`--times` compares the peak memory of a load with that of one of so many times as many passages. There the model answers at once, and the embedder is loaded
-and embeds the first texts, then gives random vectors of the same shape, because a slow processor embeds for
+The model is `gsw_graph.testing` in a process of its own, which replies with the ready workspaces of the file.
+The load is the command line, on the embedded engine.
+`--times` compares the peak memory of a load with that of one of so many times as many passages. There the
+model answers at once, and the embedder is loaded and embeds the first texts, then gives random vectors of the
+same shape, because a slow processor embeds for
 very long; what a real one holds on to later is not seen.
 """
 
@@ -26,7 +28,7 @@ from typing import Any
 from made import copies, originals
 
 from gsw_graph import Settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Workspace
 from gsw_graph.pipeline import texts
 
@@ -35,7 +37,7 @@ from gsw_graph.cli import main
 main(sys.argv[1:], standalone_mode=False)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"""
 AT_RANDOM = """import numpy as np
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 really, numbers = Embedder.encode, np.random.default_rng(0)
 def encode(self, texts):
     if encode.first:
@@ -49,7 +51,9 @@ Embedder.encode = encode
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("workspaces")
     parser.add_argument("--passages", type=int, default=1000)
     parser.add_argument("--delay", type=float, default=1.0)
@@ -72,9 +76,15 @@ def main() -> None:
         seconds, memory, report = load(folder, made, arguments.delay, arguments.limit)
         waiting = len(made) * arguments.delay / arguments.limit
         parts = ", ".join(f"{key} {value:.1f}" for key, value in report["seconds"].items() if key != "total")
-        print(f"{len(made)} passages, {report['calls']} calls: waiting {waiting:.1f} s, embedding alone {alone:.1f} s, load {seconds:.1f} s")
+        print(
+            f"{len(made)} passages, {report['calls']} calls: waiting {waiting:.1f} s, embedding alone "
+            f"{alone:.1f} s, load {seconds:.1f} s"
+        )
         print(f"stages, which overlap: {parts}")
-        print(f"load / (1.15 waiting + embedding): {seconds / (1.15 * waiting + alone):.2f}; peak memory {memory / 1024:.0f} MB")
+        print(
+            f"load / (1.15 waiting + embedding): {seconds / (1.15 * waiting + alone):.2f}; peak memory "
+            f"{memory / 1024:.0f} MB"
+        )
 
 
 def compare(folder: Path, ready: list[Workspace], arguments: argparse.Namespace) -> None:
@@ -84,21 +94,47 @@ def compare(folder: Path, ready: list[Workspace], arguments: argparse.Namespace)
         seconds, memory, report = load(folder, made, 0, arguments.limit, AT_RANDOM)
         peaks.append(memory / 1024)
         nodes = sum(report["nodes"].values())
-        print(f"{passages} passages, {nodes} nodes: {seconds:.0f} s, peak memory {peaks[-1]:.0f} MB", flush=True)
+        print(
+            f"{passages} passages, {nodes} nodes: {seconds:.0f} s, peak memory {peaks[-1]:.0f} MB", flush=True
+        )
     print(f"{peaks[1] / peaks[0]:.2f} times as much")
 
 
-def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int, before: str = "") -> tuple[float, int, dict[str, Any]]:
-    """Seconds, peak memory in kB and the report of a load into an empty memory with nothing in the cache of replies."""
+def load(
+    folder: Path, workspaces: list[Workspace], delay: float, limit: int, before: str = ""
+) -> tuple[float, int, dict[str, Any]]:
+    """Seconds, peak memory in kB and the report of a load into an empty memory with nothing in the cache
+    of replies."""
     corpus, replies = folder / "corpus.jsonl", folder / "replies.jsonl"
     with corpus.open("w") as texts_, replies.open("w") as said:
         for number, workspace in enumerate(workspaces):
             (passage,) = workspace.document.passages
-            texts_.write(json.dumps({"id": f"p{number}", "title": passage.title, "text": passage.text}) + "\n")
-            said.write(json.dumps({"when": {"stage": "extract", "contains": [passage.text]}, "reply": reply(workspace)}) + "\n")
-    command = [sys.executable, "-m", "gsw_graph.testing", str(replies), "--port", "0", "--delay", str(delay), "--limit", str(limit)]
+            texts_.write(
+                json.dumps({"id": f"p{number}", "title": passage.title, "text": passage.text}) + "\n"
+            )
+            said.write(
+                json.dumps(
+                    {"when": {"stage": "extract", "contains": [passage.text]}, "reply": reply(workspace)}
+                )
+                + "\n"
+            )
+    command = [
+        sys.executable,
+        "-m",
+        "gsw_graph.testing",
+        str(replies),
+        "--port",
+        "0",
+        "--delay",
+        str(delay),
+        "--limit",
+        str(limit),
+    ]
     cache = Settings.from_env().cache_dir
-    with tempfile.TemporaryDirectory(dir=folder) as here, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as here,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
+    ):
         assert server.stdout is not None
         url = re.search(r"http\S+", server.stdout.readline())
         assert url is not None
@@ -106,10 +142,30 @@ def load(folder: Path, workspaces: list[Workspace], delay: float, limit: int, be
         for kept in cache.glob("*"):  # exported models: making them is not what is measured
             if kept.name not in ("llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm", "graphs"):
                 (Path(here) / "cache" / kept.name).symlink_to(kept)
-        environment = {**os.environ, "GSWGRAPH_LLM": "bench", "GSWGRAPH_LLM_URL": url[0], "GSWGRAPH_CACHE": f"{here}/cache"}
+        environment = {
+            **os.environ,
+            "GSWGRAPH_LLM": "bench",
+            "GSWGRAPH_LLM_URL": url[0],
+            "GSWGRAPH_CACHE": f"{here}/cache",
+        }
         start = time.perf_counter()
-        arguments = ["--memory", f"{here}/memory", "load", str(corpus), "--json", "--quiet", "--concurrency", str(limit)]
-        ended = subprocess.run([sys.executable, "-c", before + LOAD, *arguments], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        arguments = [
+            "--memory",
+            f"{here}/memory",
+            "load",
+            str(corpus),
+            "--json",
+            "--quiet",
+            "--concurrency",
+            str(limit),
+        ]
+        ended = subprocess.run(
+            [sys.executable, "-c", before + LOAD, *arguments],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
         seconds = time.perf_counter() - start
         server.terminate()
         server.communicate()  # its last line
@@ -121,11 +177,21 @@ def reply(workspace: Workspace) -> dict[str, Any]:
     """A workspace as a model says it."""
     return {
         "entities": [
-            {"name": entity.name, "roles": [f"{role}: {'; '.join(states)}" if states else role for role, states in entity.roles]}
+            {
+                "name": entity.name,
+                "roles": [
+                    f"{role}: {'; '.join(states)}" if states else role for role, states in entity.roles
+                ],
+            }
             for entity in workspace.entities
         ],
         "verb_phrases": [
-            {"phrase": phrase.phrase, "questions": [{"question": pair.question, "answers": list(pair.answers)} for pair in phrase.pairs]}
+            {
+                "phrase": phrase.phrase,
+                "questions": [
+                    {"question": pair.question, "answers": list(pair.answers)} for pair in phrase.pairs
+                ],
+            }
             for phrase in workspace.verb_phrases
         ],
         "propositions": [fact.text for fact in workspace.propositions],

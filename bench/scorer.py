@@ -1,10 +1,13 @@
-"""Fits the weights of retrieve/chains/pair_score.py and says honestly what they are worth: "held out" figures come from weights fitted without the question.
+"""Fits the weights of retrieve/chains/pair_score.py and says honestly what they are worth: "held out" figures
+come from weights fitted without the question.
 
     python bench/scorer.py QUESTIONS.json --memory URL [--folds 5] [--penalty 0.0005]
 
-QUESTIONS in the shape of MuSiQue with gold decompositions; the memory holds the workspaces of their passages. Gold plans are used throughout: this measures the
-choice of pairs and chains, not the planning. Each sub-question is asked with the true answers of the steps before it; a pair is right if it stands in the gold
-passage and holds the gold answer. The weights are those of a softmax over the candidates of a sub-question, then put on a logistic scale.
+QUESTIONS in the shape of MuSiQue with gold decompositions; the memory holds the workspaces of their passages.
+Gold plans are used throughout: this measures the choice of pairs and chains, not the planning. Each
+sub-question is asked with the true answers of the steps before it; a pair is right if it stands in the
+gold passage and holds the gold answer. The weights are those of a softmax over the candidates of a
+sub-question, then put on a logistic scale.
 """
 
 from __future__ import annotations
@@ -55,14 +58,29 @@ def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, n
         answers: dict[int, str] = {}
         for step, gold in zip(plan.steps, question["question_decomposition"], strict=True):
             find = Recorder(memory._context(state, None, None, trace=False), ChainRecipe())
-            find(question["question"], [pair_score.concrete(step.question, {parent: answers[parent] for parent in step.parents})])
+            find(
+                question["question"],
+                [pair_score.concrete(step.question, {parent: answers[parent] for parent in step.parents})],
+            )
             answers[step.id] = gold["answer"]
             paragraph = next(p for p in question["paragraphs"] if p["idx"] == gold["paragraph_support_idx"])
             new = [pair.passage for pair in find.pairs if pair.passage not in texts]
-            texts.update({p.id: full_text(p.title, p.text) for p in Reader(memory._connection).passages(new, [0.0] * len(new))} if new else {})
+            texts.update(
+                {
+                    p.id: full_text(p.title, p.text)
+                    for p in Reader(memory._connection).passages(new, [0.0] * len(new))
+                }
+                if new
+                else {}
+            )
             wanted = full_text(paragraph["title"], paragraph["paragraph_text"])
             right = np.array(
-                [texts[pair.passage] == wanted and gold["answer"].casefold() in " | ".join(pair.answers).casefold() for pair in find.pairs], dtype=bool
+                [
+                    texts[pair.passage] == wanted
+                    and gold["answer"].casefold() in " | ".join(pair.answers).casefold()
+                    for pair in find.pairs
+                ],
+                dtype=bool,
             )
             if find.features is not None:
                 rows.append((number, find.features.astype(np.float64), right))
@@ -70,7 +88,8 @@ def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, n
 
 
 def fit(rows: list[tuple[int, np.ndarray, np.ndarray]], penalty: float) -> tuple[np.ndarray, float]:
-    """Weights and bias: a softmax with a penalty on the squares of the weights, then scale and bias of a logistic curve through all candidates."""
+    """Weights and bias: a softmax with a penalty on the squares of the weights, then scale and bias of a
+    logistic curve through all candidates."""
     useful = [(features, right) for _, features, right in rows if right.any()]
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -106,11 +125,20 @@ def hits(rows: list[tuple[int, np.ndarray, np.ndarray]], weights: np.ndarray) ->
 
 def judge(memory: Memory, question: dict[str, Any]) -> list[float]:
     """One question asked with its gold plan: the columns."""
-    result = memory.ask(question["question"], strategy="ricr", plan=question["question_decomposition"], k=10, keep=False, llm=False)
+    result = memory.ask(
+        question["question"],
+        strategy="ricr",
+        plan=question["question_decomposition"],
+        k=10,
+        keep=False,
+        llm=False,
+    )
     gold = {full_text(p["title"], p["paragraph_text"]) for p in question["paragraphs"] if p["is_supporting"]}
     wanted = [a.casefold() for a in [question["answer"], *question.get("answer_aliases", [])]]
     answers = [chain.hops[-1].answer.casefold() for chain in result.chains]
-    evidence = " ".join(" ".join([hop.qa.question, *hop.qa.answers]) for chain in result.chains for hop in chain.hops).casefold()
+    evidence = " ".join(
+        " ".join([hop.qa.question, *hop.qa.answers]) for chain in result.chains for hop in chain.hops
+    ).casefold()
     return [
         len({full_text(p.title, p.text) for p in result.passages[:5]} & gold) / len(gold),
         float(any(w in a for w in wanted for a in answers[:1])),
@@ -124,11 +152,17 @@ def use(weights: np.ndarray, bias: float) -> None:
 
 
 def report(name: str, rows: np.ndarray) -> None:
-    print(f"{name:22s}", "  ".join(f"{column} {value:.3f}" for column, value in zip(COLUMNS, rows.mean(axis=0), strict=True)), flush=True)
+    print(
+        f"{name:22s}",
+        "  ".join(f"{column} {value:.3f}" for column, value in zip(COLUMNS, rows.mean(axis=0), strict=True)),
+        flush=True,
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("questions", type=Path)
     parser.add_argument("--memory", required=True)
     parser.add_argument("--folds", type=int, default=5)
@@ -139,7 +173,10 @@ def main() -> None:
         in_use = pair_score.WEIGHTS, pair_score.BIAS
         report("in use", np.array([judge(memory, question) for question in questions]))
         rows = gather(memory, questions)
-        print(f"{len(rows)} sub-questions, the right pair among the candidates of {np.mean([right.any() for _, _, right in rows]):.3f}")
+        print(
+            f"{len(rows)} sub-questions, the right pair among the candidates of "
+            f"{np.mean([right.any() for _, _, right in rows]):.3f}"
+        )
         order = np.random.default_rng(0).permutation(len(questions))
         held, pairs = [], []
         for fold in range(arguments.folds):
@@ -149,11 +186,20 @@ def main() -> None:
             held += [judge(memory, questions[number]) for number in sorted(out)]
             pairs.append(hits([row for row in rows if row[0] in out], weights))
         report("held out", np.array(held))
-        print("held out: the right pair first {:.3f}, among 5 {:.3f}, among 15 {:.3f}".format(*np.concatenate(pairs).mean(axis=0)))
+        print(
+            "held out: the right pair first {:.3f}, among 5 {:.3f}, among 15 {:.3f}".format(
+                *np.concatenate(pairs).mean(axis=0)
+            )
+        )
         weights, bias = fit(rows, arguments.penalty)
         use(weights, bias)
         report("fitted on all", np.array([judge(memory, question) for question in questions]))
-        print("WEIGHTS", dict(zip(pair_score.FEATURES, weights.round(2).tolist(), strict=True)), "BIAS", round(bias, 2))
+        print(
+            "WEIGHTS",
+            dict(zip(pair_score.FEATURES, weights.round(2).tolist(), strict=True)),
+            "BIAS",
+            round(bias, 2),
+        )
         use(*in_use)
 
 

@@ -1,10 +1,12 @@
-"""Our writer against a bare driver loop: the same rows, the same engine, the same run. Prints rows a second and the ratio.
+"""Our writer against a bare driver loop: the same rows, the same engine, the same run. Prints rows a second
+and the ratio.
 
     python bench/write.py [--memory URL] [--corpus FILE] [--passages 2000] [--rounds 3]
 
-A bare loop is what a careful user writes in ten lines: one statement a batch of 1,000 rows, each a managed transaction, one thread. Both get the same rows,
-built before the clock starts; ours keeps documents whole and raises the version stamp. How long building the rows takes is told apart.
-The database is emptied in between: give no memory you need.
+A bare loop is what a careful user writes in ten lines: one statement a batch of 1,000 rows, each a managed
+transaction, one thread. Both get the same rows, built before the clock starts; ours keeps documents whole and
+raises the version stamp. How long building the rows takes is told apart. The database is emptied in
+between: give no memory you need.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ def bare(connection: Connection, rows: dict[str, list[Row]]) -> float:
     for name, all_rows in rows.items():
         text = statement(f"write/{name}", connection.dialect.name)
         for first in range(0, len(all_rows), ROWS):
-            connection.driver.execute_query(text, rows=all_rows[first : first + ROWS], database_=connection.database)
+            connection.driver.execute_query(
+                text, rows=all_rows[first : first + ROWS], database_=connection.database
+            )
     return time.perf_counter() - start
 
 
@@ -62,7 +66,9 @@ def empty(connection: Connection, work: Work) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memory")
     parser.add_argument("--corpus")
     parser.add_argument("--passages", type=int, default=2000)
@@ -70,7 +76,10 @@ def main() -> None:
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
     base = rng.normal(size=(100_000, 384)).astype(np.float32)
-    work = [(w, vectors(base, copy, first, len(w.document.passages), rng)) for copy, first, w in copies(originals(arguments.corpus), arguments.passages)]
+    work = [
+        (w, vectors(base, copy, first, len(w.document.passages), rng))
+        for copy, first, w in copies(originals(arguments.corpus), arguments.passages)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         connection = connect(replace(Settings.from_env(), memory=arguments.memory or f"{folder}/memory"))
         schema.prepare(connection, "none", 384)
@@ -79,7 +88,10 @@ def main() -> None:
         building = time.perf_counter() - start
         rows = {name: [row for batch in batches for row in batch.rows[name]] for name in batches[0].rows}
         count = sum(len(some) for some in rows.values())
-        print(f"{connection.dialect.name} {connection.dialect.version}: {count} rows of {len(work)} documents, built in {building:.2f} s")
+        print(
+            f"{connection.dialect.name} {connection.dialect.version}: {count} rows of {len(work)} "
+            f"documents, built in {building:.2f} s"
+        )
         ratios = []
         for number in range(arguments.rounds + 1):
             pair = {}
@@ -87,7 +99,9 @@ def main() -> None:
                 pair[kind] = bare(connection, rows) if kind == "bare" else ours(connection, batches)
                 empty(connection, work)
             note = "warm-up" if number == 0 else f"ratio {pair['bare'] / pair['ours']:.2f}"
-            print(f"bare {count / pair['bare']:8.0f} rows/s   ours {count / pair['ours']:8.0f} rows/s   {note}")
+            print(
+                f"bare {count / pair['bare']:8.0f} rows/s   ours {count / pair['ours']:8.0f} rows/s   {note}"
+            )
             if number:
                 ratios.append(pair["bare"] / pair["ours"])
         print(f"ours / bare, median: {statistics.median(ratios):.2f}")

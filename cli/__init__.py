@@ -11,10 +11,14 @@ from gsw_graph import __version__
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
 
-# A verb is the module and the function of that name, imported when it is called; its line here stands in `gswgraph --help`.
+# A verb is the module and the function of that name, imported when it is called; its line here stands in
+# `gswgraph --help`.
 VERBS = {
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
+    "history": "Show what was asked, what was answered, and what that took.",
+    "list": "List the documents of the memory.",
+    "show": "Show a document or a passage whole, with what was found in it.",
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files in the shape that Panini reads.",
     "lint": "List what is wrong with ready workspaces.",

@@ -7,13 +7,21 @@ from typing import Any
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.output import print_json
+from gsw_graph.cli.text.output import print_json
+from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.plan import load
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 
 class _Ask(click.Command):
-    """Says at the end of its help what the strategies are."""
+    """Says at the end of its help what the strategies are; `--trace` alone means `--trace=way`, whatever
+    follows it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        return super().parse_args(
+            ctx, ["--trace=way" if arg == "--trace" else arg for arg in args[:end]] + args[end:]
+        )
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         with formatter.section("Strategies"):
@@ -23,24 +31,62 @@ class _Ask(click.Command):
 @click.command(cls=_Ask)
 @memory_option
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="auto", show_default=True, help="How passages are found; see below.")
-@click.option("--plan", metavar="PLAN", help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.")
-@click.option("--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM.")
+@click.option(
+    "--strategy",
+    type=click.Choice(list(STRATEGIES)),
+    default="auto",
+    show_default=True,
+    help="How passages are found; see below.",
+)
+@click.option(
+    "--plan",
+    metavar="PLAN",
+    help="Sub-questions to follow: a JSON file, or the JSON itself. #1 stands for the answer to the first.",
+)
+@click.option(
+    "--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM."
+)
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
+@click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from what there is.",
+)
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
-@click.option("--trace", is_flag=True, help="Show how the passages were found, and every candidate of a chain.")
+@click.option(
+    "--trace",
+    type=click.Choice(("way", "all")),
+    metavar="[=all]",
+    help="Show how the passages were found; =all: and every candidate of a chain.",
+)
+@click.option(
+    "--show-cypher",
+    is_flag=True,
+    help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
+)
 @click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
-def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: str | None, no_llm: bool, timings: bool, as_json: bool, **options: Any) -> None:
+def ask(
+    url: str | None,
+    /,
+    question: tuple[str, ...],
+    plan: str | None,
+    llm: str | None,
+    no_llm: bool,
+    timings: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Ask the memory a question; passages come best first.
 
     With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
 
-    Without QUESTION it is a prompt that keeps the models warm: one question a line, an empty line, Ctrl-D or Ctrl-C ends.
+    Without QUESTION it is a prompt that keeps the models warm: one question a line; /help says what else can be typed, Ctrl-D ends.
+    Its lines are known in later sessions too, unless --forget-question.
     In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
 
     Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.
@@ -52,6 +98,7 @@ def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: st
       gswgraph ask -k 10 --strategy dense --json "Who founded the foundry?"
       gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
+      gswgraph ask --budget 2000tok "Who founded the foundry?"
       gswgraph ask --json < questions.txt
     """
     words = " ".join(question).strip()
@@ -64,27 +111,38 @@ def ask(url: str | None, /, question: tuple[str, ...], plan: str | None, llm: st
         "strategy": options["strategy"],
         "k": options["k"],
         "answer": not options["no_answer"],
-        "trace": options["trace"],
+        "trace": options["trace"] is not None,
+        "excerpts": not as_json,
         "llm": not no_llm,
         "keep": not options["forget_question"],
+        "budget": options["budget"],
     }
-    models = [name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed]
-    with open_memory(url, models=models, llm=llm) as memory:
+    candidates = options["trace"] == "all"
+    models = [
+        name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed
+    ]
+    shown = options["show_cypher"]
+    with (
+        Waiting(quiet=shown).begin("opening the memory") as waiting,
+        open_memory(url, models=models, llm=llm, show_cypher=shown) as memory,
+    ):
         if not words:
-            from gsw_graph.cli.prompt import run
+            from gsw_graph.cli.prompt.prompt import run
 
-            failed = run(memory, timings=timings, as_json=as_json, **how)
+            failed = run(memory, waiting, timings=timings, candidates=candidates, as_json=as_json, **how)
             code = 1 if failed else 0
         elif as_json:
-            answer = memory.ask(words, plan=steps, **how)
+            answer = memory.ask(words, plan=steps, on_stage=waiting.on_stage, **how)
             code = 3 if answer.abstained else 0
+            waiting.stop()
             print_json(answer.to_dict())
         else:
-            from gsw_graph.cli.answer_text import print_answer
-            from gsw_graph.cli.streaming import Streamed
+            from gsw_graph.cli.text.answers import print_answer
+            from gsw_graph.cli.text.streaming import Streamed
 
-            streamed = Streamed()
-            answer = memory.ask(words, plan=steps, on_text=streamed.on_text, **how)
+            streamed = Streamed(waiting.stop)
+            answer = memory.ask(words, plan=steps, on_text=streamed.on_text, on_stage=waiting.on_stage, **how)
             code = 3 if answer.abstained else 0
-            print_answer(answer, timings=timings, streamed=streamed.end())
+            waiting.stop()
+            print_answer(answer, timings=timings, candidates=candidates, streamed=streamed.end())
     click.get_current_context().exit(code)

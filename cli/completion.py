@@ -22,7 +22,7 @@ def completion(shell: str, as_json: bool) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from gsw_graph.cli.output import print_json
+    from gsw_graph.cli.text.output import print_json
 
     root = click.get_current_context().find_root().command
     made = get_completion_class(shell)

@@ -30,9 +30,23 @@ def db() -> None:
 
 
 @db.command()
-@click.option("--version", type=_VERSIONS, default="5.26", show_default=True, help="The version line of Neo4j.")
-@click.option("--port", type=click.IntRange(1, 65535), default=7687, show_default=True, help="The port of the Bolt protocol.")
-@click.option("--http-port", type=click.IntRange(1, 65535), default=7474, show_default=True, help="The port of Neo4j Browser.")
+@click.option(
+    "--version", type=_VERSIONS, default="5.26", show_default=True, help="The version line of Neo4j."
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=7687,
+    show_default=True,
+    help="The port of the Bolt protocol.",
+)
+@click.option(
+    "--http-port",
+    type=click.IntRange(1, 65535),
+    default=7474,
+    show_default=True,
+    help="The port of Neo4j Browser.",
+)
 @_JSON
 def start(version: str, port: int, http_port: int, as_json: bool) -> None:
     """Start the server and wait until it answers; where it runs already, say so.
@@ -46,7 +60,9 @@ def start(version: str, port: int, http_port: int, as_json: bool) -> None:
     from gsw_graph.config import Settings
     from gsw_graph.engine import local
 
-    server = local.start(Settings.from_env(), version, port, http_port, report=lambda line: click.echo(line, err=True))
+    server = local.start(
+        Settings.from_env(), version, port, http_port, report=lambda line: click.echo(line, err=True)
+    )
     if as_json:
         _print_json(_facts(server))
         return
@@ -71,7 +87,10 @@ def stop(version: str | None, as_json: bool) -> None:
     if as_json:
         _print_json({"servers": [_facts(server) for server in stopped]})
     else:
-        click.echo("\n".join(f"Stopped Neo4j {server.release}; its data stay in {server.home}" for server in stopped) or "No private Neo4j is running.")
+        click.echo(
+            "\n".join(f"Stopped Neo4j {server.release}; its data stay in {server.home}" for server in stopped)
+            or "No private Neo4j is running."
+        )
 
 
 @db.command()
@@ -91,7 +110,10 @@ def status(version: str | None, as_json: bool) -> None:
     if as_json:
         _print_json({"servers": [_facts(server) for server in servers]})
     else:
-        click.echo("\n\n".join(map(_text, servers)) or "There is no private Neo4j yet. Start one with: gswgraph db start")
+        click.echo(
+            "\n\n".join(map(_text, servers))
+            or "There is no private Neo4j yet. Start one with: gswgraph db start"
+        )
 
 
 def _print_json(document: dict[str, Any]) -> None:
@@ -104,6 +126,17 @@ def _facts(server: LocalServer) -> dict[str, Any]:
 
 
 def _text(server: LocalServer) -> str:
-    state = "is running" + (f" (pid {server.pid})" if server.pid else f" ({server.by})") if server.running else "is not running"
-    rows = {"url": server.url, "browser": server.browser, "user": server.username, "password": f"in {server.password_file}"}
-    return f"Neo4j {server.release} {state}\n" + "\n".join(f"  {name:<9} {value}" for name, value in rows.items())
+    state = (
+        "is running" + (f" (pid {server.pid})" if server.pid else f" ({server.by})")
+        if server.running
+        else "is not running"
+    )
+    rows = {
+        "url": server.url,
+        "browser": server.browser,
+        "user": server.username,
+        "password": f"in {server.password_file}",
+    }
+    return f"Neo4j {server.release} {state}\n" + "\n".join(
+        f"  {name:<9} {value}" for name, value in rows.items()
+    )

@@ -20,7 +20,12 @@ class _Group(click.Group):
     """A group that runs `run` where no other of its commands is named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        misspelt = args and get_close_matches(args[0], self.commands) and not Path(args[0]).suffix and not Path(args[0]).exists()
+        misspelt = (
+            args
+            and get_close_matches(args[0], self.commands)
+            and not Path(args[0]).suffix
+            and not Path(args[0]).exists()
+        )
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names and not misspelt:
             args = ["run", *args]
         return super().parse_args(ctx, args)
@@ -43,12 +48,27 @@ def _asking(command: Any) -> Any:
     """The options of all that asks questions."""
     for option in reversed(
         (
-            click.option("--plans", metavar="PLANS", help="gold, none, model, or a file; model where a language model is set, else none."),
-            click.option("-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many passages are asked for."),
+            click.option(
+                "--plans",
+                metavar="PLANS",
+                help="gold, none, model, or a file; model where a language model is set, else none.",
+            ),
+            click.option(
+                "-k",
+                type=click.IntRange(min=1),
+                default=20,
+                show_default=True,
+                help="How many passages are asked for.",
+            ),
             click.option("--no-answer", is_flag=True, help="Passages only."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
             click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set."),
-            click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Keep what is found here; the same call goes on where it stood."),
+            click.option(
+                "--out",
+                metavar="DIR",
+                type=click.Path(file_okay=False),
+                help="Keep what is found here; the same call goes on where it stood.",
+            ),
             click.option("--quiet", "-q", is_flag=True, help="No progress."),
         )
     ):
@@ -84,6 +104,11 @@ def eval() -> None:
     help="Strategies with commas between, settings in brackets; can be repeated.",
 )
 @_asking
+@click.option(
+    "--judge",
+    metavar="MODEL",
+    help="A language model at the same server that judges the answers too: LR-1 (strict) and LR-2 (partial credit).",
+)
 @json_option
 @click.pass_obj
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
@@ -96,22 +121,27 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
 
     DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
 
-    Exit code 4: some records could not be read or asked, or the language model gave no plan or no answer for them.
+    Exit code 4: some records could not be read or asked, or the language model gave no plan, no answer or no verdict for them.
 
     \b
     Example:
       gswgraph eval questions.json
       gswgraph eval run questions.json --strategy linked,ricr,dense --plans gold -k 20 --out results/
+      gswgraph eval questions.json --strategy auto,fusion --judge gpt-4.1 --out results/
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.cli.eval_text import going_on, print_evaluation, progress
-    from gsw_graph.cli.output import print_json
+    from gsw_graph.cli.text.evaluations import going_on, print_evaluation, progress
+    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import evaluate, write
 
     out, how = options["out"], _how(options)
-    with open_memory(url, models=["embedder"], llm=options["llm"]) as memory, going_on(out), progress(options["quiet"]) as report:
-        found = evaluate(memory, questions, strategy, progress=report, **how)
+    with (
+        open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
+        going_on(out),
+        progress(options["quiet"]) as report,
+    ):
+        found = evaluate(memory, questions, strategy, judge=options["judge"], progress=report, **how)
     written = write(found, out) if out is not None else []
     if as_json:
         print_json(found.to_dict())
@@ -132,8 +162,8 @@ def compare(first: str, second: str, as_json: bool) -> None:
       gswgraph eval compare results/before results/after
       gswgraph eval compare a/results.json b/results.json --json
     """
-    from gsw_graph.cli.eval_text import print_comparison
-    from gsw_graph.cli.output import print_json
+    from gsw_graph.cli.text.evaluations import print_comparison
+    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import compare as comparison
 
     found = comparison(Path(first), Path(second))
@@ -146,15 +176,47 @@ def compare(first: str, second: str, as_json: bool) -> None:
 @eval.command()
 @memory_option
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
-@click.option("--strategy", default="linked", show_default=True, type=click.Choice(list(STRATEGIES)), help="The strategy.")
-@click.option("--set", "grid", multiple=True, required=True, metavar="NAME=V,V", help="A setting and values to try; can be repeated.")
-@click.option("--metric", default="recall@5", show_default=True, help="What the best settings have most of: recall@k, all_gold@k, em or f1.")
-@click.option("--folds", default=5, show_default=True, type=click.IntRange(min=2), help="Parts that the questions are dealt into.")
-@click.option("--repeats", default=20, show_default=True, type=click.IntRange(min=1), help="How often they are dealt anew.")
+@click.option(
+    "--strategy",
+    default="linked",
+    show_default=True,
+    type=click.Choice(list(STRATEGIES)),
+    help="The strategy.",
+)
+@click.option(
+    "--set",
+    "grid",
+    multiple=True,
+    required=True,
+    metavar="NAME=V,V",
+    help="A setting and values to try; can be repeated.",
+)
+@click.option(
+    "--metric",
+    default="recall@5",
+    show_default=True,
+    help="What the best settings have most of: recall@k, all_gold@k, em or f1.",
+)
+@click.option(
+    "--folds",
+    default=5,
+    show_default=True,
+    type=click.IntRange(min=2),
+    help="Parts that the questions are dealt into.",
+)
+@click.option(
+    "--repeats",
+    default=20,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="How often they are dealt anew.",
+)
 @_asking
 @json_option
 @click.pass_obj
-def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def tune(
+    url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
     """Choose settings on some questions and measure them on the others: what the choice is worth on questions it has not seen.
 
     Every combination of the values is asked, and the settings as they stand.
@@ -167,15 +229,19 @@ def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...
       gswgraph eval tune questions.json --set walk.linked_mass=2,4,8 --set walk.preference=1,3 --out results/tune --json
       gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
     """
-    from gsw_graph.cli.eval_text import going_on, print_tuning, progress
-    from gsw_graph.cli.output import print_json
+    from gsw_graph.cli.text.evaluations import going_on, print_tuning, progress
+    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import tune as tuned
 
     wanted = dict(_setting(strategy, one) for one in grid)
     if len(wanted) < len(grid):
         raise click.UsageError("A setting is given twice: write its values with commas between.")
     measured = {name: options[name] for name in ("metric", "folds", "repeats")}
-    with open_memory(url, models=["embedder"], llm=options["llm"]) as memory, going_on(options["out"]), progress(options["quiet"]) as report:
+    with (
+        open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
+        going_on(options["out"]),
+        progress(options["quiet"]) as report,
+    ):
         found = tuned(memory, questions, strategy, wanted, progress=report, **measured, **_how(options))
     if as_json:
         print_json(found.to_dict())
@@ -186,7 +252,13 @@ def tune(url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
     """What `evaluate` gets of the options."""
-    return {"plans": options["plans"], "k": options["k"], "answer": not options["no_answer"], "llm": not options["no_llm"], "out": options["out"]}
+    return {
+        "plans": options["plans"],
+        "k": options["k"],
+        "answer": not options["no_answer"],
+        "llm": not options["no_llm"],
+        "out": options["out"],
+    }
 
 
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
@@ -195,4 +267,6 @@ def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
     name, sign, values = text.partition("=")
     if not sign or not values.strip():
         raise click.UsageError(f"--set {text}: give NAME=VALUE,VALUE")
-    return name.strip(), list(dict.fromkeys(parse_value(strategy, name.strip(), value.strip()) for value in values.split(",")))
+    return name.strip(), list(
+        dict.fromkeys(parse_value(strategy, name.strip(), value.strip()) for value in values.split(","))
+    )

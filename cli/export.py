@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.output import counted, print_json
-from gsw_graph.cli.safe_text import short_source
+from gsw_graph.cli.text.output import counted, print_json
+from gsw_graph.cli.text.safe_text import short_source
 
 
 @click.command()
@@ -33,4 +33,7 @@ def export(url: str | None, folder: str, as_json: bool) -> None:
     if as_json:
         print_json(found.to_dict())
     else:
-        click.echo(f"Exported {counted(found.documents, 'document')} in {counted(found.files, 'file')} to {short_source(found.folder)}")
+        click.echo(
+            f"Exported {counted(found.documents, 'document')} in {counted(found.files, 'file')} to "
+            f"{short_source(found.folder)}"
+        )

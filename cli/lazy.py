@@ -1,4 +1,5 @@
-"""The group of all verbs: imports a verb when it is called, and turns expected errors into one line and an exit code."""
+"""The group of all verbs: imports a verb when it is called, and turns expected errors into one line and an
+exit code."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 import click
 
-from gsw_graph.cli.safe_text import clean, without_password
+from gsw_graph.cli.text.safe_text import clean, without_password
 from gsw_graph.errors import GswGraphError
 
 
@@ -24,7 +25,9 @@ class LazyGroup(click.Group):
         """The verbs in the order of use rather than of the alphabet."""
         return list(self.commands)
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         """The real command in place of its stand-in."""
         name, found, rest = super().resolve_command(ctx, args)
         if found is not None and found.name is not None:
@@ -32,7 +35,8 @@ class LazyGroup(click.Group):
         return name, found, rest
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """As click's; on Windows arguments stay as typed: `$name` in Cypher is no variable, and the loaders expand globs."""
+        """As click's; on Windows arguments stay as typed: `$name` in Cypher is no variable, and the
+        loaders expand globs."""
         kwargs.setdefault("windows_expand_args", False)
         return super().main(*args, **kwargs)
 
@@ -46,7 +50,11 @@ class LazyGroup(click.Group):
             click.echo(f"Error: {clean(without_password(_said(error)))}", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
-            note = "Interrupted. The same command completes what is missing." if ctx.invoked_subcommand == "load" else "Interrupted."
+            note = (
+                "Interrupted. The same command completes what is missing."
+                if ctx.invoked_subcommand == "load"
+                else "Interrupted."
+            )
             click.echo(f"\n{note}", err=True)
             ctx.exit(130)
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from gsw_graph.cli.options import json_option, settings
-from gsw_graph.cli.output import counted, money, print_json, print_table
-from gsw_graph.cli.safe_text import short_source
+from gsw_graph.cli.text.output import counted, money, print_json, print_table
+from gsw_graph.cli.text.safe_text import short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.ledger import Entry
+    from gsw_graph.inference.costs.ledger import Entry
 
 SHOWN = 20  # documents listed for people
 
@@ -29,7 +29,7 @@ def ledger(as_json: bool) -> None:
       gswgraph ledger
       gswgraph ledger --json
     """
-    from gsw_graph.inference.ledger import stored, total
+    from gsw_graph.inference.costs.ledger import stored, total
 
     rows = stored(settings())
     if as_json:
@@ -52,7 +52,7 @@ def ledger(as_json: bool) -> None:
 
 
 def _print(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
-    from gsw_graph.inference.ledger import total
+    from gsw_graph.inference.costs.ledger import total
     from gsw_graph.results import Table
 
     columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]
@@ -61,5 +61,16 @@ def _print(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
         s = total(entries)
         unpriced = s.dollars is not None and any(entry.dollars is None and entry.calls for entry in entries)
         cost = f"at least {money(s.dollars)}" if unpriced else money(s.dollars)
-        rows.append([*key, s.calls, s.cached, s.failed, s.prompt_tokens, s.completion_tokens, round(s.seconds, 1), cost])
+        rows.append(
+            [
+                *key,
+                s.calls,
+                s.cached,
+                s.failed,
+                s.prompt_tokens,
+                s.completion_tokens,
+                round(s.seconds, 1),
+                cost,
+            ]
+        )
     print_table(Table(columns, [dict(zip(columns, row, strict=True)) for row in rows]))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from gsw_graph.cli.options import json_option
-from gsw_graph.cli.output import counted, print_failure, print_json
-from gsw_graph.cli.safe_text import one_line, short_source
+from gsw_graph.cli.text.output import counted, print_failure, print_json
+from gsw_graph.cli.text.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.extract.lint import Fault
@@ -22,7 +22,8 @@ SHOWN = 20  # faults of one kind, and failures, that are listed for people
 
 
 class _Row(NamedTuple):
-    """A fault as it is printed, with the file and the source it is in; `one` where its document is one passage."""
+    """A fault as it is printed, with the file and the source it is in; `one` where its document is one
+    passage."""
 
     file: str
     source: str
@@ -48,13 +49,15 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
     from gsw_graph.errors import InputError
     from gsw_graph.extract.lint import KINDS
     from gsw_graph.extract.lint import lint as faults_of
-    from gsw_graph.model import Failure, Workspace
+    from gsw_graph.model import Failure, Skipped, Workspace
 
     rows: list[_Row] = []  # what is printed and no more: files may be larger than the memory
     failures: list[Failure] = []
     kinds: Counter[str] = Counter()
     workspaces = failed = 0
     for file, item in _items(paths):
+        if isinstance(item, Skipped):
+            continue
         if isinstance(item, Failure):
             failed += 1
             if as_json or failed <= SHOWN:
@@ -66,10 +69,19 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
                 if as_json or kinds[fault.kind] <= SHOWN:
                     rows.append(_Row(file, item.source, fault, len(item.document.passages) == 1))
     if not workspaces and not failed:
-        raise InputError("there are no ready workspaces", where=", ".join(paths), hint="Plain documents have nothing to look at before a model has read them")
+        raise InputError(
+            "there are no ready workspaces",
+            where=", ".join(paths),
+            hint="Plain documents have nothing to look at before a model has read them",
+        )
     if as_json:
         faults = [
-            {"file": row.file, "source": row.source, **{name: getattr(row.fault, name) for name in ("passage", "kind", "subject", "message")}} for row in rows
+            {
+                "file": row.file,
+                "source": row.source,
+                **{name: getattr(row.fault, name) for name in ("passage", "kind", "subject", "message")},
+            }
+            for row in rows
         ]
         listed = [{"source": failure.source, "reason": failure.reason} for failure in failures]
         print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": faults, "failures": listed})
@@ -91,13 +103,15 @@ def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace |
     names, missing = expand(list(paths))
     yield from ((failure.source, failure) for failure in missing)
     seen: set[Path] = set()
-    for name in dict.fromkeys(names):
-        for path in (None,) if name == "-" else walk(Path(name), seen):
+    for name, root in names.items():
+        for path in (None,) if name == "-" else walk(Path(name), seen, root):
             if isinstance(path, Failure):
                 yield path.source, path
             else:
                 file = path.as_posix() if path else "-"
-                yield from ((file, item) for item in read([file], stdin=sys.stdin.buffer if path is None else None))
+                yield from (
+                    (file, item) for item in read([file], stdin=sys.stdin.buffer if path is None else None)
+                )
 
 
 def _print(rows: list[_Row], kinds: Counter[str], failures: list[Failure], failed: int) -> None:
@@ -106,8 +120,14 @@ def _print(rows: list[_Row], kinds: Counter[str], failures: list[Failure], faile
     if (more := failed - SHOWN) > 0:
         print_failure(f"... and {more:,} more; --json lists all")
     for row in rows:
-        fault, place = row.fault, short_source(row.source) + ("" if row.one else f", passage {row.fault.passage + 1}")
-        click.echo(f"{short_source(row.file)}: {place}: {fault.kind}: {one_line(fault.subject)}: {one_line(fault.message)}")
+        fault, place = (
+            row.fault,
+            short_source(row.source) + ("" if row.one else f", passage {row.fault.passage + 1}"),
+        )
+        click.echo(
+            f"{short_source(row.file)}: {place}: {fault.kind}: {one_line(fault.subject)}: "
+            f"{one_line(fault.message)}"
+        )
     for kind, number in kinds.items():
         if number > SHOWN:
             click.echo(f"... and {number - SHOWN:,} more of {kind}; --json lists all")

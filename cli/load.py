@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
-from gsw_graph.cli.output import counted, duration, money, print_failure, print_json
-from gsw_graph.cli.progress import reporter
-from gsw_graph.cli.safe_text import one_line, short_source
+from gsw_graph.cli.text.output import calls, counted, duration, money, print_failure, print_json
+from gsw_graph.cli.text.progress import reporter
+from gsw_graph.cli.text.safe_text import one_line, short_source
 from gsw_graph.extract import EXTRACTORS
 
 if TYPE_CHECKING:
@@ -34,21 +34,59 @@ SHOWN = 20  # failures listed for people
     help="What finds facts; auto: llm where one is set, else rules.",
 )
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
-@click.option("--upgrade", is_flag=True, help="Read documents again that another extractor or model read; their passages and questions stay.")
+@click.option(
+    "--upgrade",
+    is_flag=True,
+    help="Read documents again that another extractor or model read; their passages and questions stay.",
+)
 @click.option("--replace", is_flag=True, help="Load documents again though their content is unchanged.")
-@click.option("--second-pass", is_flag=True, help="Have the language model mend what lint finds; up to twice the calls.")
-@click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.")
-@click.option("--budget", metavar="AMOUNT", help="Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept.")
-@click.option("--batch", is_flag=True, help="Send the first pass by the Batch API, at half price; run again to go on waiting.")
-@click.option("--dry-run", is_flag=True, help="Say what would be loaded and what it would take; call nothing, write nothing.")
+@click.option(
+    "--second-pass", is_flag=True, help="Have the language model mend what lint finds; up to twice the calls."
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.",
+)
+@click.option(
+    "--budget",
+    metavar="AMOUNT",
+    help="Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept.",
+)
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="Send the first pass by the Batch API, at half price; run again to go on waiting.",
+)
+@click.option(
+    "--follow-links",
+    is_flag=True,
+    help="Follow links that lead out of a folder; without this they are skipped.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Say what would be loaded and what it would take; call nothing, write nothing.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
 @json_option
 @click.pass_obj
-def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool, llm: str | None, concurrency: int | None, **options: Any) -> None:
+def load(
+    url: str | None,
+    /,
+    paths: tuple[str, ...],
+    quiet: bool,
+    as_json: bool,
+    llm: str | None,
+    concurrency: int | None,
+    **options: Any,
+) -> None:
     """Load files, folders, globs, or standard input (-) into the memory.
 
-    The format is found by looking at the content: text, Markdown, JSON or JSON lines with `title` and `text`, and ready workspaces
-    (ours, Panini's, OpenIE triples, propositions).
+    The format is found by looking at the content: text, Markdown, mail, PDF, HTML, Office, EPUB, JSON or JSON lines with `title` and `text`, and ready
+    workspaces (ours, Panini's, OpenIE triples, propositions). CSV and code are known by their names.
+    Pictures, archives and empty files are skipped, and so are links that lead out of a folder.
     What is loaded already and unchanged is left alone, so a load that was cut off is completed by running it again.
 
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) text becomes workspaces.
@@ -65,13 +103,17 @@ def load(url: str | None, /, paths: tuple[str, ...], quiet: bool, as_json: bool,
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
     models = ["embedder", "llm"] if options["extractor"] in ("auto", "llm") else ["embedder"]
-    with _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory, reporter(quiet) as progress:
+    with (
+        _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory,
+        reporter(quiet) as progress,
+    ):
         report = memory.load(*paths, progress=progress, **options)
     if as_json:
         print_json(report.to_dict())
     else:
         _print_failures(report)
         if not quiet:
+            _print_skipped(report)
             _print_summary(report, options["dry_run"])
     click.get_current_context().exit(_exit_code(report))
 
@@ -94,11 +136,25 @@ def _exit_code(report: LoadReport) -> int:
     return 4 if found.new + found.replaced + found.unchanged else 1
 
 
+def _print_skipped(report: LoadReport) -> None:
+    """What was skipped, by name; those with the same reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for skipped in report.skipped:
+        by_reason.setdefault(one_line(skipped.reason), []).append(short_source(skipped.source))
+    for reason, sources in list(by_reason.items())[:SHOWN]:
+        also = f" and {len(sources) - SHOWN:,} more (--json lists all)" if len(sources) > SHOWN else ""
+        print_failure(f"Skipped: {', '.join(sources[:SHOWN])}{also}: {reason}")
+    if (more := sum(map(len, list(by_reason.values())[SHOWN:]))) > 0:
+        print_failure(f"... and {more:,} more; --json lists all")
+
+
 def _print_failures(report: LoadReport) -> None:
     """Each failure; those with the same reason together."""
     by_reason: dict[tuple[bool, str], list[str]] = {}
     for failure in report.failures:
-        by_reason.setdefault((failure.part, one_line(failure.reason)), []).append(short_source(failure.source))
+        by_reason.setdefault((failure.part, one_line(failure.reason)), []).append(
+            short_source(failure.source)
+        )
     for (part, reason), sources in list(by_reason.items())[:SHOWN]:
         also = f" and {len(sources) - 1:,} more" if len(sources) > 1 else ""
         print_failure(f"{'Left out' if part else 'Failed'}: {sources[0]}{also}: {reason}")
@@ -108,20 +164,34 @@ def _print_failures(report: LoadReport) -> None:
 
 def _print_summary(report: LoadReport, dry_run: bool) -> None:
     found = report.documents
-    parts = {"new": found.new, "replaced": found.replaced, "unchanged": found.unchanged, "failed": found.failed}
+    parts = {
+        "new": found.new,
+        "replaced": found.replaced,
+        "unchanged": found.unchanged,
+        "failed": found.failed,
+    }
+    if report.skipped:
+        parts["skipped"] = len(report.skipped)
     said = ", ".join(f"{number:,} {name}" for name, number in parts.items())
-    click.echo(f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}")
-    if written := ", ".join(f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number):
+    click.echo(
+        f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}"
+    )
+    if written := ", ".join(
+        f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number
+    ):
         click.echo(f"{'Nodes, at least' if dry_run else 'Nodes'}: {written}")
     if report.estimate is not None:
         expected = report.estimate
         click.echo(
-            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} paid for already, "
-            f"about {expected.prompt_tokens:,} tokens in and {expected.completion_tokens:,} out, {money(expected.dollars)}"
+            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} paid for "
+            "already, "
+            f"about {expected.prompt_tokens:,} tokens in and {expected.completion_tokens:,} out, "
+            f"{money(expected.dollars)}"
         )
     elif report.calls or report.cached:
         click.echo(
-            f"Language model: {counted(report.calls, 'call')}, {report.cached:,} from the cache, {report.tokens['in']:,} tokens in and "
+            f"Language model: {calls(report.calls, report.failed_calls)}, {report.cached:,} from the "
+            f"cache, {report.tokens['in']:,} tokens in and "
             f"{report.tokens['out']:,} out, {money(report.dollars)}"
         )
     if report.note:

@@ -26,13 +26,17 @@ memory_option = click.option(
     expose_value=False,
     is_eager=True,
     callback=_keep,
-    help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May stand before or after the verb.",
+    help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May stand before or "
+    "after the verb.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
+)
 
 
 def settings(**given: Any) -> Settings:
-    """The settings of the environment, and what options gave instead. InputError: one of them cannot be read."""
+    """The settings of the environment, and what options gave instead. InputError: one of them cannot be
+    read."""
     from dataclasses import replace
 
     from gsw_graph.config import Settings
@@ -40,8 +44,23 @@ def settings(**given: Any) -> Settings:
     return replace(Settings.from_env(), **{name: value for name, value in given.items() if value is not None})
 
 
-def open_memory(url: str | None, *, create: bool = False, models: Collection[str] = (), **given: Any) -> Memory:
-    """The memory at `url`, else the one of the environment; `models` are those that the verb will need, `given` settings that options gave."""
+def open_memory(
+    url: str | None,
+    *,
+    create: bool = False,
+    models: Collection[str] = (),
+    show_cypher: bool = False,
+    **given: Any,
+) -> Memory:
+    """The memory at `url`, else the one of the environment; `models` are those that the verb will need,
+    `given` settings that options gave."""
+    from gsw_graph.cli.text.output import print_failure
     from gsw_graph.memory import Memory
 
-    return Memory.open(url, settings=settings(**given), create=create, models=models)
+    return Memory.open(
+        url,
+        settings=settings(**given),
+        create=create,
+        models=models,
+        tracer=print_failure if show_cypher else None,
+    )

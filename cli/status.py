@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.output import print_json, print_pairs
-from gsw_graph.cli.safe_text import one_line, short_source
+from gsw_graph.cli.text.output import counted, print_json, print_pairs
+from gsw_graph.cli.text.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.results import Status
@@ -56,9 +56,24 @@ def _print(found: Status) -> None:
             print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
     if len(found.extractors) > 1 or any("(" in name for name in found.extractors):
         click.echo("\nDocuments by extractor")
-        print_pairs(((one_line(name), f"{number:,}") for name, number in found.extractors.items()), indent="  ")
+        print_pairs(
+            ((one_line(name), f"{number:,}") for name, number in found.extractors.items()), indent="  "
+        )
     if not any(found.nodes.values()):
         click.echo("\nNothing is loaded yet. Load something: gswgraph load PATH")
+    if found.unread:
+        passages = sum(map(len, found.unread.values()))
+        click.echo(
+            f"\nNo language model could read {counted(passages, 'passage')}; the next load of the same "
+            "file asks again:"
+        )
+        for source, places in list(found.unread.items())[:SHOWN]:
+            said = ", ".join(map(str, places[:SHOWN])) + (
+                f" and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
+            )
+            click.echo(f"  {short_source(source)}, passage{'s' * (len(places) > 1)} {said}")
+        if (more := len(found.unread) - SHOWN) > 0:
+            click.echo(f"  ... and {counted(more, 'document')} more; --json lists all")
     if found.unfinished:
         click.echo(f"\nThe load of {len(found.unfinished):,} was cut off; load again to complete:")
         for source in found.unfinished[:SHOWN]:

@@ -1,1 +1,46 @@
-"""Every statement that gswgraph runs, one a file."""
+"""Every statement that gswgraph runs, one a file, so that it can be read, pasted and explained alone."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+_FILES: dict[str, str] = {}  # of the statements that were read, by their text
+
+
+@cache
+def statement(name: str, dialect: str | None = None) -> LiteralString:
+    """The text of `cypher/NAME.cypher`, or of `NAME.DIALECT.cypher` or `.sql` where servers differ. `name`
+    is a path such as `read/dense`."""
+    folder, _, stem = name.partition("/")
+    place = files("gsw_graph.cypher") / folder
+    candidates = [
+        f"{stem}.cypher",
+        *([f"{stem}.{dialect}.cypher", f"{stem}.{dialect}.sql"] if dialect else []),
+    ]
+    for candidate in candidates:
+        if (file := place / candidate).is_file():
+            text = file.read_text(encoding="utf-8")
+            _FILES[text] = f"{folder}/{candidate}"
+            return text
+    raise KeyError(f"no statement {name} for {dialect or 'every engine'}")
+
+
+def definitions(name: str, dialect: str, /, **literals: str) -> list[str]:
+    """DDL with `$NAME` replaced by literals, which takes no parameters; SQL in its single statements."""
+    filled: str = statement(name, dialect)
+    file = _FILES[filled]
+    for key, value in literals.items():
+        filled = filled.replace(f"${key}", value)
+    parts = filled.split(";\n") if file.endswith(".sql") else [filled]
+    _FILES.update(dict.fromkeys(parts, file))
+    return parts
+
+
+def file_of(text: str) -> str | None:
+    """The file that a statement was read from, as `read/dense.cypher`; None for one that people wrote."""
+    return _FILES.get(text)

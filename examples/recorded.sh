@@ -1,12 +1,13 @@
 #!/bin/sh
-# Runs a command with a language model whose replies are recorded in replies.jsonl: no model is asked and nothing is paid.
+# Runs a command with a language model whose replies are recorded in replies.jsonl and agents.jsonl: no model is asked and nothing is paid.
 #   examples/recorded.sh gswgraph --memory build/model-memory load examples/corpus
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 said=$(mktemp)
-"${PYTHON:-python3}" -m gsw_graph.testing "$here/replies.jsonl" >"$said" &
+cat "$here/replies.jsonl" "$here/agents.jsonl" >"$said.replies"
+"${PYTHON:-python3}" -m gsw_graph.testing "$said.replies" >"$said" &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -f "$said"' EXIT
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -f "$said" "$said.replies"' EXIT
 until grep -q '^export OPENAI_MODEL' "$said"; do
     kill -0 $server # ended: its message stands above
     sleep 0.1

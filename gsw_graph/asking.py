@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.answer.chains import from_chains, shown
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.inference.language_model import Spent
+from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
 from gsw_graph.results import Answer, Trace
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.language_model import QuestionModel
+    from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given" or "llm". note: why the language model made none."""
+    """A query with its plan, where there is one. source: "given" or "llm". note: why the language model
+    made none."""
 
     query: Query
     source: str | None = None
@@ -31,7 +32,8 @@ class Planned:
 def prepared(
     question: str, strategy: str | Strategy[Any], *, plan: object = None, k: int = 5, answer: bool = True
 ) -> tuple[Strategy[Any], Planned]:
-    """What is asked, checked. plan: in any form that `plan.parse` reads; None or False for none. Raises InputError."""
+    """What is asked, checked. plan: in any form that `plan.parse` reads; None or False for none. Raises
+    InputError."""
     if isinstance(strategy, str):
         if strategy not in STRATEGIES:
             raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
@@ -53,8 +55,18 @@ def prepared(
     )
 
 
-def ask(strategy: Strategy[Any], planned: Planned, context: Context, *, may_plan: bool = True) -> Answer:
-    """Answer a question by a memory that is not empty. may_plan: whether the language model, where there is one, may make a plan."""
+def ask(
+    strategy: Strategy[Any],
+    planned: Planned,
+    context: Context,
+    *,
+    may_plan: bool = True,
+    excerpts: bool = False,
+    trace: bool = False,
+) -> Answer:
+    """Answer a question by a memory that is not empty. may_plan: whether the language model, where there is
+    one, may make a plan.
+    excerpts: what matters of each passage is wanted too. trace: the answer has the context's trace."""
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
@@ -62,10 +74,13 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context, *, may_plan
     if may_plan and planned.query.plan is None:
         planned = _plan(strategy, planned, context)
     found = strategy(context, planned.query)
+    if excerpts:
+        found = _with_excerpts(planned.query, found, context)
     draft, note = _answer(strategy, planned.query, found, context)
     draft = replace(draft, missing=_missing(found, draft, context))
     seconds = {**context.seconds, "total": perf_counter() - start}
-    return _report(strategy, planned, found, draft, context, note, seconds)
+    answer = _report(strategy, planned, found, draft, context, note, seconds)
+    return answer if trace else replace(answer, trace=None)
 
 
 def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None) -> Answer:
@@ -94,8 +109,8 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
-    """The model's plan, or why there is none: the question can be asked without. Without pairs there is nothing that a plan leads along, and a strategy that
-    makes its own needs no other."""
+    """The model's plan, or why there is none: the question can be asked without. Without pairs there is
+    nothing that a plan leads along, and a strategy that makes its own needs no other."""
     llm = context.llm
     if llm is None or not strategy.follows_plan or strategy.makes_plan or not context.has_pairs:
         return planned
@@ -111,10 +126,13 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 def _answer(
     strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
 ) -> tuple[AnswerDraft, str | None]:
-    """The strategy's own answer, else what its chains say, else what the language model reads from what was found; and why that read nothing."""
+    """The strategy's own answer, else what its chains say, else what the language model reads from what
+    was found; and why that read nothing."""
     if found.draft is not None:
         return found.draft, None
-    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy  # it may be one that the table has not
+    ran = (
+        STRATEGIES.get(found.ran, strategy) if found.ran else strategy
+    )  # it may be one that the table has not
     draft = from_chains(query.question, found, ran.confidence, answer=query.answer)
     if context.llm is None or not query.answer:
         return draft, None
@@ -125,6 +143,16 @@ def _answer(
             return from_model(query.question, found, draft.confidence, context.llm, context.on_text), None
         except ReplyError as error:  # what was found stands
             return draft, f"{context.llm.model} gave no answer: {error}"
+
+
+def _with_excerpts(query: Query, found: Retrieved, context: Context) -> Retrieved:
+    """Sentences are weighed by vectors where the strategy needed the embedder, else by words: no model is
+    loaded for them alone."""
+    from gsw_graph.answer.excerpt import with_excerpts
+
+    paths = context.trace.paths if context.trace is not None else {}
+    vectors = context.text_vectors if "embedder" in context.used else None
+    return replace(found, passages=with_excerpts(query.question, found.passages, paths, vectors))
 
 
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
@@ -147,7 +175,7 @@ def _report(
     note: str | None,
     seconds: dict[str, float],
 ) -> Answer:
-    plan, spent = planned.query.plan, _spent(context.llm)
+    plan, spent = planned.query.plan or found.plan, _spent(context.llm)
     return Answer(
         question=planned.query.question,
         strategy=found.ran or strategy.name,
@@ -160,15 +188,19 @@ def _report(
         passages=found.passages,
         chains=shown(found),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source,
+        plan_source=planned.source or ("llm" if found.plan else None),
         note=note or planned.note or found.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,
         tokens={**spent.tokens, "evidence": 0, "prompt": 0, **draft.tokens},
         dollars=spent.dollars,
+        calls=spent.calls,
+        failed_calls=spent.failed_calls,
         kept=spent.kept,
+        conflicts=found.conflicts,
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
+        matrix=found.matrix,
     )
 
 

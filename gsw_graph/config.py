@@ -33,7 +33,9 @@ def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:
     try:
         return int(text) if text else default
     except ValueError:
-        raise InputError(f"{text!r} is not a whole number", where=name, hint="Give a number such as 100") from None
+        raise InputError(
+            f"{text!r} is not a whole number", where=name, hint="Give a number such as 100"
+        ) from None
 
 
 def _price(env: Mapping[str, str], name: str) -> tuple[float, float] | None:
@@ -42,7 +44,11 @@ def _price(env: Mapping[str, str], name: str) -> tuple[float, float] | None:
     try:
         prompt, completion = map(float, text.split(","))
     except ValueError:
-        raise InputError(f"{text!r} is no price", where=name, hint="Give dollars for a million prompt and a million completion tokens: 0.40,1.60") from None
+        raise InputError(
+            f"{text!r} is no price",
+            where=name,
+            hint="Give dollars for a million prompt and a million completion tokens: 0.40,1.60",
+        ) from None
     return prompt, completion
 
 
@@ -50,15 +56,19 @@ def _price(env: Mapping[str, str], name: str) -> tuple[float, float] | None:
 class Settings:
     """Where the memory is and which models serve it.
 
-    memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a server.
+    memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a
+    server.
     embedder: a sentence-transformers model name or path. device: `auto`, `cpu`, `cuda` or `mps`.
-    reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a /rerank endpoint, which is asked for the
-    model `reranker_model` with the key `reranker_key`.
-    llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a language model. llm_url, llm_key: its
-    OpenAI-compatible server; without a url it is OpenAI's. llm_timeout: seconds a call may take. llm_rpm, llm_tpm: requests and tokens a minute that the
-    server allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is not known. concurrency: calls at once.
-    linked_client_passages: up to this many passages `linked` and `fusion` walk matrices kept by the client. Above it `linked` fetches the neighbourhood of
-    the seeds, `linked` or `ricr` runs instead of `fusion`, and `proprag` does not run.
+    reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a
+    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`.
+    llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a
+    language model. llm_url, llm_key: its OpenAI-compatible server; without a url it is OpenAI's. llm_timeout:
+    seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
+    replies of a model fail their checks. llm_rpm, llm_tpm: requests and tokens a minute that the server
+    allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is
+    not known. concurrency: calls at once. linked_client_passages: up to this many passages `linked` and
+    `fusion` walk matrices kept by the client. Above it `linked` fetches the neighbourhood of the seeds,
+    `linked` or `ricr` runs instead of `fusion`, and `proprag` does not run.
     Raises InputError: nothing can be asked with these numbers.
     """
 
@@ -75,6 +85,7 @@ class Settings:
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
     llm_timeout: int = 120
+    llm_prompt: str = "auto"
     llm_rpm: int | None = None
     llm_tpm: int | None = None
     llm_price: tuple[float, float] | None = None
@@ -85,19 +96,29 @@ class Settings:
     def __post_init__(self) -> None:
         for name, sound, what in (
             ("llm_timeout", self.llm_timeout > 0, "a time of more than 0 seconds"),
+            ("llm_prompt", self.llm_prompt in ("auto", "long", "short"), "auto, long or short"),
             ("llm_rpm", self.llm_rpm is None or self.llm_rpm >= 1, "a number of at least 1"),
             ("llm_tpm", self.llm_tpm is None or self.llm_tpm >= 1, "a number of at least 1"),
-            ("llm_price", all(math.isfinite(dollars) and dollars >= 0 for dollars in self.llm_price or ()), "dollars of at least 0"),
+            (
+                "llm_price",
+                all(math.isfinite(dollars) and dollars >= 0 for dollars in self.llm_price or ()),
+                "dollars of at least 0",
+            ),
             ("concurrency", self.concurrency >= 1, "a number of at least 1"),
             ("linked_client_passages", self.linked_client_passages >= 0, "a number of at least 0"),
         ):
             if not sound:
-                raise InputError(f"{getattr(self, name)} will not do", where=f"{name} (GSWGRAPH_{name.upper()})", hint=f"Give {what}")
+                raise InputError(
+                    f"{getattr(self, name)} will not do",
+                    where=f"{name} (GSWGRAPH_{name.upper()})",
+                    hint=f"Give {what}",
+                )
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Settings:
-        """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE) and OpenAI (OPENAI_API_KEY,
-        OPENAI_BASE_URL, OPENAI_MODEL), and our own (GSWGRAPH_*), which win. The key of OPENAI_API_KEY goes to no server of GSWGRAPH_LLM_URL."""
+        """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE)
+        and OpenAI (OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL), and our own (GSWGRAPH_*), which win.
+        The key of OPENAI_API_KEY goes to no server of GSWGRAPH_LLM_URL."""
         env = os.environ if env is None else env
         url = env.get("GSWGRAPH_LLM_URL") or None
         return cls(
@@ -114,6 +135,7 @@ class Settings:
             llm_url=url or env.get("OPENAI_BASE_URL") or None,
             llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,
             llm_timeout=_whole(env, "GSWGRAPH_LLM_TIMEOUT", 120),
+            llm_prompt=env.get("GSWGRAPH_LLM_PROMPT") or "auto",
             llm_rpm=_whole(env, "GSWGRAPH_LLM_RPM", None),
             llm_tpm=_whole(env, "GSWGRAPH_LLM_TPM", None),
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),

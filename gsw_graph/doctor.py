@@ -15,20 +15,31 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 _RELOAD = "gswgraph load PATH..."
+_DEEP = "gswgraph doctor --deep --mend"
+_SHOWN = 100  # broken documents, each a finding
 
 
-def examine(connection: Connection, settings: Settings) -> list[Finding]:
-    """Look at engine, model and memory; a check that cannot be made is a finding of its own."""
-    findings = [Finding("engine", True, f"{connection.dialect.name} {connection.dialect.version} at {connection.url}")]
-    for check in (_embedder, _memory):
+def examine(connection: Connection, settings: Settings, *, deep: bool = False) -> list[Finding]:
+    """Look at engine, model and memory; a check that cannot be made is a finding of its own. deep:
+    everything in the memory is read."""
+    findings = [
+        Finding("engine", True, f"{connection.dialect.name} {connection.dialect.version} at {connection.url}")
+    ]
+    for check in (
+        _embedder,
+        _language_model,
+        _memory,
+        _storage,
+        *((_counts, _lookups, _contents) if deep else ()),
+    ):
         findings += _guarded(check, connection, settings)
     return findings
 
 
 def mend(connection: Connection) -> None:
     """Make missing indexes, recount what is counted, and remove what hangs loose."""
+    from gsw_graph.cypher import statement
     from gsw_graph.store import schema
-    from gsw_graph.store.statements import statement
 
     if (state := schema.read_state(connection)) is not None:
         schema.repair(connection, state.dimension)
@@ -41,7 +52,9 @@ def mend(connection: Connection) -> None:
         session.execute_write(work)
 
 
-def _guarded(check: Callable[[Connection, Settings], Iterator[Finding]], connection: Connection, settings: Settings) -> list[Finding]:
+def _guarded(
+    check: Callable[[Connection, Settings], Iterator[Finding]], connection: Connection, settings: Settings
+) -> list[Finding]:
     from neo4j.exceptions import DriverError, Neo4jError
 
     found: list[Finding] = []
@@ -50,17 +63,44 @@ def _guarded(check: Callable[[Connection, Settings], Iterator[Finding]], connect
     except GswGraphError as error:
         found.append(Finding(check.__name__.strip("_"), False, error.message, error.hint))
     except (DriverError, Neo4jError) as error:
-        found.append(Finding(check.__name__.strip("_"), False, f"the engine failed ({error})", "See the server's log"))
+        found.append(
+            Finding(check.__name__.strip("_"), False, f"the engine failed ({error})", "See the server's log")
+        )
     return found
 
 
 def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:
-    from gsw_graph.inference.embedder import Embedder
+    from gsw_graph.inference.embed.embedder import Embedder
 
     embedder = Embedder.load(settings)
-    yield Finding("embedder", True, f"{embedder.name}, {embedder.dimension} dimensions, {embedder.backend} on {embedder.device}")
+    yield Finding(
+        "embedder",
+        True,
+        f"{embedder.name}, {embedder.dimension} dimensions, {embedder.backend} on {embedder.device}",
+    )
     if embedder.device == "cpu" and embedder.backend == "torch":
-        yield Finding("speed", False, "embedding runs on plain torch, two to three times slower than it could", "pip install 'gswgraph[cpu]'")
+        yield Finding(
+            "speed",
+            False,
+            "embedding runs on plain torch, two to three times slower than it could",
+            "pip install 'gswgraph[cpu]'",
+        )
+
+
+def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
+    if not settings.llm:
+        return
+    from gsw_graph.inference.chat.chat import Chat
+
+    with Chat.open(settings) as chat:
+        seconds, slots = chat.try_call()
+    has = f"; its server works on {slots} call{'s' if slots > 1 else ''} at once" if slots else ""
+    yield Finding("language model", True, f"{settings.llm} answered in {seconds:.1f} s{has}")
+    if slots and slots < settings.concurrency:
+        text = f"{settings.concurrency} are sent and {slots} worked on; the others wait, and their time runs"
+        yield Finding(
+            "calls at once", False, text, f"GSWGRAPH_CONCURRENCY={slots}, or load with --concurrency {slots}"
+        )
 
 
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
@@ -80,8 +120,75 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
         text = f"missing or not online: {', '.join(missing)}" if missing else "online"
         yield Finding("indexes", not missing, text, "gswgraph doctor --mend" if missing else None)
     unfinished = reader.unfinished()
-    text = f"cut off while written: {', '.join(unfinished[:5])}{' ...' if len(unfinished) > 5 else ''}" if unfinished else "all complete"
+    text = (
+        f"cut off while written: {', '.join(unfinished[:5])}{' ...' if len(unfinished) > 5 else ''}"
+        if unfinished
+        else "all complete"
+    )
     yield Finding("documents", not unfinished, text, f"gswgraph load {unfinished[0]}" if unfinished else None)
     wrong = {name: count for name, count in reader.wrong_counts().items() if count}
-    text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items()) or "counts agree, nothing hangs loose"
+    text = (
+        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items())
+        or "counts agree, nothing hangs loose"
+    )
     yield Finding("graph", not wrong, text, "gswgraph doctor --mend" if wrong else None)
+
+
+def _storage(connection: Connection, _: Settings) -> Iterator[Finding]:
+    if not _exists(connection) or (wrong := connection.dialect.check()) is None:
+        return
+    found = (
+        f"the engine's own check finds {', '.join(wrong)}"
+        if wrong
+        else "the engine's own check finds nothing wrong"
+    )
+    yield Finding("storage", not wrong, found, _DEEP if wrong else None)
+
+
+def _counts(connection: Connection, _: Settings) -> Iterator[Finding]:
+    from gsw_graph.store import deep
+    from gsw_graph.store.reader import Reader
+
+    if _exists(connection):
+        wrong = deep.wrong_counts(Reader(connection))
+        yield Finding(
+            "counts",
+            not wrong,
+            ", ".join(wrong) or "all that is counted can be read",
+            _DEEP if wrong else None,
+        )
+
+
+def _lookups(connection: Connection, _: Settings) -> Iterator[Finding]:
+    from gsw_graph.store import deep, schema
+    from gsw_graph.store.reader import Reader
+
+    if (state := schema.read_state(connection)) is not None:
+        wrong = deep.wrong_indexes(Reader(connection), state.dimension)
+        yield Finding(
+            "lookups",
+            not wrong,
+            ", ".join(wrong) or "the indexes find what is there",
+            _DEEP if wrong else None,
+        )
+
+
+def _contents(connection: Connection, _: Settings) -> Iterator[Finding]:
+    from gsw_graph.store import deep, schema
+    from gsw_graph.store.reader import Reader
+
+    if (state := schema.read_state(connection)) is None:
+        return
+    broken = deep.broken_documents(Reader(connection), state.dimension)
+    for one in broken[:_SHOWN]:
+        yield Finding("document", False, f"{one.source}: {one.reason}", _DEEP)
+    if (more := len(broken) - _SHOWN) > 0:
+        yield Finding("document", False, f"and {more:,} more", _DEEP)
+    if not broken:
+        yield Finding("contents", True, "every document is as it was loaded")
+
+
+def _exists(connection: Connection) -> bool:
+    from gsw_graph.store import schema
+
+    return schema.read_state(connection) is not None

@@ -6,7 +6,8 @@ from __future__ import annotations
 class GswGraphError(Exception):
     """Base of every error that gswgraph raises on purpose.
 
-    `message` says what happened, `where` names the place (file, line, id, url) and `hint` the next step; `str()` joins them in one line.
+    `message` says what happened, `where` names the place (file, line, id, url) and `hint` the next step;
+    `str()` joins them in one line.
     """
 
     def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
@@ -39,8 +40,14 @@ class ModelError(GswGraphError):
 
 
 class ReplyError(ModelError):
-    """A language model gave no reply that can be used, for this request: it is skipped and listed; the next load tries it again."""
+    """A language model gave no reply that can be used, for this request: it is skipped and listed; the
+    next load tries it again."""
+
+
+class BudgetError(ReplyError):
+    """The budget of a question leaves no room for this request: the question goes on with what it has."""
 
 
 class StoppedError(ModelError):
-    """A language model will not answer any more requests: the key is refused, the server is away, the budget is used up."""
+    """A language model will not answer any more requests: the key is refused, the server is away, the
+    budget is used up."""

@@ -1,4 +1,5 @@
-"""The first half of a load, in a thread of its own: read, compare with the memory, extract. A few windows ahead of the second half, never more."""
+"""The first half of a load, in a thread of its own: read, compare with the memory, extract. A few windows
+ahead of the second half, never more."""
 
 from __future__ import annotations
 
@@ -11,38 +12,29 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from gsw_graph.extract import EXTRACTORS, Extractor, Work, with_names
-from gsw_graph.model import Document, Failure, Workspace
-from gsw_graph.results import DocumentCounts
+from gsw_graph.model import Document, Failure, Skipped, Workspace
+from gsw_graph.tally import Tally
 
 if TYPE_CHECKING:
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode
 
 COMPARED = 256  # passages whose documents are compared with the memory in one round trip
-_PATIENCE = 2.0  # seconds for the reader to end; one that waits for its input is left behind, it holds nothing
+_PATIENCE = (
+    2.0  # seconds for the reader to end; one that waits for its input is left behind, it holds nothing
+)
 _TICK = 0.2  # seconds between looks at how far it is
-_FRAME = 40  # characters of keys and brackets around a name, a pair or a fact in JSON
 _AHEAD = 2  # windows that extraction may be ahead of embedding
 _LEAST = 16  # passages of a window where embedding would wait for more
 
-
-@dataclass
-class Tally:
-    """What a load counts on its way. `lesser`: unchanged documents in which this extractor would find more."""
-
-    new: int = 0
-    lesser: int = 0
-    unchanged: int = 0
-    replaced: int = 0
-    passages: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    faults: list[Failure] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0))
-
-    @property
-    def documents(self) -> DocumentCounts:
-        """Documents by what became of them."""
-        return DocumentCounts(self.new, self.unchanged, self.replaced, sum(not failure.part for failure in self.failures))
+_RECORDS = frozenset(
+    ("corpus", "workspaces", "openie", "propositions")
+)  # loaders of records, which say their sources themselves
+_CLAIMED = (
+    "a record says that this is its source, which is a file of the memory; give the record a "
+    "source "
+    "of its own, or forget that document first"
+)
 
 
 @dataclass
@@ -54,7 +46,11 @@ class Window:
 
 
 class Feed:
-    """Windows of workspaces that are new to the memory. A context manager that gives them, None now and then while there is none yet."""
+    """Windows of workspaces that are new to the memory. A context manager that gives them, None now and then
+    while there is none yet.
+
+    position: how many bytes of the files were read when the last item came.
+    """
 
     def __init__(
         self,
@@ -65,23 +61,16 @@ class Feed:
         *,
         replace: bool = False,
         upgrade: bool = False,
-        size: int | None = None,
+        position: Callable[[], int] = lambda: 0,
     ) -> None:
         self._items, self._states, self._tally, self._extractor = items, states, tally, extractor
-        self._replace, self._upgrade = replace, upgrade
+        self._replace, self._upgrade, self._position = replace, upgrade, position
         self._queue: queue.Queue[Window | BaseException | None] = queue.Queue(_AHEAD)
         self._stop = threading.Event()
-        self._bytes, self._read, self._seen, self._given, self._done = size, 0, 0, 0, False
+        self._reading = 0.0  # seconds
         self._ended = False  # all is read, and the last of it perhaps not compared yet
         self._waited_for = True
         self._thread = threading.Thread(target=self._work, name="gswgraph-reader", daemon=True)
-
-    @property
-    def total(self) -> int | None:
-        """Passages to load: known once all is read, before that an estimate from the bytes of the files, None where these are not known."""
-        if self._done:
-            return self._seen
-        return round(self._seen * max(self._bytes / self._read, 1)) if self._bytes and self._read else None
 
     def __enter__(self) -> Iterator[Window | None]:
         self._thread.start()
@@ -111,18 +100,49 @@ class Feed:
 
     def fresh(self) -> Iterator[Work]:
         """Documents and ready workspaces that the memory has not, or not so, before anything is extracted."""
+        position = 0
         for items in self._batches():
             documents = [item.document if isinstance(item, Workspace) else item for item in items]
             states = self._states([document.id for document in documents])
-            modes = [self._mode(item, document, states.get(document.id)) for item, document in zip(items, documents, strict=True)]
-            self._seen += sum(len(document.passages) for document, mode in zip(documents, modes, strict=True) if mode is not None)
-            self._done = self._ended
-            for item, mode in zip(items, modes, strict=True):
-                if mode is None:
-                    self._tally.unchanged += 1
-                else:
-                    yield Work(item, mode, with_names(item) if isinstance(item, Workspace) else None)
-        self._done = True
+            if claimed := {
+                document.id for document in documents if _claims(document, states.get(document.id))
+            }:
+                self._tally.post(
+                    failures=[
+                        Failure(document.source, _CLAIMED) for document in documents if document.id in claimed
+                    ]
+                )
+                items = [
+                    item
+                    for item, document in zip(items, documents, strict=True)
+                    if document.id not in claimed
+                ]
+                documents = [document for document in documents if document.id not in claimed]
+            modes = [
+                self._mode(item, document, states.get(document.id))
+                for item, document in zip(items, documents, strict=True)
+            ]
+            seen = sum(
+                len(document.passages)
+                for document, mode in zip(documents, modes, strict=True)
+                if mode is not None
+            )
+            before, position = position, self._position()
+            self._tally.post(
+                seen=seen,
+                read_bytes=position - before,
+                unchanged=modes.count(None),
+                all_read=int(self._ended),
+            )
+            for item, document, mode in zip(items, documents, modes, strict=True):
+                if mode is not None:
+                    yield Work(
+                        item,
+                        mode,
+                        states.get(document.id),
+                        with_names(item) if isinstance(item, Workspace) else None,
+                    )
+        self._tally.post(all_read=1)
 
     def _work(self) -> None:
         try:
@@ -130,20 +150,15 @@ class Feed:
             for work in self._extracted():
                 if self._stop.is_set():
                     return
-                self._tally.failures += work.failures
-                self._tally.faults += work.faults
+                if work.failures or work.faults:
+                    self._tally.post(failures=work.failures, faults=work.faults)
                 if work.workspace is None:
-                    self._given += len(work.document.passages)
                     continue
                 window.workspaces.append((work.workspace, work.mode))
                 window.passages += len(work.document.passages)
-                if work.mode == "new":
-                    self._tally.new += 1
-                else:
-                    self._tally.replaced += 1
+                self._tally.post(**{"new" if work.mode == "new" else "replaced": 1})
                 if window.passages >= self._enough():
                     self._waited_for = False
-                    self._given += window.passages
                     self._queue.put(window)
                     window = Window()
             if window.workspaces:
@@ -153,18 +168,16 @@ class Feed:
             self._queue.put(failure)
 
     def _enough(self) -> int:
-        """Passages of a window. Few where embedding waits, and fewer and fewer at the end: when the last are embedded, only these are left to write."""
-        most = _LEAST if self._waited_for else self._extractor.window
-        return min(most, max((self._seen - self._given) // 2, _LEAST)) if self._done else most
+        """Passages of a window: few where embedding waits."""
+        return _LEAST if self._waited_for else self._extractor.window
 
     def _extracted(self) -> Iterator[Work]:
         """Work with its workspace, or why there is none, and the time it took."""
-        seconds = self._tally.seconds
-        start, read = perf_counter(), seconds["read"]
+        start, read = perf_counter(), self._reading
         for work in self._extractor.run(self.fresh()):
-            seconds["extract"] += max(perf_counter() - start - (seconds["read"] - read), 0.0)
+            self._tally.post(extract=max(perf_counter() - start - (self._reading - read), 0.0))
             yield work
-            start, read = perf_counter(), seconds["read"]
+            start, read = perf_counter(), self._reading
 
     def _batches(self) -> Iterator[list[Document | Workspace]]:
         batch: list[Document | Workspace] = []
@@ -173,24 +186,28 @@ class Feed:
         while not self._stop.is_set():
             start = perf_counter()
             item = next(items, None)
-            self._tally.seconds["read"] += perf_counter() - start
+            took = perf_counter() - start
+            self._reading += took
+            self._tally.post(read=took)
             if item is None:
                 self._ended = True
                 break
             if isinstance(item, Failure):
-                self._tally.failures.append(item)
+                self._tally.post(**{"skipped" if isinstance(item, Skipped) else "failures": [item]})
                 continue
             batch.append(item)
             passages += len((item.document if isinstance(item, Workspace) else item).passages)
-            self._read += _written(item)
             if passages >= COMPARED:
                 yield batch
                 batch, passages = [], 0
         if batch:
             yield batch
 
-    def _mode(self, item: Document | Workspace, document: Document, state: DocumentState | None) -> Mode | None:
-        """How an item comes in; None where the memory has it. A plain text does not put out what was found in the same text, unless asked to."""
+    def _mode(
+        self, item: Document | Workspace, document: Document, state: DocumentState | None
+    ) -> Mode | None:
+        """How an item comes in; None where the memory has it. A plain text does not put out what was found
+        in the same text, unless asked to."""
         if state is None:
             return "new"
         if self._replace or state.status == "loading" or state.text_hash != document.content_hash:
@@ -203,22 +220,23 @@ class Feed:
             same = not state.unread and (state.model == self._extractor.model or not self._upgrade)
         elif _finds(self._extractor.name) > _finds(state.extractor):
             same = not self._upgrade
-            self._tally.lesser += same
+            self._tally.post(upgradable=int(same))
         else:
             same = True
         return None if same else "renew"
 
 
+def _claims(document: Document, state: DocumentState | None) -> bool:
+    """Whether a record would take the place of a file."""
+    return (
+        state is not None
+        and document.loader in _RECORDS
+        and state.loader is not None
+        and state.loader not in _RECORDS
+    )
+
+
 def _finds(extractor: str) -> int:
-    """How much an extractor finds beside others: an upgrade leads up. What came ready from a file is above all."""
+    """How much an extractor finds beside others: an upgrade leads up. What came ready from a file is above
+    all."""
     return EXTRACTORS.index(extractor) if extractor in EXTRACTORS else len(EXTRACTORS)
-
-
-def _written(item: Document | Workspace) -> int:
-    """About how many characters an item took in its file."""
-    if isinstance(item, Document):
-        return sum(len(p.text) + len(p.title) for p in item.passages)
-    names = sum(len(entity.name) + len(entity.description) + _FRAME for entity in item.entities)
-    pairs = sum(len(pair.text) + _FRAME for phrase in item.verb_phrases for pair in phrase.pairs)
-    facts = sum(len(fact.text) + sum(len(name) for name, _ in fact.mentions) + _FRAME for fact in item.propositions)
-    return _written(item.document) + names + pairs + facts

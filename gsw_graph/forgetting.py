@@ -31,7 +31,8 @@ def forget(connection: Connection, sources: Sequence[str], *, everything: bool) 
 def _resolve(reader: Reader, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Stored documents by id and source that these names mean, and the names that mean none.
 
-    A name is a source, the path of a loaded file or folder whether it still exists or not, or a corpus file whose records are meant.
+    A name is a source, the path of a loaded file or folder whether it still exists or not, or a corpus
+    file whose records are meant.
     """
     from gsw_graph import loaders
 
@@ -40,7 +41,11 @@ def _resolve(reader: Reader, names: Sequence[str]) -> tuple[dict[str, str], list
     unknown = []
     for name in names:
         path = Path(name).absolute().as_posix()
-        meant = {i: source for i, source in stored.items() if source in (name, path) or source.startswith(f"{path}/")}
+        meant = {
+            i: source
+            for i, source in stored.items()
+            if source in (name, path) or source.startswith(f"{path}/")
+        }
         if not meant and name != "-":
             with suppress(InputError):
                 sources = {item.source for item in loaders.read([name]) if not isinstance(item, Failure)}

@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.config import Settings
-from gsw_graph.engine.plain import plainly
+from gsw_graph.engine.plain_errors import with_plain_errors
 from gsw_graph.errors import EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.model import content_id
-from gsw_graph.pipeline import Progress
-from gsw_graph.results import Answer, Exported, Finding, Forgotten, LoadReport, Status, Table
+from gsw_graph.results import (
+    Answer,
+    AskedQuestion,
+    Documents,
+    Exported,
+    Finding,
+    Forgotten,
+    History,
+    LoadReport,
+    Shown,
+    Status,
+    Table,
+)
+from gsw_graph.tally import Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -21,10 +33,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from gsw_graph.engine import Connection
-    from gsw_graph.inference.chat import Chat
-    from gsw_graph.inference.embedder import Embedder
-    from gsw_graph.inference.language_model import QuestionModel
-    from gsw_graph.inference.reranker import Reranker
+    from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.inference.chat.language_model import QuestionModel
+    from gsw_graph.inference.embed.embedder import Embedder
+    from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
@@ -35,9 +47,12 @@ __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
 
 class Memory:
-    """A knowledge store: documents go in, questions come out answered. Open it with `Memory.open`, close it or use it in a `with` statement.
+    """A knowledge store: documents go in, questions come out answered. Open it with `Memory.open`, close it
+    or use it in a `with` statement.
 
-    Not for several threads at once; several processes share a Neo4j server, an embedded memory has one at a time.
+    Not for several threads at once; several processes share a Neo4j server, an embedded memory has one at a
+    time. Once it is closed
+    every method raises EngineError.
     """
 
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
@@ -47,37 +62,78 @@ class Memory:
         self._propositions: PropositionGraphs | None = None
         self._chat: Chat | None = None
         self._state: MemoryState | None = None
+        self._closed = False
+        # whether `open` made the memory, and its folder too, and whether a load was tried since
+        self._new = self._new_folder = self._loaded = False
+
+    def __repr__(self) -> str:
+        dialect = self._connection.dialect
+        state = "closed" if self._closed else f"{dialect.name} {dialect.version}"
+        return f"<Memory {self._connection.url!r}, {state}>"
 
     @classmethod
-    def open(cls, url: str | None = None, *, settings: Settings | None = None, create: bool = True, models: Collection[str] = ()) -> Memory:
-        """Open the memory at `url`, a folder or a `bolt://` or `neo4j://` url; default: `settings`, else the environment, else `./.gswgraph`.
+    def open(
+        cls,
+        url: str | None = None,
+        *,
+        settings: Settings | None = None,
+        create: bool = True,
+        models: Collection[str] = (),
+        tracer: Callable[[str], object] | None = None,
+    ) -> Memory:
+        """Open the memory at `url`, a folder or a `bolt://` or `neo4j://` url; default: `settings`, else the
+        environment, else `./.gswgraph`.
 
-        create: whether a folder without a memory becomes one. models: what is loaded while an embedded engine starts, instead of when it is first needed:
-        `embedder`, `llm` (the client of a language model). Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where
-        another process has the folder open, InputError for another name in `models`.
+        create: by default a folder where no memory is becomes one, so that `load` can follow; with
+        `create=False` that is an EngineError, as it is to the verbs of the command line that only read: a
+        mistyped name then does not look like an empty memory.
+        models: what is loaded while an embedded engine starts, instead of when it is first needed:
+        `embedder`, `llm` (the client of a language model). tracer: gets each statement that runs, as a text
+        for people (`tracer=print`).
+        Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where another
+        process has the folder open, InputError for another name in `models`.
         """
         from gsw_graph.engine import connect, exists
-        from gsw_graph.inference.early import Early
+        from gsw_graph.inference.embed.early import Early
 
         settings = settings or Settings.from_env()
         if url is not None:
             settings = changed(settings, memory=str(url))
         if not create and not exists(settings):
             hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
-            raise EngineError("there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint)
+            raise EngineError(
+                "there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint
+            )
         early = Early(settings, models)
+        path = Path(settings.memory).expanduser()
+        new, folder = not exists(settings), not path.exists()
         connection = connect(settings, early.load if models else None)
-        return cls(connection, settings, early.embedder)
+        if tracer is not None:
+            connection.trace(tracer)
+        memory = cls(connection, settings, early.embedder)
+        memory._new, memory._new_folder = new, folder
+        return memory
 
     def close(self) -> None:
-        """Close the connection; an embedded engine ends."""
+        """Close the connection; an embedded engine ends. What `open` made for a load that wrote nothing goes
+        with it. A second time it does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         self._close_chat()
+        in_vain = self._new and self._loaded and self._holds_nothing()
         self._connection.close()
+        if in_vain:
+            from gsw_graph.engine.embedded_folder import discard
+
+            discard(Path(self._connection.url), whole=self._new_folder)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
         self.close()
 
     @property
@@ -89,16 +145,17 @@ class Memory:
     def embedder(self) -> Embedder:
         """The embedder of the settings, loaded when it is first needed."""
         if self._embedder is None:
-            from gsw_graph.inference.embedder import Embedder
+            from gsw_graph.inference.embed.embedder import Embedder
 
             self._embedder = Embedder.load(self._settings)
         return self._embedder
 
     @property
     def reranker(self) -> Reranker | None:
-        """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the embedder's vectors serve."""
+        """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the
+        embedder's vectors serve."""
         if self._reranker is None:
-            from gsw_graph.inference.reranker import load
+            from gsw_graph.inference.rerank.reranker import load
 
             self._reranker = load(self._settings)
         return self._reranker
@@ -107,12 +164,12 @@ class Memory:
     def chat(self) -> Chat:
         """The language model of the settings, for questions. Raises InputError where they name none."""
         if self._chat is None:
-            from gsw_graph.inference.chat import Chat
+            from gsw_graph.inference.chat.chat import Chat
 
             self._chat = Chat.open(self._settings)
         return self._chat
 
-    @plainly
+    @with_plain_errors
     def load(
         self,
         *paths: str,
@@ -123,23 +180,37 @@ class Memory:
         batch: bool = False,
         dry_run: bool = False,
         budget: str | None = None,
+        follow_links: bool = False,
         stdin: BinaryIO | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> LoadReport:
-        """Load files, folders, globs or `-` (`stdin`). What is there unchanged is left alone unless `replace`; what changed is replaced.
+        """Load files, folders, globs or `-` (`stdin`). What is there unchanged is left alone unless
+        `replace`; what changed is replaced.
 
-        `extractor`: one of EXTRACTORS, or `auto`: the language model where the settings name one, else rules. `upgrade`: also documents that another
-        extractor or model read, whose passages stay. `second_pass` has the model mend what lint finds; `batch` sends the first pass by the Batch API;
-        `budget` is "2.00" dollars or "1Mtok". `dry_run` reads, compares and estimates, and writes nothing.
-        Raises InputError where a path does not exist or an option does not fit; what cannot be read is listed in the report.
+        `extractor`: one of EXTRACTORS, or `auto`: the language model where the settings name one, else rules.
+        `upgrade`: also documents that another extractor or model read, whose passages stay. `second_pass` has
+        the model mend what lint finds; `batch` sends the first pass by the Batch API; `budget` is "2.00"
+        dollars or "1Mtok". `dry_run` reads, compares and estimates, and writes nothing.
+        Links that lead out of a folder are left out unless `follow_links`.
+        Raises InputError where a path does not exist or an option does not fit; what cannot be read is
+        listed in the report.
         """
         from gsw_graph.loading import Options, load
 
-        options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget)
+        options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget, follow_links)
+        self._loaded = True
         self._state = self._names = self._propositions = None
-        return load(self._connection, self._settings, lambda: self.embedder, [str(path) for path in paths], options, stdin, progress)
+        return load(
+            self._connection,
+            self._settings,
+            lambda: self.embedder,
+            [str(path) for path in paths],
+            options,
+            stdin,
+            progress,
+        )
 
-    @plainly
+    @with_plain_errors
     def ask(
         self,
         question: str,
@@ -149,53 +220,79 @@ class Memory:
         k: int = 5,
         answer: bool = True,
         trace: bool = False,
+        excerpts: bool = False,
         llm: bool = True,
         keep: bool = True,
+        budget: str | None = None,
         on_text: Callable[[str], None] | None = None,
+        on_stage: Callable[[str, str | None], None] | None = None,
     ) -> Answer:
-        """The `k` passages that a strategy finds for a question, best first, with a plan the chains that lead to an answer, and the answer.
+        """The `k` passages that a strategy finds for a question, best first, with a plan the chains that lead
+        to an answer, and the answer.
 
-        `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is `fusion` with one, or where there are pairs to
-        follow, else `linked`.
-        Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets its answer as it comes.
-        `answer=False` gives the evidence only; `trace` adds the way to it.
+        `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is
+        `fusion` with one, or where there are pairs to follow, else `linked`.
+        Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets
+        its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it, `excerpts`
+        to each passage the sentences that matter to the question. `on_stage` is told what is being done: a
+        key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`, `rerank`, `answer`, or a
+        strategy's own), and None or, where the model is asked again or given up, why.
         The question is kept in the memory with what its answer used, unless `keep` is False.
+        `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
+        not fit is not made, and the answer comes from what there is by then; its `note` says so.
         `strategy` is a name, or a `Strategy` of your own or with another recipe.
-        Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan that is none.
+        Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan
+        or budget that is none.
         """
         from gsw_graph.asking import ask, nothing, prepared
-        from gsw_graph.inference.language_model import QuestionModel
+        from gsw_graph.inference.chat.language_model import QuestionModel
+        from gsw_graph.inference.costs.budget import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+        limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
-        model = QuestionModel(self.chat) if llm and self._settings.llm else None
+        model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
         if state is None:
             return nothing(chosen, planned, model)
         try:
-            found = ask(chosen, planned, self._context(state, model, on_text, trace=trace), may_plan=plan is not False)
+            # An excerpt marks the name that led to it.
+            context = self._context(state, model, on_text, on_stage, trace=trace or excerpts)
+            if model is not None:
+                self.chat.on_trouble = context.note
+            found = ask(chosen, planned, context, may_plan=plan is not False, excerpts=excerpts, trace=trace)
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
-            raise StoppedError(error.message, where=error.where, hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm") from error
+            raise StoppedError(
+                error.message,
+                where=error.where,
+                hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
+            ) from error
         return changed(found, id=keep_question(self._connection, found)) if keep else found
 
-    @plainly
+    @with_plain_errors
     def warm(self) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
         if self._ready():
             self.ask("warm up", strategy="linked", k=1, llm=False, keep=False)
 
-    @plainly
+    @with_plain_errors
     def forget(self, *sources: str, everything: bool = False) -> Forgotten:
-        """Remove documents, by source or by a path whose documents are meant, with all that only they supported; `everything`: and the questions asked."""
+        """Remove documents, by source or by a path whose documents are meant, with all that only they
+        supported; `everything`: and the questions asked."""
         from gsw_graph.forgetting import forget
 
         self._names = self._propositions = None
-        return forget(self._connection, sources, everything=everything) if self._exists() else Forgotten([], list(sources))
+        return (
+            forget(self._connection, sources, everything=everything)
+            if self._exists()
+            else Forgotten([], list(sources))
+        )
 
-    @plainly
+    @with_plain_errors
     def export(self, folder: str | Path) -> Exported:
-        """Write the memory into a new or empty folder, in the shape that Panini's evaluation reads: see `gsw_graph.export`.
+        """Write the memory into a new or empty folder, in the shape that Panini's evaluation reads: see
+        `gsw_graph.export`.
 
         Raises InputError where something is in the folder, or nothing in the memory.
         """
@@ -203,10 +300,14 @@ class Memory:
         from gsw_graph.store.reader import Reader
 
         if not self._exists():
-            raise InputError("there is nothing to export", where=self._connection.url, hint="Load something first: gswgraph load PATH")
+            raise InputError(
+                "there is nothing to export",
+                where=self._connection.url,
+                hint="Load something first: gswgraph load PATH",
+            )
         return export(Reader(self._connection), folder)
 
-    @plainly
+    @with_plain_errors
     def status(self) -> Status:
         """What the memory holds."""
         from gsw_graph.store import schema
@@ -215,34 +316,126 @@ class Memory:
         connection = self._connection
         state, reader = schema.read_state(connection), Reader(connection)
         nodes, relationships = reader.counts() if state else ({}, {})
-        known = {name: getattr(state, name, None) for name in ("schema", "embedder", "dimension", "created", "version", "indexed")}
+        known = {
+            name: getattr(state, name, None)
+            for name in ("schema", "embedder", "dimension", "created", "version", "indexed")
+        }
         unfinished = reader.unfinished() if state else []
         extractors = reader.extractors() if state else {}
-        return Status(connection.url, connection.dialect.name, connection.dialect.version, nodes, relationships, unfinished, **known, extractors=extractors)
+        unread = (
+            {source: [n + 1 for n in positions] for source, positions in reader.unread().items()}
+            if state
+            else {}
+        )
+        return Status(
+            connection.url,
+            connection.dialect.name,
+            connection.dialect.version,
+            nodes,
+            relationships,
+            unfinished,
+            **known,
+            extractors=extractors,
+            unread=unread,
+        )
 
-    @plainly
-    def doctor(self, *, mend: bool = False) -> list[Finding]:
-        """What is right and wrong with the memory, the models and the machine, each with the line that mends it.
+    @with_plain_errors
+    def documents(
+        self,
+        text: str = "",
+        *,
+        extractor: str | None = None,
+        loader: str | None = None,
+        unfinished: bool = False,
+        limit: int | None = None,
+    ) -> Documents:
+        """The documents by source: those with `text` in source or title, or under that folder; of an
+        extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
+        read."""
+        from gsw_graph import browse
+        from gsw_graph.store.reader import Reader
 
-        `mend` first recounts what is counted and removes what hangs loose.
+        reader = Reader(self._connection)
+        return browse.documents(
+            reader, text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit
+        )
+
+    @with_plain_errors
+    def show(self, name: str, passage: int | None = None) -> Shown:
+        """A document whole, with what was found in it. name: its source, path, title or id, or the id of a
+        passage, which is then shown alone, as is number `passage` of the document, counted from 1. Raises
+        InputError where the name means none, or several."""
+        from gsw_graph import browse
+        from gsw_graph.store.reader import Reader
+
+        return browse.show(Reader(self._connection), name, passage)
+
+    @with_plain_errors
+    def history(self, text: str = "", *, limit: int | None = None) -> History:
+        """The questions that were asked, the latest first: those with `text` in the question or its
+        answer."""
+        from gsw_graph import browse
+        from gsw_graph.store.reader import Reader
+
+        return browse.history(Reader(self._connection), text, limit=limit)
+
+    @with_plain_errors
+    def asked(self, which: int | str) -> AskedQuestion:
+        """One question that was asked, with what its answer used. which: 1 is the latest, or the beginning
+        of its id. Raises InputError: there is none."""
+        from gsw_graph import browse
+        from gsw_graph.store.reader import Reader
+
+        return browse.asked(Reader(self._connection), which)
+
+    @with_plain_errors
+    def doctor(
+        self, *, mend: bool = False, deep: bool = False, may_forget: Callable[[list[str]], bool] | None = None
+    ) -> list[Finding]:
+        """What is right and wrong with the memory, the models and the machine, each with the line that mends
+        it.
+
+        `mend` first recounts what is counted and removes what hangs loose. `deep` reads everything and
+        compares it with what was loaded; with `mend` it loads broken documents again from their files, and
+        forgets the others if `may_forget`, given their sources, says so.
         """
-        from gsw_graph import doctor
+        from gsw_graph import doctor, mending
 
+        done: list[Finding] = []
         if mend and self._exists():
-            doctor.mend(self._connection)
-        return doctor.examine(self._connection, self._settings)
+            if deep:
+                done = mending.mend_documents(self._connection, self.load, may_forget)
+            if (
+                deep or not self._connection.dialect.check()
+            ):  # of damaged storage it would take away what seems to hang loose
+                doctor.mend(self._connection)
+            self._state = self._names = self._propositions = None
+        return done + doctor.examine(self._connection, self._settings, deep=deep)
 
-    @plainly
-    def cypher(self, query: str, /, *, write: bool = False, **parameters: Any) -> Table:
-        """Run a Cypher query. One that would change anything is refused with InputError unless `write`."""
+    @with_plain_errors
+    def cypher(
+        self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
+    ) -> Table:
+        """Run a Cypher query. One that would change anything is refused with InputError unless `write`; so is
+        one that takes longer than `timeout` seconds. Then, and at Ctrl-C, the engine ends it."""
         from gsw_graph.store.adhoc import run
 
-        return run(self._connection, query, parameters, write=write)
+        self._new = self._new and not write  # what people write is theirs
+        return run(self._connection, query, parameters, write=write, timeout=timeout)
 
     def _close_chat(self) -> None:
         if self._chat is not None:
             self._chat.close()
             self._chat = None
+
+    def _holds_nothing(self) -> bool:
+        """Whether it is certain that nothing was written."""
+        from gsw_graph.store import schema
+
+        try:
+            return schema.read_state(self._connection) is None
+        except Exception:  # an engine that is gone says nothing
+            return False
 
     def _exists(self) -> bool:
         from gsw_graph.store import schema
@@ -252,7 +445,8 @@ class Memory:
         return self._state is not None
 
     def _ready(self) -> MemoryState | None:
-        """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load left undone are made first."""
+        """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
+        left undone are made first."""
         from gsw_graph.store import schema
 
         if not self._exists() or self._state is None:
@@ -264,7 +458,15 @@ class Memory:
                 schema.build_search_indexes(self._connection, self._state.dimension)
         return self._state
 
-    def _context(self, state: MemoryState, llm: QuestionModel | None, on_text: Callable[[str], None] | None, *, trace: bool) -> Context:
+    def _context(
+        self,
+        state: MemoryState,
+        llm: QuestionModel | None,
+        on_text: Callable[[str], None] | None,
+        on_stage: Callable[[str, str | None], None] | None = None,
+        *,
+        trace: bool,
+    ) -> Context:
         """What a strategy works with for one question."""
         from gsw_graph.results import Trace
         from gsw_graph.retrieve.context import Context
@@ -279,6 +481,7 @@ class Memory:
             client_passages=self._settings.linked_client_passages,
             llm=llm,
             on_text=on_text,
+            on_stage=on_stage,
             trace=Trace() if trace else None,
         )
 
@@ -294,7 +497,9 @@ class Memory:
 
         if self._propositions is None:
             folder = self._graph_folder(state) / "propositions"
-            self._propositions = PropositionGraphs(self._connection, folder, lambda texts: self.embedder.encode(texts))
+            self._propositions = PropositionGraphs(
+                self._connection, folder, lambda texts: self.embedder.encode(texts)
+            )
         return self._propositions
 
     def _graph_folder(self, state: MemoryState) -> Path:

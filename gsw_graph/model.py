@@ -1,4 +1,5 @@
-"""The workspace as data: what a loader reads, an extractor finds and the writer stores. Nothing here knows a database."""
+"""The workspace as data: what a loader reads, an extractor finds and the writer stores. Nothing here knows
+a database."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from dataclasses import dataclass
 
 
 def content_id(*parts: str) -> str:
-    """A stable id: 128 bits of BLAKE2b over the parts, each with its length in front so that no two lists collide, in hexadecimal."""
+    """A stable id: 128 bits of BLAKE2b over the parts, each with its length in front so that no two lists
+    collide, in hexadecimal."""
     written: list[bytes] = []
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -25,7 +27,8 @@ class Passage:
 
     @property
     def full_text(self) -> str:
-        """What is embedded and indexed: the title, a newline, the text; the text alone where it starts with its title."""
+        """What is embedded and indexed: the title, a newline, the text; the text alone where it starts
+        with its title."""
         if not self.title or self.text.startswith(self.title + "\n"):
             return self.text
         return f"{self.title}\n{self.text}"
@@ -33,12 +36,16 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a loader reads. `source` names it for good: the same source loaded again is the same document, new content replaces the old."""
+    """What a loader reads. `source` names it for good: the same source loaded again is the same document, new
+    content replaces the old.
+    `titled`: the title is of the document itself, and so a name; else it is the name of its file.
+    """
 
     source: str
     title: str
     passages: tuple[Passage, ...]
     loader: str
+    titled: bool = True
 
     @property
     def id(self) -> str:
@@ -57,7 +64,8 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that was skipped: where (file, line or id) and why. `part` says that the rest of the document was loaded."""
+    """Something that could not be loaded: where (file, line or id) and why. `part` says that the rest of
+    the document was loaded."""
 
     source: str
     reason: str
@@ -65,10 +73,18 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
-    """A name of one document, as it is written there; `key` is its normal form. `passages` are the positions it stands in, `titles` those whose title it is.
+class Skipped(Failure):
+    """Something that was left alone, which is no fault: a picture, an archive, an empty file, a link out
+    of the folder. `part` as of a failure."""
 
-    `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it covers (inclusive).
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A name of one document, as it is written there; `key` is its normal form. `passages` are the positions
+    it stands in, `titles` those whose title it is.
+
+    `roles` are pairs of a role and its states. A date has `from_` and `to`, ISO days of the interval it
+    covers (inclusive).
     """
 
     name: str
@@ -87,8 +103,9 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class QAPair:
-    """A question that a passage answers. `answers` are texts as written: the name of an entity of the document, or a span of text; none at all says
-    that the passage leaves the question open. `about` are the names of the entities that the question names.
+    """A question that a passage answers. `answers` are texts as written: the name of an entity of the
+    document, or a span of text; none at all says that the passage leaves the question open. `about` are
+    the names of the entities that the question names.
     """
 
     question: str
@@ -112,7 +129,8 @@ class VerbPhrase:
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A fact of the passage at position `passage`. `mentions` are names of entities with their part in it: "subject" or "object" of a triple, else None.
+    """A fact of the passage at position `passage`. `mentions` are names of entities with their part in it:
+    "subject" or "object" of a triple, else None.
 
     A triple has its `relation`; its text is subject, relation and object.
     """
@@ -125,10 +143,12 @@ class Proposition:
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """All that one extractor found in one document: what a file of ready workspaces holds, or what `extract` makes of a document.
+    """All that one extractor found in one document: what a file of ready workspaces holds, or what `extract`
+    makes of a document.
 
-    `model` is the extractor's, where it has one. `names` are those that rules find in the text, where another extractor wrote the entities: `linked` walks
-    over these. `unread` are the positions of passages that the extractor could not read; the next load tries them again.
+    `model` is the extractor's, where it has one. `names` are those that rules find in the text, where another
+    extractor wrote the entities: `linked` walks over these. `unread` are the positions of passages that
+    the extractor could not read; the next load tries them again.
     """
 
     document: Document
@@ -148,4 +168,9 @@ class Workspace:
     @property
     def content_hash(self) -> str:
         """Of all it holds: the texts and what was found in them."""
-        return content_id("workspace", self.document.content_hash, self.extractor, repr((self.entities, self.verb_phrases, self.propositions)))
+        return content_id(
+            "workspace",
+            self.document.content_hash,
+            self.extractor,
+            repr((self.entities, self.verb_phrases, self.propositions)),
+        )

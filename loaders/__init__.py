@@ -1,4 +1,5 @@
-"""Files to documents and ready workspaces. One module a format; `detect` and `json_files` say which by looking at the content."""
+"""Files to documents and ready workspaces. One module a format; `detect` and `json_files` say which by
+looking at the content."""
 
 from __future__ import annotations
 
@@ -10,14 +11,23 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import documents, encoding, json_files, markdown, text
+from gsw_graph.loaders import encoding, json_files, markdown, tables, text
 from gsw_graph.loaders.detect import Format, detect
+from gsw_graph.loaders.documents import documents
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
-__all__ = ["read", "size"]
+__all__ = ["Position", "read", "size"]
 
-# A new format is a module, its line here, and its sign in `detect`; what is JSON has its line in `json_files`.
+
+class Position:
+    """How many bytes of the files `read` is done with."""
+
+    bytes = 0
+
+
+# A new format is a module, its line here, and its sign in `detect`; what is JSON has its line in
+# `json_files`.
 _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "json": json_files.read_whole,
     "jsonl": json_files.read_lines,
@@ -26,52 +36,82 @@ _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "pdf": documents.read_pdf,
     "html": documents.read_html,
     "archive": documents.read_archive,
+    "mail": documents.read_mail,
+    "table": tables.read,
+    "code": text.read_code,
 }
 
 
-def read(paths: Iterable[str], *, stdin: BinaryIO | None = None) -> Iterator[Document | Workspace | Failure]:
-    """The documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs and "-" (stdin, by default the process's).
+def read(
+    paths: Iterable[str],
+    *,
+    stdin: BinaryIO | None = None,
+    position: Position | None = None,
+    follow_links: bool = False,
+) -> Iterator[Document | Workspace | Failure]:
+    """The documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs and "-"
+    (stdin, by default the process's).
 
-    Lazy: one document is in memory at a time, but for a JSON array or object, which is read whole. What cannot be read is a Failure in its
-    place and the rest goes on; what is wrong with a part of a workspace is a Failure of its own, after the workspace without that part.
-    The same source twice is one document; with different content the second is a Failure.
+    Lazy: one document is in memory at a time, but for a JSON array or object, which is read whole. What
+    cannot be read is a Failure in its
+    place and the rest goes on, and what holds nothing to read is a Skipped; what is wrong with a part of a
+    document is a Failure of its own, after the document without that part.
+    The same source twice is one document; with different content the second is a Failure. A record that names
+    another file as its source is one too. Links that lead out of a folder are Skipped unless `follow_links`.
+    `position` is kept as it goes.
     InputError, at the call and before anything is read: not one of the paths exists, no glob has a match.
     """
     names, missing = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
-    return chain(missing, _distinct(_items(names, stdin)))
+    return chain(missing, _distinct(_items(names, stdin, position or Position(), follow_links=follow_links)))
 
 
-def size(paths: Iterable[str]) -> int | None:
+def size(paths: Iterable[str], *, follow_links: bool = False) -> int | None:
     """Bytes of the files that `read` would open, None where it is not known (stdin)."""
     names, _ = expand(paths)
     if "-" in names:
         return None
     seen: set[Path] = set()
     with contextlib.suppress(OSError):
-        return sum(path.stat().st_size for name in names for path in walk(Path(name), seen) if not isinstance(path, Failure))
+        found = (
+            path
+            for name, root in names.items()
+            for path in walk(Path(name), seen, root, follow_links=follow_links)
+        )
+        return sum(path.stat().st_size for path in found if not isinstance(path, Failure))
     return None
 
 
-def _items(names: list[str], stdin: BinaryIO | None) -> Iterator[Item]:
+def _items(
+    names: dict[str, Path | None], stdin: BinaryIO | None, position: Position, *, follow_links: bool
+) -> Iterator[Item]:
     seen: set[Path] = set()
-    for name in dict.fromkeys(names):
+    before = 0  # bytes of the files that are done
+    for name, root in names.items():
         if name == "-":
             yield from _read_file("stdin", None, stdin or _standard_input())
             continue
-        for path in walk(Path(name), seen):
+        for path in walk(Path(name), seen, root, follow_links=follow_links):
             if isinstance(path, Failure):
                 yield path
                 continue
             try:
                 with path.open("rb") as stream:
-                    yield from _read_file(path.as_posix(), path.resolve(), stream)
+                    size = os.fstat(stream.fileno()).st_size
+                    for item in _read_file(path.as_posix(), path.resolve(), stream):
+                        position.bytes = before + (
+                            size if stream.closed or not stream.seekable() else min(stream.tell(), size)
+                        )
+                        yield item
+                    before += size
+                    position.bytes = before
             except OSError as error:
                 yield unreadable(path, error)
 
 
 def _standard_input() -> BinaryIO:
-    """The process's, by a buffer of its own: a load that is interrupted leaves the thread behind that reads it, and Python, which closes `sys.stdin` at the
-    end of a program, aborts where a thread is in the midst of reading that."""
+    """The process's, by a buffer of its own: a load that is interrupted leaves the thread behind that reads
+    it, and Python, which closes `sys.stdin` at the end of a program, aborts where a thread is in the midst
+    of reading that."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # one that a program has put in its place
@@ -85,9 +125,25 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
         if isinstance(form, Failure):
             yield form
         else:
-            yield from _READERS[form](file)
+            yield from (_own(item, file) for item in _READERS[form](file))
     except encoding.BrokenTextError as error:
         yield Failure(name, f"{error.message}: {error.hint}")
+
+
+def _own(item: Item, file: File) -> Item:
+    """The item, unless it says that it is another file: no record takes the place of what that file says."""
+    if isinstance(item, Failure):
+        return item
+    place, found = item
+    own = file.path is not None and found.source == file.path.as_posix()
+    # os.path, as Path raises for what no file is named
+    if own or not (os.path.isabs(found.source) and os.path.isfile(found.source)):  # noqa: PTH113, PTH117
+        return item
+    return Failure(
+        place,
+        f"its source {found.source!r} is another file; load that file, or give the record a source of its "
+        "own",
+    )
 
 
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:
@@ -104,6 +160,13 @@ def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]
         if where == place and first == content:
             yield found
         elif first_text != text:
-            yield Failure(place, f"the source {found.source!r} has other content at {where}; give each record its own id")
+            yield Failure(
+                place,
+                f"the source {found.source!r} has other content at {where}; give each record its own id",
+            )
         elif first != content:
-            yield Failure(place, f"the document {found.source!r} was read at {where} with other findings, or none; load only one of the two")
+            yield Failure(
+                place,
+                f"the document {found.source!r} was read at {where} with other findings, or none; load "
+                "only one of the two",
+            )

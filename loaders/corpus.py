@@ -1,6 +1,8 @@
-"""Corpus records `{"title", "text", "id"?, "source"?}`: a JSON array, or JSON Lines. A record is a document of one passage.
+"""Corpus records `{"title", "text", "id"?, "source"?}`: a JSON array, or JSON Lines. A record is a document
+of one passage.
 
-Other formats make the documents of their passages here, so that a passage is the same document in whatever format it comes.
+Other formats make the documents of their passages here, so that a passage is the same document in whatever
+format it comes.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
 from gsw_graph.model import Document, Failure, Passage, content_id
 
 SHAPES = (
-    'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON array; the same with "entities", "verb_phrases" or '
+    'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON '
+    'array; the same with "entities", "verb_phrases" or '
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
 _TITLE = 200  # characters; a longer first line is text
@@ -50,11 +53,14 @@ def document(value: Mapping[str, object], place: str, loader: str) -> Document |
         return Failure(place, "`source` is not a string")
     key = "" if name is None else str(name)
     source = "#".join(part for part in (source, key) if part) or named(title, text)
-    return Document(source, title, tuple(Passage(part, title, n) for n, part in enumerate(pieces(text))), loader)
+    return Document(
+        source, title, tuple(Passage(part, title, n) for n, part in enumerate(pieces(text))), loader
+    )
 
 
 def named(title: str, text: str) -> str:
-    """The source of a record without a name of its own, by what it says: the same in whatever file, order or half it comes."""
+    """The source of a record without a name of its own, by what it says: the same in whatever file, order
+    or half it comes."""
     return f"{title}#{content_id(title, text)[:12]}"
 
 
@@ -75,7 +81,11 @@ def flaw(value: object) -> str | None:
         sound = _sound(value)
     except RecursionError:
         return "nested too deeply"
-    return None if sound else r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
+    return (
+        None
+        if sound
+        else r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
+    )
 
 
 def _sound(value: object) -> bool:

@@ -6,25 +6,82 @@ import re
 from typing import Literal, TypeAlias
 
 from gsw_graph.loaders.files import HEAD, File
-from gsw_graph.model import Failure
+from gsw_graph.model import Failure, Skipped
 
-Format: TypeAlias = Literal["json", "jsonl", "markdown", "text", "pdf", "html", "archive"]
+Format: TypeAlias = Literal[
+    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "table", "code"
+]
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
 # Formats that are not read, by how they begin. A later loader takes its line out of here and adds a Format.
 _FOREIGN = {
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Office document of the old kind (.doc, .xls, .ppt) or with a password",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Office document of the old kind (.doc, .xls, .ppt) or with a "
+    "password",
     b"{\\rtf": "an RTF document",
-    b"\x1f\x8b": "a gzip archive",
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
 }
+# What has no text: at which byte it says so, and what it is. A sign of letters counts only where a NUL
+# follows, as no text has one.
+_TEXTLESS: tuple[tuple[int, bytes, str], ...] = (
+    (0, b"\x89PNG", "a PNG image"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"GIF8", "a GIF image"),
+    (0, b"BM", "a BMP image"),
+    (0, b"II*\0", "a TIFF image"),
+    (0, b"MM\0*", "a TIFF image"),
+    (0, b"\0\0\1\0", "an icon"),
+    (8, b"WEBP", "a WebP image"),
+    (8, b"WAVE", "a sound file"),
+    (8, b"AVI ", "a film"),
+    (4, b"ftyp", "a film, a sound file or a HEIC image"),
+    (0, b"\x1aE\xdf\xa3", "a film"),
+    (0, b"ID3", "a sound file"),
+    (0, b"OggS", "a sound file"),
+    (0, b"fLaC", "a sound file"),
+    (0, b"\x1f\x8b", "a gzip archive"),
+    (0, b"BZh91AY&SY", "a bzip2 archive"),
+    (0, b"\xfd7zXZ\0", "an xz archive"),
+    (0, b"\x28\xb5\x2f\xfd", "a zstd archive"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (0, b"Rar!\x1a\x07", "a RAR archive"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"SQLite format 3\0", "an SQLite database"),
+    (0, b"\x7fELF", "a program"),
+    (0, b"MZ", "a program"),
+    (0, b"\xcf\xfa\xed\xfe", "a program"),
+    (0, b"\xca\xfe\xba\xbe", "a program"),
+    (0, b"\0asm", "a program"),
+    (0, b"wOFF", "a font"),
+    (0, b"wOF2", "a font"),
+    (0, b"OTTO", "a font"),
+    (0, b"\0\1\0\0", "a font"),
+)
 _JSONL = {".jsonl", ".ndjson"}
 # A page may begin with an XML declaration and comments; its name decides where it begins with any other tag.
-_HTML = re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(
+    rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
+    re.IGNORECASE | re.DOTALL,
+)
 _HTML_NAMES = {".html", ".htm", ".xhtml"}
-_SUPPORTED = "text, Markdown, JSON, JSONL, PDF, HTML, .docx, .pptx, .xlsx and EPUB are"
+_SUPPORTED = "text, Markdown, JSON, JSONL, CSV, mail, PDF, HTML, .docx, .pptx, .xlsx and EPUB are"
+_TABLES = {".csv", ".tsv", ".tab"}
+# Code and settings look like prose or Markdown to any rule: a comment is a heading, "---" is front matter.
+_CODE = frozenset(
+    ".asm .awk .bash .bat .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cypher .dart .diff .ex .exs .go "
+    ".gradle .graphql .groovy .h .hpp .hs .ini .java .jl .js "
+    ".jsx .kt .less .lua .m .mjs .ml .patch .php .pl .pm .properties .proto .ps1 .py .pyi .r .rb .rs .sass "
+    ".scala .scss .sh .sql .swift .tf .toml .ts .tsx "
+    ".vb .vue .xml .xsd .xsl .yaml .yml .zig .zsh".split()
+)
+_CODE_NAMES = frozenset(("makefile", "dockerfile", "jenkinsfile", "rakefile", "gemfile", "cmakelists.txt"))
+_MAIL_NAMES = {".eml", ".mail"}
+# Lines of "Name: value", and among them one that only mail has.
+_HEADERS = re.compile(
+    rb"(?:[!-9;-~]{1,80}:[ \t]?[^\r\n]{0,4000}\r?\n(?:[ \t][^\r\n]{0,4000}\r?\n){0,200}){2}"
+)
+_MAIL_ONLY = re.compile(
+    rb"^(?:message-id|received|return-path|delivered-to|mime-version|x-mailer)[ \t]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
 _OBJECT = re.compile(rb'\{\s*["}]')
 # How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
 _WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
@@ -39,6 +96,20 @@ def detect(file: File) -> Format | Failure:
     for magic, form in _BINARY.items():
         if head.startswith(magic):
             return form
+    if what := next(
+        (
+            what
+            for at, sign, what in _TEXTLESS
+            if head.startswith(sign, at) and (b"\0" in head or not sign.isascii())
+        ),
+        None,
+    ):
+        return Skipped(
+            file.name,
+            f"{what}: unpack it and load the folder"
+            if "archive" in what
+            else f"{what}, which has no text to load",
+        )
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             return Failure(file.name, f"{what}, which is not a supported format ({_SUPPORTED})")
@@ -48,11 +119,19 @@ def detect(file: File) -> Format | Failure:
     if b"\0" in head:
         return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
-        return Failure(file.name, "empty")
+        return Skipped(file.name, "empty")
+    if (_suffix(file) in _MAIL_NAMES and _HEADERS.match(body)) or _mail(body):
+        return "mail"
+    if _suffix(file) == ".svg" and body.startswith(b"<"):
+        return Skipped(file.name, "an SVG image, which has no text to load")
     if _HTML.match(body) or (_suffix(file) in _HTML_NAMES and body.startswith(b"<")):
         return "html"
     if _suffix(file) in _JSONL:
         return "jsonl"
+    if _suffix(file) in _TABLES:
+        return "table"
+    if _suffix(file) in _CODE or (file.path and file.path.name.lower() in _CODE_NAMES):
+        return "code"
     if _suffix(file) == ".json" or _ARRAY.match(body):
         return "json"
     if _suffix(file) in {".md", ".markdown"} or _looks_like_markdown(body):
@@ -64,8 +143,19 @@ def _suffix(file: File) -> str:
     return file.path.suffix.lower() if file.path else ""
 
 
+def _mail(body: bytes) -> bool:
+    """Whether it begins with the headers of a mail, whatever its name."""
+    headers = re.split(rb"\r?\n\r?\n", body, maxsplit=1)[0] + b"\n"
+    return bool(
+        _HEADERS.match(headers)
+        and _MAIL_ONLY.search(headers)
+        and re.search(rb"^from[ \t]*:", headers, re.IGNORECASE | re.MULTILINE)
+    )
+
+
 def _one_object_a_line(file: File, body: bytes) -> bool:
-    """Whether the first line closes what it opens, or the second opens anew (the first may be broken). An object alone is no list of lines."""
+    """Whether the first line closes what it opens, or the second opens anew (the first may be broken). An
+    object alone is no list of lines."""
     first, _, rest = body.partition(b"\n")
     if not rest.strip():
         return not _WHOLE.match(body) and len(file.head) == HEAD and _suffix(file) != ".json"

@@ -1,4 +1,5 @@
-"""Texts that are not UTF-8: what a mark at the start says is believed, anything else is told from the bytes, or refused rather than read wrongly."""
+"""Texts that are not UTF-8: what a mark at the start says is believed, anything else is told from the
+bytes, or refused rather than read wrongly."""
 
 from __future__ import annotations
 
@@ -14,12 +15,22 @@ from gsw_graph.loaders.files import File, opened
 
 EXTRA = "pip install 'gswgraph[documents]'"
 # The longer marks first: UTF-32 begins as UTF-16 does.
-_MARKS = ((codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _JAPANESE_MAIL = re.compile(rb"\x1b\$[B@]")  # ISO-2022-JP is pure ASCII, and would pass as UTF-8
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
-# Tried on 2,734 texts of 30 to 3,000 characters in 46 pairs of language and encoding (messages of programs): three were read wrongly, of up to 80
-# characters; of those of 200 and more a fifth was refused. From a foreign letter or two, as in "café", nothing can be told.
-_FEWEST, _SUREST, _AHEAD = 4, 0.1, 1.02  # bytes beyond ASCII; confidence; how far the next encoding that gives another text must lie behind
+# Tried on 2,734 texts of 30 to 3,000 characters in 46 pairs of language and encoding (messages of programs):
+# three were read wrongly, of up to 80 characters; of those of 200 and more a fifth was refused. From a
+# foreign letter or two, as in "café", nothing can be told.
+_FEWEST, _SUREST, _AHEAD = (
+    4,
+    0.1,
+    1.02,
+)  # bytes beyond ASCII; confidence; how far the next encoding that gives another text must lie behind
 _BEYOND_ASCII = bytes(range(128, 256))
 _CHUNK = 64 * 1024
 
@@ -35,23 +46,35 @@ def marked(file: File) -> File:
 
 
 def recoded(file: File, codec: str) -> File:
-    """The file as UTF-8, a piece at a time. Reading raises BrokenTextError where the bytes are not of this encoding."""
+    """The file as UTF-8, a piece at a time. Reading raises BrokenTextError where the bytes are not of this
+    encoding."""
     return opened(file.name, file.path, io.BufferedReader(_Recoded(file.name, file.stream, codec), _CHUNK))
 
 
 def told(data: bytes) -> str | None:
-    """The encoding of a text, if it can be told: UTF-8 where it can be that; else the likeliest, where any that gives another text is far less likely."""
+    """The encoding of a text, if it can be told: UTF-8 where it can be that; else the likeliest, where any
+    that gives another text is far less likely."""
     if _JAPANESE_MAIL.search(data) and _read(data, "iso2022_jp") is not None:
         return "iso2022_jp"
     with contextlib.suppress(UnicodeDecodeError):
         data.decode("utf-8")
         return "utf-8"
-    if len(data) - len(data.translate(None, _BEYOND_ASCII)) < _FEWEST or _damaged(data) or not find_spec("chardet"):
+    if (
+        len(data) - len(data.translate(None, _BEYOND_ASCII)) < _FEWEST
+        or _damaged(data)
+        or not find_spec("chardet")
+    ):
         return None
     import chardet
 
-    guesses = chardet.detect_all(data, ignore_threshold=True, encoding_era=chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME)
-    found = [(guess["confidence"], text, codec) for guess in guesses if (codec := guess["encoding"]) and (text := _read(data, codec)) is not None]
+    guesses = chardet.detect_all(
+        data, ignore_threshold=True, encoding_era=chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME
+    )
+    found = [
+        (guess["confidence"], text, codec)
+        for guess in guesses
+        if (codec := guess["encoding"]) and (text := _read(data, codec)) is not None
+    ]
     if not found:
         return None
     sureness, text, codec = found[0]
@@ -63,7 +86,11 @@ def refused(error: UnicodeDecodeError) -> str:
     """Why a text is not read: the byte that is not UTF-8, and what to do."""
     column = error.start - (error.object.rfind(b"\n", 0, error.start) + 1) + 1
     how = "save it as UTF-8" if find_spec("chardet") else f"save it as UTF-8, or let it be guessed: {EXTRA}"
-    return f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {column}, and its encoding cannot be told: {how}"
+    return (
+        f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {column}, and its encoding "
+        "cannot "
+        f"be told: {how}"
+    )
 
 
 def _read(data: bytes, codec: str) -> str | None:
@@ -101,7 +128,9 @@ class _Recoded(io.RawIOBase):
             try:
                 text = self._decoder.decode(data, final=self._ended)
             except UnicodeDecodeError as error:
-                raise BrokenTextError(f"broken {self._codec} text ({error.reason})", where=self._name, hint="Save it as UTF-8") from error
+                raise BrokenTextError(
+                    f"broken {self._codec} text ({error.reason})", where=self._name, hint="Save it as UTF-8"
+                ) from error
             self._held = text.encode("utf-8", "surrogatepass")
         piece = self._held[: len(buffer)]
         self._held = self._held[len(piece) :]

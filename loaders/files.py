@@ -6,25 +6,29 @@ import glob
 import io
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.model import Document, Failure, Skipped, Workspace
 
 MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
+_OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # pipes that a shell has opened for us
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 Item: TypeAlias = "Failure | tuple[str, Document | Workspace]"
-"""What one format's reader yields: a document, or a ready workspace, with the place it was read from (`file` or `file:line`), or a failure."""
+"""What one format's reader yields: a document, or a ready workspace, with the place it was read from
+(`file` or `file:line`), or a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """An open file: the name it was reached by, its absolute path (None for stdin), its first bytes and all its bytes."""
+    """An open file: the name it was reached by, its absolute path (None for stdin), its first bytes and
+    all its bytes."""
 
     name: str
     path: Path | None
@@ -34,7 +38,8 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """An object of a JSON file, the place it stands at, and its number there ("" where it is all the file holds)."""
+    """An object of a JSON file, the place it stands at, and its number there ("" where it is all the file
+    holds)."""
 
     value: dict[str, object]
     place: str
@@ -42,29 +47,34 @@ class Record:
     number: str = ""
 
 
-def expand(paths: Iterable[str]) -> tuple[list[str], list[Failure]]:
-    """Existing files and folders (and "-") for paths and globs, in the order given; and those that mean nothing.
+def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]:
+    """Existing files and folders (and "-") for paths and globs, in the order given, each with the folder that
+    its links are to stay in where a glob found it; and those that mean nothing.
 
     InputError: none of them means anything.
     """
-    found: list[str] = []
+    found: dict[str, Path | None] = {}
     failures: list[Failure] = []
     for path in paths:
         if path == "-" or os.path.exists(path):  # noqa: PTH110 (Path.exists raises for a name that no file can have)
-            found.append(path)
+            found[path] = None  # by its name, whatever a glob says of it
         elif not glob.has_magic(path):
             failures.append(Failure(_printable(path), "no such file or folder"))
         elif matches := _matches(path):
-            found += matches
+            found |= {match: root for match, root in matches.items() if match not in found}
         else:
             failures.append(Failure(_printable(path), "nothing matches this pattern"))
     if failures and not found:
         others = f", nor do {len(failures) - 1} others" if failures[1:] else ""
-        raise InputError(f"{failures[0].reason}{others}", where=failures[0].source, hint="Check the path and what may be read; ** stands for all folders below")
+        raise InputError(
+            f"{failures[0].reason}{others}",
+            where=failures[0].source,
+            hint="Check the path and what may be read; ** stands for all folders below",
+        )
     return found, failures
 
 
-def _matches(pattern: str) -> list[str]:
+def _matches(pattern: str) -> dict[str, Path | None]:
     # pathlib rather than glob: its ** does not follow links, so a loop of links ends.
     parts = Path(pattern).parts
     fixed = next(n for n, part in enumerate(parts) if glob.has_magic(part))
@@ -73,35 +83,60 @@ def _matches(pattern: str) -> list[str]:
         found = [path for path in base.glob(str(Path(*parts[fixed:]))) if not _hidden(path.relative_to(base))]
     except ValueError as error:  # such as "a**b" before Python 3.13
         raise InputError(str(error), where=_printable(pattern)) from error
-    return [str(path) for path in sorted(found)]
+    return dict.fromkeys(map(str, sorted(found)), base.resolve())
 
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def walk(path: Path, seen: set[Path]) -> Iterator[Path | Failure]:
-    """The files under a folder, sorted by name, each once; hidden names are left out. `seen` are resolved paths and grows."""
+def walk(
+    path: Path, seen: set[Path], within: Path | None = None, *, follow_links: bool = False
+) -> Iterator[Path | Failure]:
+    """The files under a folder, sorted by name, each once; hidden names are left out. `seen` are resolved
+    paths and grows.
+
+    A link that leads out of `within`, which is the folder itself where none is given, is left out unless
+    `follow_links`.
+    """
     try:
         real = path.resolve()
+        if within is not None and not follow_links and not real.is_relative_to(within):
+            yield Skipped(
+                _printable(path.as_posix()),
+                "a link that leads out of the folder; load what it leads to by its name, or with "
+                "--follow-links",
+            )
+            return
         if real in seen:  # named twice, or a loop of links
             return
         seen.add(real)
-        if not path.is_dir():
-            yield path
+        mode = path.stat().st_mode
+        if not stat.S_ISDIR(mode):
+            yield path if stat.S_ISREG(mode) or path.as_posix().startswith(_OPEN) else _endless(path)
             return
+        within = within or real
         children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
         readable = [child.is_dir() or child.is_file() for child in children]
     except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
         yield unreadable(path, error)
         return
     if not children:
-        yield Failure(_printable(path.as_posix()), "an empty folder")
+        yield Skipped(_printable(path.as_posix()), "an empty folder")
     for child, good in zip(children, readable, strict=True):
         if good:
-            yield from walk(child, seen)
+            yield from walk(child, seen, within, follow_links=follow_links)
         else:
             yield Failure(_printable(child.as_posix()), "not a regular file, or a link that leads nowhere")
+
+
+def _endless(path: Path) -> Failure:
+    name = _printable(path.as_posix())
+    return Failure(
+        name,
+        "a pipe or a device, which may keep a load waiting for ever: send what it says to standard input: "
+        f"gswgraph load - < {name}",
+    )
 
 
 def unreadable(path: Path, error: Exception) -> Failure:
@@ -133,7 +168,8 @@ class _Joined(io.RawIOBase):
 
 
 def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
-    """Each line with its place `file:line`; None for a line above 16 MiB, which is passed over without being held."""
+    """Each line with its place `file:line`; None for a line above 16 MiB, which is passed over without
+    being held."""
     number = 0
     while line := file.stream.readline(MAX_LINE + 1):
         number += 1

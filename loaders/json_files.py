@@ -8,10 +8,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from gsw_graph.loaders import corpus, encoding, openie, panini, propositions, workspaces
+from gsw_graph.loaders import corpus, encoding
 from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
 from gsw_graph.loaders.text import characters
-from gsw_graph.model import Failure
+from gsw_graph.loaders.workspaces import openie, panini, propositions, workspaces
+from gsw_graph.model import Failure, Skipped
 
 # The first sign that fits says which reader; a new shape of record is its line here.
 _SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Callable[[Record], Iterator[Item]]], ...] = (
@@ -40,13 +41,15 @@ def read_lines(file: File) -> Iterator[Item]:
             except UnicodeDecodeError as error:
                 yield Failure(place, encoding.refused(error))
             except json.JSONDecodeError as error:
-                yield Failure(place, f"broken JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}")
+                yield Failure(
+                    place, f"broken JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}"
+                )
             except (ValueError, RecursionError) as error:
                 yield Failure(place, f"broken JSON: {error}")
             else:
                 yield from _object(value, place, file, str(number))
     if blank:
-        yield Failure(file.name, "empty")
+        yield Skipped(file.name, "empty")
 
 
 def read_whole(file: File) -> Iterator[Item]:
@@ -59,10 +62,15 @@ def read_whole(file: File) -> Iterator[Item]:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and "\n" not in text[: error.pos].strip():  # the first line was too long to see that it is one of many
+        if (
+            error.msg == "Extra data" and "\n" not in text[: error.pos].strip()
+        ):  # the first line was too long to see that it is one of many
             yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
         else:
-            yield Failure(f"{file.name}:{error.lineno}:{error.colno}", f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}")
+            yield Failure(
+                f"{file.name}:{error.lineno}:{error.colno}",
+                f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}",
+            )
     except (ValueError, RecursionError) as error:
         yield Failure(file.name, f"broken JSON: {error}")
     else:
@@ -94,13 +102,17 @@ def _object(value: object, place: str, file: File, number: str) -> Iterator[Item
 def _array(values: list[object], place: str, file: File) -> Iterator[Item]:
     readers = [_reader(value) for value in values]
     if not values:
-        yield Failure(place, "empty")
+        yield Skipped(place, "empty")
         return
     if not any(readers):
         yield Failure(place, f"JSON of an unknown shape: {corpus.SHAPES}")
         return
     # The chunks of one document may stand in several objects.
-    if keyed := [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed and isinstance(value, dict)]:
+    if keyed := [
+        value
+        for value, reader in zip(values, readers, strict=True)
+        if reader is panini.read_keyed and isinstance(value, dict)
+    ]:
         yield from panini.read_all_keyed(keyed, place, file)
     for number, (value, reader) in enumerate(zip(values, readers, strict=True), 1):
         if reader is not panini.read_keyed:

@@ -1,7 +1,9 @@
 """Markdown: one file, one document, as readable text.
 
-A passage's title is the document's, which is what a citation names; section headings stay in the text, where they lead what follows.
-Marks of emphasis and the targets of links are taken out: they part names ("**Ana** Ruiz") and fill the few hundred tokens that an embedding
+A passage's title is the document's, which is what a citation names; section headings stay in the text, where
+they lead what follows.
+Marks of emphasis and the targets of links are taken out: they part names ("**Ana** Ruiz") and fill the few
+hundred tokens that an embedding
 model reads with addresses. Code stays as it is.
 """
 
@@ -12,8 +14,8 @@ from collections.abc import Iterator
 
 from gsw_graph.loaders.files import File, Item
 from gsw_graph.loaders.split import Block, split
-from gsw_graph.loaders.text import decoded, document, stem
-from gsw_graph.model import Failure
+from gsw_graph.loaders.text import decoded, document
+from gsw_graph.model import Failure, Skipped
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -39,7 +41,8 @@ def read(file: File) -> Iterator[Item]:
 
 
 def written(file: File, text: str, loader: str, title: str = "") -> Iterator[Item]:
-    """The document of a Markdown text. Its title is the one given, else the first heading of level one, else that of its front matter, else the file's name."""
+    """The document of a Markdown text. Its title is the one given, else the first heading of level one,
+    else that of its front matter, else the file's name."""
     front_title, rest = _front_matter(text.split("\n"))
     blocks = list(_blocks(rest))
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
@@ -49,9 +52,9 @@ def written(file: File, text: str, loader: str, title: str = "") -> Iterator[Ite
         del blocks[0]
     texts = split(block for block, _ in blocks)
     if texts:
-        yield from document(file, loader, title or front_title or stem(file), texts, text)
+        yield from document(file, loader, title or front_title, texts, text)
     else:
-        yield Failure(file.name, "empty: headings or front matter, and no text")
+        yield Skipped(file.name, "empty: headings or front matter, and no text")
 
 
 def _front_matter(rows: list[str]) -> tuple[str, list[str]]:

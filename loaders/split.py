@@ -1,7 +1,9 @@
 """Blocks of text to passages of about 200 words that end where a sentence ends.
 
-Sentence ends come from `sentencex`, which knows abbreviations and quotations and rather leaves two sentences together than cut
-one. Splitters that only follow Unicode's sentence rule or line ends cut after "J. R. R." and at every line of hard-wrapped text.
+Sentence ends come from `sentencex`, which knows abbreviations and quotations and rather leaves two sentences
+together than cut
+one. Splitters that only follow Unicode's sentence rule or line ends cut after "J. R. R." and at every line
+of hard-wrapped text.
 """
 
 from __future__ import annotations
@@ -16,22 +18,26 @@ from typing import Literal
 
 from sentencex import segment
 
-# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with a paragraph.
+# Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with
+# a paragraph.
 TARGET, MOST, LEAST, CRUMB = 200, 240, 80, 20
 SENTENCE_LIMIT = 1000
 """A sentence of more words than this is cut; a corpus record of at most this many words stays one passage."""
 
-# A script without spaces counts a word a character, as embedding models do; a long run without spaces counts a word every 16 characters.
+# A script without spaces counts a word a character, as embedding models do; a long run without spaces counts
+# a word every 16 characters.
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _WORD = re.compile(rf"[{_CJK}]|[^\s{_CJK}]{{1,16}}")
-# Some punctuation without end takes `segment` quadratic time: it sees this many characters at once, more than a sentence may have.
+# Some punctuation without end takes `segment` quadratic time: it sees this many characters at once, more than
+# a sentence may have.
 _WINDOW = 20_000
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph, heading or code block with the white space that follows it. A heading is never cut off from the next block."""
+    """A paragraph, heading or code block with the white space that follows it. A heading is never cut off
+    from the next block."""
 
     text: str
     kind: Literal["prose", "heading", "lines"] = "prose"
@@ -55,8 +61,10 @@ def paragraphs(text: str) -> Iterator[Block]:
 def split(blocks: Iterable[Block]) -> list[str]:
     """Passages of about 200 words, in order, with nothing lost but the white space between them.
 
-    A cut falls between paragraphs where that gives a passage of fair size, else between sentences. A code block or table of up to
-    240 words stays whole. Only a sentence above 1000 words is cut inside: at a line end, else at white space, else between
+    A cut falls between paragraphs where that gives a passage of fair size, else between sentences. A code
+    block or table of up to
+    240 words stays whole. Only a sentence above 1000 words is cut inside: at a line end, else at white space,
+    else between
     characters. Headings without text give nothing.
     """
     passages: list[list[str]] = [[]]
@@ -89,7 +97,8 @@ def split(blocks: Iterable[Block]) -> list[str]:
 
 
 def _with_headings(blocks: Iterable[Block]) -> Iterator[list[str]]:
-    """The units of each block that are not to be cut; headings stand before the first unit of the block they lead."""
+    """The units of each block that are not to be cut; headings stand before the first unit of the block
+    they lead."""
     heading = ""
     held: list[str] = []
     for block in blocks:
@@ -125,7 +134,9 @@ def _sentences(text: str) -> Iterator[str]:
     while start < len(text):
         window = text[start : start + _WINDOW]
         found = segment("en", window)
-        if "".join(found) != window:  # should the library ever drop a character, rather a long unit than lost text
+        if (
+            "".join(found) != window
+        ):  # should the library ever drop a character, rather a long unit than lost text
             found = [window]
         if start + _WINDOW < len(text) and len(found) > 1:
             found.pop()  # it may go on after the window
@@ -147,14 +158,19 @@ def _cut(unit: str) -> list[str]:
 
 
 def _best(unit: str, starts: list[int], candidates: range) -> int:
-    """The last candidate word that begins a line, else one after white space, else one that parts no combined character."""
+    """The last candidate word that begins a line, else one after white space, else one that parts no
+    combined character."""
 
     def first(good: Iterable[int]) -> int | None:
         return next(iter(good), None)
 
     line = first(n for n in candidates if "\n" in unit[starts[n - 1] : starts[n]])
     space = first(n for n in candidates if unit[starts[n] - 1].isspace()) if line is None else line
-    whole = first(n for n in candidates if not _joined(unit[starts[n] - 1], unit[starts[n]])) if space is None else space
+    whole = (
+        first(n for n in candidates if not _joined(unit[starts[n] - 1], unit[starts[n]]))
+        if space is None
+        else space
+    )
     return candidates[0] if whole is None else whole
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import shutil
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import contract
 import crash_place
@@ -18,19 +22,50 @@ import pytest
 import samples
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 
 # What a machine's environment says of terminals and proxies is not what the tests are about; processes that they start inherit this.
 for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):
     os.environ.pop(name, None)
 os.environ["TERM"] = "xterm"
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it, and tests press Ctrl-C
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost")))
 hypothesis.settings.register_profile("gswgraph", hypothesis.settings(deadline=None))
 hypothesis.settings.load_profile("gswgraph")
 
 fake_embedder = fakes.fake_embedder
 place = crash_place.new_place
+
+
+# What a Neo4j of another version line may do otherwise: its dialect, schema, vectors, what people write, a hop, forgetting.
+ON_EVERY_NEO4J = ("neo4j_engine", "contract_cypher", "contract_chains", "contract_forget", "contract_questions", "contract_caches", "nodes")
+
+
+SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Neo4j 2026 runs what depends on the version, all with GSWGRAPH_TEST_ALL=1 (`make test-all`)."""
+    if os.environ.get("GSWGRAPH_TEST_ALL") == "1":
+        return
+    left_out = [one for one in items if "neo4j-2026" in one.nodeid and one.path.stem.removeprefix("test_") not in ON_EVERY_NEO4J]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [one for one in items if one not in set(left_out)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Beside each other run the tests of servers, which one process starts, and those of each file, whose fixtures are made once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPlace(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "servers" if any(sign in nodeid for sign in SERVERS) else nodeid.partition("::")[0]
+
+    return ByPlace(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -128,6 +163,29 @@ def sample(memory: Memory, tmp_path: Path) -> Memory:
     report = memory.load(*samples.write(tmp_path))
     assert report.failures == []
     return memory
+
+
+@pytest.fixture(scope="session")
+def embedded_sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """An embedded memory of `samples`: what it holds and finds every engine must. Only to be read."""
+    folder = tmp_path_factory.mktemp("embedded-sample") / "memory"
+    shutil.copytree(sample_folder, folder)
+    yield from _with_fake_embedder(folder)
+
+
+@pytest.fixture(scope="session")
+def embedded_corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The same of the example corpus."""
+    yield from _with_fake_embedder(tmp_path_factory.mktemp("embedded-corpus") / "memory", contract.CORPUS)
+
+
+def _with_fake_embedder(folder: Path, *load: str) -> Iterator[Memory]:
+    settings = Settings(memory=str(folder))
+    with Memory.open(settings=settings) as memory:
+        memory._embedder = fakes.embedder(settings)
+        if load:
+            assert memory.load(*load).failures == []
+        yield memory
 
 
 @pytest.fixture(scope="session")

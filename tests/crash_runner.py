@@ -20,7 +20,7 @@ from gsw_graph import feed
 from gsw_graph.config import Settings
 from gsw_graph.extract import Rules
 from gsw_graph.extract.pool import ByModel
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -137,4 +138,45 @@ def epub(title: str, chapters: Mapping[str, str | bytes], order: list[str]) -> b
             f"<metadata><dc:title>{title}</dc:title></metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
             **{f"OPS/text/{name}": data for name, data in chapters.items()},
         }
+    )
+
+
+def _objects(*bodies: bytes) -> bytes:
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(bodies, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    start = len(out)
+    return out + b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1) + table + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(bodies) + 1, start)
+
+
+def _stream(content: bytes, more: bytes = b"") -> bytes:
+    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (more, len(content), content)
+
+
+def pdf_of_forms(depth: int, times: int = 10, *, cycle: bool = False) -> bytes:
+    """A page that draws a form, which draws the next one so many times; the last draws the first again, or a word."""
+    head = [b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"]
+    head.append(b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /F 6 0 R >> >> >>")
+    head += [_stream(b"/F Do"), b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
+    forms = []
+    for level in range(depth):
+        last = level == depth - 1
+        following = 6 if last else 7 + level
+        drawn = b"BT /T 9 Tf (word) Tj ET" if last and not cycle else b"/F Do " * times
+        kind = b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /T 5 0 R >> /XObject << /F %d 0 R >> >>" % following
+        forms.append(_stream(drawn, kind))
+    return _objects(*head, *forms)
+
+
+def pdf_compressed_twice(size: int) -> bytes:
+    """A page of a few hundred bytes whose content is so many bytes."""
+    content = zlib.compress(zlib.compress(b"BT /T 9 Tf (w) Tj ET " * (size // 21), 9), 9)
+    return _objects(
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /T 5 0 R >> >> >>",
+        _stream(content, b"/Filter [/FlateDecode /FlateDecode]"),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     )

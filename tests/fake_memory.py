@@ -7,26 +7,37 @@ from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
-from gsw_graph.pipeline import Progress
 from gsw_graph.results import (
     QA,
     Answer,
+    AskedQuestion,
     Candidate,
     Chain,
     Citation,
     DocumentCounts,
+    Documents,
     Exported,
+    Fact,
     Finding,
     Forgotten,
+    FoundEntity,
+    FoundPhrase,
+    History,
     Hop,
     HopTrace,
     LoadReport,
     RankedPassage,
+    Shown,
     Status,
     Step,
+    StoredDocument,
     Table,
     Trace,
+    UsedPair,
+    UsedPassage,
+    WholePassage,
 )
+from gsw_graph.tally import Progress
 
 
 def passage(n: int, **changes: object) -> RankedPassage:
@@ -98,6 +109,45 @@ ASKED = [
 ]
 
 
+DOCUMENT = StoredDocument("d1", "/far/1.md", "Foundry", "markdown", "llm", "small", "ready", "2026-01-02T03:04:05+00:00", 2, [1])
+PAIR = QA("q1", "Who founded the foundry?", ["Ada"])
+SHOWN = Shown(
+    DOCUMENT,
+    [
+        WholePassage(
+            "p1",
+            0,
+            "Foundry",
+            "Ada founded it\nin 1871.",
+            ["ada"],
+            [
+                FoundEntity("e1", "Foundry", True, {}, None, None),
+                FoundEntity("e2", "1871", False, {"date": ["of founding"]}, "1871-01-01", "1871-12-31"),
+            ],
+            [FoundPhrase("v1", "was founded by", [PAIR])],
+            [Fact("f1", "Ada founded the foundry.", "p1")],
+        )
+    ],
+)
+QUESTION = AskedQuestion(
+    "abc123",
+    "Who founded it?",
+    "Ada",
+    "llm",
+    False,
+    0.75,
+    "ricr",
+    "small",
+    "2026-01-02T03:04:05.000006+00:00",
+    1.5,
+    [{"id": 1, "question": "Who founded the foundry?"}],
+    {"in": 1200, "out": 30},
+    0.02,
+    [UsedPassage("p1", "Foundry", "Ada founded it.", "/far/1.md", 1, True)],
+    [UsedPair(PAIR, 1, 1)],
+)
+
+
 def chained(question: str, **changes: object) -> Answer:
     """An answer along a plan of two steps."""
     plain = {
@@ -124,6 +174,10 @@ class FakeMemory:
     forgotten = Forgotten(["/far/1.md"], [])
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
+    stored = Documents(7, [DOCUMENT])
+    shown = SHOWN
+    question = QUESTION
+    questions = History(3, {"in": 2400, "out": 60}, 0.04, [QUESTION])
     table = Table(["name", "n"], [{"name": "Ada", "n": 1}, {"name": None, "n": 2}])
 
     def _called(self, name: str, *args: object, **kwargs: object) -> None:
@@ -132,10 +186,12 @@ class FakeMemory:
             raise self.raises
 
     @classmethod
-    def open(cls, url=None, *, settings=None, create=True, models=()):
+    def open(cls, url=None, *, settings=None, create=True, models=(), tracer=None):
         given = {"memory": settings.memory, "llm": settings.llm, "concurrency": settings.concurrency, "models": tuple(models)}
         cls.calls.append(("open", (url,), given))
-        return cls()
+        opened = cls()
+        opened.settings, opened.tracer = settings, tracer
+        return opened
 
     def close(self):
         self.calls.append(("close", (), {}))
@@ -156,16 +212,18 @@ class FakeMemory:
         batch=False,
         dry_run=False,
         budget=None,
+        follow_links=False,
         stdin=None,
         progress=None,
     ):
         given = {"extractor": extractor, "replace": replace, "upgrade": upgrade, "second_pass": second_pass, "batch": batch, "dry_run": dry_run, "budget": budget}
+        given["follow_links"] = follow_links
         text = stdin.read() if stdin is not None else None
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, llm=True, keep=True, on_text=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, llm=llm, keep=keep)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, on_text=None, on_stage=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":
@@ -188,11 +246,30 @@ class FakeMemory:
         self._called("status")
         return self.state
 
-    def doctor(self, *, mend=False):
-        self._called("doctor")
+    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, limit=None):
+        self._called("documents", text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit)
+        return Documents(self.stored.total, self.stored.documents[:limit])
+
+    def show(self, name, passage=None):
+        self._called("show", name, passage)
+        return self.shown
+
+    def history(self, text="", *, limit=None):
+        self._called("history", text, limit=limit)
+        return self.questions
+
+    def asked(self, which):
+        self._called("asked", which)
+        return self.question
+
+    def doctor(self, *, mend=False, deep=False, may_forget=None):
+        self._called("doctor", mend=mend, deep=deep)
+        if mend and deep:
+            self.calls.append(("may forget", (may_forget(["/far/1.md"]),), {}))
         return self.findings
 
-    def cypher(self, query, *, write=False, **parameters):
+    def cypher(self, query, *, write=False, timeout=None, **parameters):
+        type(self).timeout = timeout
         self._called("cypher", query, write=write, **parameters)
         return self.table
 

@@ -173,6 +173,7 @@ def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
         "fusion": 1.209 * 0.84 + 1.814 * 0.66 + 0.94 * 0.55 + 4.126 * weakest - 4.451,
     }
     fitted = {name: one.confidence for name, one in STRATEGIES.items() if one.confidence is not None}
+    assert fitted.pop("pathwise") is fitted["fusion"], "its chains are those of fusion"
     assert set(fitted) == set(by_hand)
     for strategy, logit in by_hand.items():
         assert chance(hops, chains, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))

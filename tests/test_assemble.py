@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.extract.assemble import Assembler, named, words_of
+from gsw_graph.assemble import Assembler, named, words_of
 from gsw_graph.model import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
 from gsw_graph.names import normalise
 

@@ -15,11 +15,11 @@ from waiting import until
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.extract.llm import check, request
-from gsw_graph.inference import batch
-from gsw_graph.inference.batch_log import BatchLog
-from gsw_graph.inference.budget import Budget
-from gsw_graph.inference.chat import Chat, Request
-from gsw_graph.inference.chat_wire import Wire
+from gsw_graph.inference.batch import batch
+from gsw_graph.inference.batch.log import BatchLog
+from gsw_graph.inference.chat.chat import Chat, Request
+from gsw_graph.inference.chat.wire import Wire
+from gsw_graph.inference.costs.budget import Budget
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
 from gsw_graph.model import Document

@@ -12,7 +12,7 @@ import pytest
 from chain_fakes import grown, pair, plan
 from numpy.typing import NDArray
 
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.retrieve.chains import candidates
 from gsw_graph.retrieve.chains.candidates import CandidateSearch, document
 from gsw_graph.retrieve.chains.pair_score import concrete

@@ -15,10 +15,10 @@ from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import GswGraphError, InputError, ReplyError, StoppedError
-from gsw_graph.inference import chat_calls
-from gsw_graph.inference.budget import Budget
-from gsw_graph.inference.chat import Chat, Reply, Request
-from gsw_graph.inference.chat_wire import Wire
+from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.inference.chat.chat import Chat, Reply, Request
+from gsw_graph.inference.chat.wire import Wire
+from gsw_graph.inference.costs.budget import Budget
 from gsw_graph.testing import Fault, ModelServer
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
@@ -70,6 +70,7 @@ def test_the_body(tmp_path: Path) -> None:
         "model": "m",
         "messages": list(ASKED.messages),
         "temperature": 0,
+        "max_tokens": 4000,
         "response_format": {"type": "json_schema", "json_schema": {"name": "extract", "schema": SCHEMA, "strict": True}},
     }
     assert by_mode["response_format"] == {"type": "json_object"}

@@ -6,6 +6,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterable
+from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,10 @@ from chat_raw_server import KEY, SCHEMA, Answer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, ReplyError, StoppedError
-from gsw_graph.inference import chat_calls
-from gsw_graph.inference.chat import Chat, Request
-from gsw_graph.inference.chat_errors import RefusedError
-from gsw_graph.inference.chat_wire import Wire
+from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.inference.chat.chat import Chat, Request
+from gsw_graph.inference.chat.errors import RefusedError
+from gsw_graph.inference.chat.wire import Wire
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
 LONG = Request("extract", ({"role": "user", "content": "some words of a passage " * 200},), SCHEMA, "a.txt")
@@ -126,6 +127,15 @@ def test_six_tries_then_this_one_is_given_up(tmp_path: Path) -> None:
             chat.ask(ASKED, number)
         assert (chat.ledger.total().calls, chat.ledger.total().failed) == (6, 6)
         assert chat.ask(ASKED, number).value == 1
+
+
+@pytest.mark.parametrize(("document", "hint"), [("a.md", "The next load asks again"), ("", "without a model: --no-llm")])
+def test_what_to_do_next_fits_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: str, hint: str) -> None:
+    monkeypatch.setattr(chat_calls, "TRIES", 1)
+    request = replace(ASKED, document=document)
+    with RawServer(lambda *_: error(500, "oops")) as server, Chat.open(server.settings(tmp_path)) as chat, pytest.raises(ReplyError) as failed:
+        chat.ask(request, number)
+    assert str(failed.value).endswith(hint)
 
 
 def test_an_empty_reply_is_asked_for_once_more(tmp_path: Path) -> None:

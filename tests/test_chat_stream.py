@@ -11,8 +11,8 @@ from chat_raw_server import SCHEMA, Answer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
-from gsw_graph.inference import chat_calls
-from gsw_graph.inference.chat import Chat, Request
+from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.inference.chat.chat import Chat, Request
 from gsw_graph.testing import ModelServer
 
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))

@@ -5,25 +5,31 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import replace
 
 import cli_runner
 import pytest
 from cli_runner import last_call, run
 from fake_memory import passage
 
-from gsw_graph.cli import output, prompt
+from gsw_graph.cli.prompt import prompt
+from gsw_graph.cli.text import output
+from gsw_graph.cli.text.answers import NOT_ANSWERS
+from gsw_graph.cli.text.waiting import Waiting
+from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
+from gsw_graph.results import Excerpt
 
 fake = cli_runner.fake
 
 
 def test_ask_passes_its_options_on(fake):
     assert run("ask", "Who", "is it?", "--strategy", "dense", "-k", "1", "--no-answer", "--trace").exit_code == 0
-    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "llm": True, "keep": True}
+    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "excerpts": True, "llm": True, "keep": True, "budget": None}
     assert last_call(fake) == ("ask", ("Who is it?",), given)
-    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small").exit_code == 0
+    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok").exit_code == 0
     given = last_call(fake)[2]
-    assert (given["llm"], given["keep"], fake.calls[-3][2]["llm"]) == (False, False, "small")
+    assert (given["llm"], given["keep"], given["budget"], fake.calls[-3][2]["llm"]) == (False, False, "2000tok", "small")
 
 
 @pytest.mark.parametrize("args", [["-k", "0", "q"], ["--strategy", "magic", "q"], ["  "], [""]])
@@ -37,11 +43,31 @@ def test_ask_prints_the_passages_best_first(fake, monkeypatch, tmp_path):
     fake.passages = [passage(1, source=f"{tmp_path.as_posix()}/notes/1.md", text="Title 1\nShort."), passage(2)]
     result = run("ask", "q")
     lines = result.stdout.splitlines()
-    assert lines[:5] == ["1. Title 1  1", "   notes/1.md", "   Short.", "2. Title 2  0.5", "   /far/2.md"]
-    assert len(lines) == 8
-    assert lines[-1].endswith(" …")
+    assert lines[:5] == ["1. Title 1", "   notes/1.md", "   Short.", "2. Title 2", "   /far/2.md"]
+    assert len(lines) == 11
+    assert lines[8].endswith(" …")
+    assert lines[9:] == ["", NOT_ANSWERS]
     assert max(map(len, lines)) <= output.PIPE_WIDTH
     assert result.stderr == ""
+
+
+def test_of_a_passage_the_sentences_that_matter_are_shown_and_the_name_that_led_there(fake, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    long = replace(passage(1, text="Title 1\nNot this. " * 99), excerpt=Excerpt(["She was born in Fennick.", "Ada, too."], "Ada"))
+    fake.passages = [long, replace(passage(2), excerpt=Excerpt(["Short."], "Title 2"))]
+    assert run("ask", "q").stdout.splitlines()[1:6] == [
+        f"   {long.source}, by Ada",
+        "   She was born in Fennick. … Ada, too.",
+        "2. Title 2",
+        "   /far/2.md",
+        "   Short.",
+    ]
+
+
+def test_passages_are_not_said_to_be_answers(fake):
+    assert NOT_ANSWERS in run("ask", "q").stdout
+    assert NOT_ANSWERS not in run("ask", "unknown").stdout
+    assert NOT_ANSWERS not in run("ask", "q", "--plan", '["Who?"]', "--strategy", "ricr").stdout
 
 
 def test_ask_draws_the_paths(fake):
@@ -88,25 +114,96 @@ def test_any_other_error_ends_the_prompt(fake):
 
 
 @pytest.mark.parametrize("to_terminal", [True, False])
-def test_a_terminal_is_asked_until_an_empty_line(monkeypatch, capsys, to_terminal):
-    shown, typed = [], iter(["one", " two ", "", "three"])
-    monkeypatch.setattr("builtins.input", lambda text="": shown.append(text) or next(typed))
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    sys.stdin.isatty = lambda: True
+def test_a_terminal_is_asked_until_its_end(at_terminal, capsys, monkeypatch, to_terminal):
+    shown = at_terminal("one", "", " two ")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: to_terminal, raising=False)
-    assert list(prompt._questions()) == ["one", "two"]
+    assert list(prompt._questions({}, None)) == ["one", "two"], "an empty line ends nothing"
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("Ask. ")
-    assert shown == ["? " if to_terminal else ""] * 3
-    assert captured.err.count("? ") == (0 if to_terminal else 3)
+    assert captured.err.startswith("Ask. /help ")
+    assert shown == ["? " if to_terminal else ""] * 4
+    assert captured.err.count("? ") == (0 if to_terminal else 4)
 
 
-def test_ctrl_d_ends_the_prompt(monkeypatch):
-    def end(text=""):
-        raise EOFError
+def test_the_prompt_has_commands(at_terminal, capsys):
+    at_terminal("/help", "/k 7", "/k many", "/trace", "one", "/trace", "/what", "/quit", "two")
+    how = {"k": 5, "trace": False}
+    seen = [(question, dict(how)) for question in prompt._questions(how, None)]
+    assert seen == [("one", {"k": 7, "trace": True})]
+    assert how == {"k": 7, "trace": False}
+    said = capsys.readouterr().err
+    for words in ("how many passages, now 5", "7 passages\n", "/k takes a number", "trace on\n", "trace off\n", "There is no /what; /help"):
+        assert words in said
 
-    monkeypatch.setattr("builtins.input", end)
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    sys.stdin.isatty = lambda: True
-    assert list(prompt._questions()) == []
+
+def test_a_command_holds_for_the_questions_after_it(fake, at_terminal, tmp_path):
+    at_terminal("one", "/k 1", "two")
+    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None}
+    memory = fake.open(settings=Settings(cache_dir=tmp_path))
+    assert prompt.run(memory, Waiting(), timings=False, candidates=False, as_json=False, **how) == 0
+    assert [call[2]["k"] for call in fake.calls if call[0] == "ask"] == [5, 1]
+
+
+def test_a_pipe_has_no_commands(fake):
+    run("ask", stdin="/k 7\n")
+    assert last_call(fake)[:2] == ("ask", ("/k 7",))
+
+
+def test_lines_are_known_in_the_next_session(at_terminal, tmp_path):
+    readline = pytest.importorskip("readline")
+    file = tmp_path / "cache" / "questions"
+    for lines in (("one", "", "/k 2"), ("two",)):
+        readline.clear_history()
+        at_terminal(*lines, heard=readline.add_history)
+        list(prompt._questions({"k": 5}, file))
+    assert [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())] == ["one", "/k 2", "two"]
+    assert file.read_text(encoding="utf-8").split("\n")[-4:] == ["one", "/k 2", "two", ""]
+    assert sys.platform == "win32" or file.stat().st_mode & 0o77 == 0
+    (tmp_path / "file").write_text("")
+    at_terminal("three")
+    assert list(prompt._questions({}, tmp_path / "file" / "below")) == ["three"], "a history that cannot be kept is no reason to stop"
+
+
+def test_what_is_not_to_be_kept_is_not_in_the_history(fake, monkeypatch):
+    files = []
+    monkeypatch.setattr(prompt, "_questions", lambda how, file: files.append(file) or iter(()))
+    run("ask", stdin="")
+    run("ask", "--forget-question", stdin="")
+    assert [file and file.name for file in files] == ["questions", None]
+
+
+@pytest.fixture
+def at_terminal(monkeypatch):
+    """Lines that are typed, one after the other; gives the prompts that were shown."""
+
+    def typed(*lines, heard=lambda line: None):
+        shown, waiting = [], iter(lines)
+
+        def answer(text=""):
+            shown.append(text)
+            if (line := next(waiting, None)) is None:
+                raise EOFError
+            if line:
+                heard(line)
+            return line
+
+        monkeypatch.setattr("builtins.input", answer)
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        sys.stdin.isatty = lambda: True
+        return shown
+
+    return typed
+
+
+def test_each_question_of_a_pipe_gets_its_error_when_the_server_has_gone(fake, monkeypatch):
+    def ask(memory, question, **_):
+        memory.calls.append(("ask", (question,), {}))
+        raise EngineError("the engine does not answer any more", where="bolt://h")
+
+    monkeypatch.setattr(fake, "ask", ask)
+    result = run("ask", "--json", stdin="one\ntwo\nthree\n")
+    documents = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one["question"] for one in documents] == ["one", "two", "three"]
+    assert {one["error"] for one in documents} == {"bolt://h: the engine does not answer any more"}
+    assert result.exit_code == 1
+    assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",)], "nobody waits for a server that has gone"

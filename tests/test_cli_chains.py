@@ -30,7 +30,7 @@ def test_a_plan_is_a_file_or_json(fake, tmp_path, name):
         (tmp_path / name).write_text(PLAN, encoding="utf-8")
     result = run("ask", "q", "--strategy", "ricr", "--plan", str(tmp_path / name) if name else PLAN)
     assert result.exit_code == 0
-    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "llm": True, "keep": True}
+    expected = {"strategy": "ricr", "plan": parse(PLAN), "k": 5, "answer": True, "trace": False, "excerpts": True, "llm": True, "keep": True, "budget": None}
     assert last_call(fake) == ("ask", ("q",), expected)
 
 
@@ -73,12 +73,12 @@ def test_the_answer_comes_first_then_what_it_stands_on(fake):
         '[2] "She is from Skarholm."',
         "    Title 2, /far/2.md",
         "",
-        "Chain, score 0.80:",
+        "Chain, score 0.80 of 1:",
         "1. Who founded the foundry? -> Ada  0.90 (vector, name)",
         "2. Where was #1 born? -> Where was Ada born? -> Skarholm  0.75 (vector, name)",
         "",
         "Passages:",
-        "1. Title 1  1",
+        "1. Title 1",
         "   /far/1.md",
     ]
 
@@ -134,8 +134,25 @@ def test_a_step_that_compares_leaves_the_evidence_of_every_end(fake):
     assert re.findall(r"^\d\. W.*$", result.stdout, re.MULTILINE) == ["1. Where? -> Rome  0.90 (vector, name)", "2. When? -> 1900  0.90 (vector, name)"]
 
 
-def test_the_trace_shows_the_beams(fake):
-    shown = ask("--trace").stdout
+def test_the_trace_shows_the_way_first_and_no_candidates(fake):
+    lines = ask("--trace").stdout.splitlines()
+    way = lines.index("Step 1 asked: Who founded the foundry?  (1 of 1 candidate kept, the best: Ada)")
+    assert lines[way + 1] == "Step 2 asked: Where was Ada born?  (1 of 2 candidates kept, the best: Skarholm)"
+    assert way < lines.index("Chain, score 0.80 of 1:") < lines.index("Passages:")
+    assert not any("has no answer" in line for line in lines)
+    assert last_call(fake)[2]["trace"] is True
+    assert last_call(fake)[2]["plan"] is not None
+
+
+def test_a_trace_stands_before_the_question_too(fake):
+    assert run("ask", "--trace", "Who?").exit_code == 0
+    assert last_call(fake)[1] == ("Who?",)
+    assert run("ask", "--", "--trace").exit_code == 0
+    assert (last_call(fake)[1], last_call(fake)[2]["trace"]) == (("--trace",), False)
+
+
+def test_the_whole_trace_shows_the_beams(fake):
+    shown = ask("--trace=all").stdout
     assert shown.endswith(
         "\nStep 1 asked: Who founded the foundry?\n"
         "  0.90  Who founded the foundry? -> Ada  (vector, name): kept\n"
@@ -150,7 +167,7 @@ def test_the_trace_shows_the_beams(fake):
 def test_a_long_trace_is_cut_but_not_what_was_kept(fake, monkeypatch):
     many = [Candidate(QA(f"q{n}", f"Q{n}?", ["A"]), ["vector"], 1 - n / 100, "kept" if n == 30 else "below the beam") for n in range(40)]
     monkeypatch.setattr("fake_memory.ASKED", [HopTrace(1, "q", True, many), HopTrace(2, "r", False, [])])
-    shown = ask("--trace").stdout
+    shown = ask("--trace=all").stdout
     assert re.findall(r"Q(\d+)\?", shown) == ["0", "1", "2", "3", "4", "5", "6", "30"]
     assert "  and 32 candidates more; --json lists all\n" in shown
     assert "Step 1 asked: q  (nothing was found for this step, so the whole question was asked)\n" in shown
@@ -170,7 +187,7 @@ def hostile(monkeypatch, fake):
 
 def test_text_of_chains_cannot_drive_the_terminal(fake, monkeypatch):
     hostile(monkeypatch, fake)
-    result = ask("--trace", "--timings")
+    result = ask("--trace=all", "--timings")
     assert result.exit_code == 0
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", result.output)
     assert result.output.count("[bold]x[/bold] :smile:") >= 8
@@ -192,5 +209,5 @@ def test_an_answer_of_very_long_text_stays_readable(fake):
     fake.along_plan = chained("q", citations=[Citation("p", "d", "t", "s", long)], chains=[Chain(0.5, [hop(1, long, long + "?", long)])])
     lines = ask().stdout.splitlines()
     assert lines[2].startswith('[1] "word')
-    assert lines[4].endswith("…")
+    assert lines[5].endswith("…")
     assert max(map(len, lines)) < 700

@@ -9,11 +9,12 @@ import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, record
 
-from gsw_graph.cli import eval_text
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
+from gsw_graph.cli.text import evaluations as eval_text
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
+from gsw_graph.testing import ModelServer
 
 QUESTIONS = [record("a", 1, 2, hops=2, plan=["A?", "B #1?"]), record("b", 3, hops=3), record("c", 4, answerable=False)]
 
@@ -131,6 +132,7 @@ def test_strategies_with_settings(memory):
         (["q.json", "-k", "0"], 2, "0 is not in the range"),
         ([], 2, "Usage"),
         (["none.json"], 1, "Error: none.json: the questions cannot be read"),
+        (["q.json", "--judge", "m", "--no-answer"], 1, "nothing to judge"),
         (["q.json", "--plans", "none.json"], 1, "Error: none.json: the plans cannot be read"),
         (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
         (["compare", "q.json", "nowhere"], 2, "nowhere"),
@@ -145,6 +147,16 @@ def test_refusals(memory, args, code, message):
     assert result.exit_code == code
     assert message in result.stderr
     assert memory.calls == []
+
+
+def test_answers_are_judged_by_the_model_that_is_named(memory, tmp_path):
+    with ModelServer(lambda body: {"verdict": "agree"} if "verdict" in json.dumps(body["response_format"]) else {"credit": "half"}) as server:
+        memory.settings = Settings(llm_url=server.url, cache_dir=tmp_path / "cache")
+        result = run("q.json", "--strategy", "ricr", "--judge", "big")
+    assert (result.exit_code, server.count()) == (0, 2)
+    assert "are judged by big, which took" in result.stdout
+    assert {"LR-1", "LR-2"} <= set(result.stdout.split())
+    assert "LR" not in run("q.json", "--strategy", "ricr").stdout
 
 
 def test_compare(memory):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +14,9 @@ import pytest
 from cli_runner import HOSTILE, last_call, run
 from fake_memory import Progress
 
-from gsw_graph.cli import progress
+from gsw_graph.cli.text import progress
 from gsw_graph.errors import InputError
-from gsw_graph.model import Failure
+from gsw_graph.model import Failure, Skipped
 from gsw_graph.results import DocumentCounts, Estimate, LoadReport
 
 fake = cli_runner.fake
@@ -28,9 +29,24 @@ def test_load_passes_its_options_on(fake):
         "load",
         ("a", "-"),
         {"extractor": "none", "replace": True, "upgrade": False, "second_pass": False, "batch": False, "dry_run": True, "budget": None}
-        | {"stdin": None, "progress": False},
+        | {"follow_links": False, "stdin": None, "progress": False},
     )
     assert result.output == ""
+
+
+def test_what_is_skipped_is_named_and_is_no_failure(fake, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    here = tmp_path.as_posix()
+    skipped = [*(Skipped(f"{here}/{n}.png", "a PNG image") for n in range(22)), Skipped(f"{here}/a.txt", "empty")]
+    fake.report = LoadReport(DocumentCounts(), {}, [], {"total": 1.0}, skipped=skipped)
+    result = run("load", "x", "--follow-links")
+    assert result.exit_code == 0
+    assert last_call(fake)[2]["follow_links"]
+    assert result.stdout == "Documents: 0 new, 0 replaced, 0 unchanged, 0 failed, 23 skipped; 1.0 s\n"
+    names = ", ".join(f"{n}.png" for n in range(20))
+    assert result.stderr == f"Skipped: {names} and 2 more (--json lists all): a PNG image\nSkipped: a.txt: empty\n"
+    assert run("load", "x", "--quiet").stderr == ""
+    assert len(json.loads(run("load", "x", "--json").stdout)["skipped"]) == 23
 
 
 def test_a_dry_run_makes_no_memory(fake, tmp_path):
@@ -129,6 +145,28 @@ def test_progress_in_a_pipe_is_a_line_every_ten_seconds(capsys):
 def test_a_rate_is_said_while_loading_only():
     assert progress.line(Progress(1, 9, 9, "indexing"), 3) == "indexing: 1 document, 9 passages of 9"
     assert progress.line(Progress(0, 0, 9, "loading"), 3) == "loading: 0 documents, 0 passages of 9"
+
+
+def test_nothing_is_left_when_all_is_done():
+    assert progress.line(Progress(1, 40, 40, "loading", written=8), 10) == "loading: 1 document, 40 passages of 40, 8 written, 4.0 passages/s"
+    assert progress.line(Progress(1, 40, 40, "loading", written=40), 10) == "loading: 1 document, 40 passages of 40, 4.0 passages/s"
+
+
+def test_a_pipe_gets_no_line_when_all_is_done(capsys):
+    now = iter([0.0, 11.0, 22.0])
+    lines = progress.PlainLines(clock=lambda: next(now))
+    lines.report(Progress(1, 40, 40, "loading", written=8))
+    lines.report(Progress(1, 40, 40, "loading", written=40))
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_progress_counts_what_the_language_model_does_as_it_comes():
+    said = progress.line(Progress(0, 0, 7, "loading", written=0, answered=6, replies=8, failed_calls=2, problem="it did not answer in time"), 60)
+    assert said == (
+        "loading: 0 documents, 6 passages of 7, 0 written, 8 replies of the language model, 2 calls failed (last: it did not answer in time), "
+        "0.1 passages/s, about 10 s left"
+    )
+    assert progress.line(Progress(0, 0, 7, "loading", answered=0, replies=1), 1).endswith("0 passages of 7, 1 reply of the language model")
 
 
 def test_progress_says_what_failed_and_how_far_a_batch_is():

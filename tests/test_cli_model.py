@@ -12,11 +12,11 @@ import pytest
 from cli_runner import HOSTILE, run
 from fake_memory import ASKED, chained
 
-from gsw_graph.cli.answer_text import print_answer
-from gsw_graph.cli.streaming import Streamed
+from gsw_graph.cli.text.answers import print_answer
+from gsw_graph.cli.text.streaming import Streamed
 from gsw_graph.config import Settings
-from gsw_graph.inference.cache import FILE, Cache
-from gsw_graph.inference.ledger import Entry, Ledger
+from gsw_graph.inference.chat.cache import FILE, Cache
+from gsw_graph.inference.costs.ledger import Entry, Ledger
 from gsw_graph.results import Trace
 
 fake = cli_runner.fake
@@ -85,6 +85,24 @@ def test_timings_have_the_tokens(capsys: pytest.CaptureFixture[str]) -> None:
     models = {"embedder": "mini", "reranker": "cosine", "llm": "small"}
     said = shown(capsys, timings=True, models=models, tokens={"in": 1234, "out": 56, "evidence": 78, "prompt": 910}, dollars=0.00123)
     assert said.endswith("Tokens: 1,234 in, 56 out, 78 evidence, 910 prompt; small, $0.0012\n")
+
+
+def test_calls_that_failed_are_said(capsys: pytest.CaptureFixture[str], fake: type) -> None:
+    models = {"embedder": "mini", "reranker": "cosine", "llm": "small"}
+    said = shown(capsys, timings=True, models=models, calls=6, failed_calls=6, dollars=0.0)
+    assert said.endswith("Tokens: 0 in, 0 out, 0 evidence, 0 prompt; 6 calls (all failed); small, $0.00\n")
+    fake.report = replace(fake.report, calls=6, failed_calls=5, dollars=0.0)
+    line = "Language model: 6 calls (5 failed), 0 from the cache, 0 tokens in and 0 out, $0.00"
+    assert run("load", "x").stdout.splitlines()[2] == line
+
+
+def test_status_lists_what_no_model_could_read(fake: type) -> None:
+    assert "could read" not in run("status").output
+    fake.state = replace(fake.state, unread={"/far/a.md": [3], "/far/b.md": list(range(1, 24))})
+    lines = run("status").output.splitlines()
+    first = lines.index("No language model could read 24 passages; the next load of the same file asks again:")
+    assert lines[first + 1 : first + 3] == ["  /far/a.md, passage 3", f"  /far/b.md, passages {', '.join(map(str, range(1, 21)))} and 3 more"]
+    assert json.loads(run("status", "--json").stdout)["unread"]["/far/a.md"] == [3]
 
 
 def test_the_ledger_sums_by_stage_and_document(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:

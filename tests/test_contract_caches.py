@@ -11,7 +11,7 @@ from contract import CORPUS, QUESTIONS, records, sources
 from dump import version
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 
 

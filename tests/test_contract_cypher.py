@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
+from time import monotonic, sleep
 
 import pytest
+import waiting
 from dump import differences, dump, version
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
+
+LONG = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b WITH a, b WHERE a * b % 7 = 8 RETURN count(*) AS n"  # an hour, perhaps
+SOON = 30  # seconds: much less than that, on any machine
 
 
 @pytest.mark.parametrize(
@@ -63,6 +70,7 @@ def test_values_in_json_types(corpus: Memory) -> None:
     (row,) = corpus.cypher("MATCH p = (c:Concept {id: 'vellmouth'})<-[:REFERS_TO]-(e:Entity)-[:IN]->(:Passage) RETURN p LIMIT 1").rows
     kinds = [part.get("labels") or part["type"] for part in row["p"]]
     assert kinds == [["Concept"], "REFERS_TO", ["Entity"], "IN", ["Passage"]]
+    assert [part["forward"] for part in row["p"] if "type" in part] == [False, True]
     (row,) = corpus.cypher(
         "RETURN date('1871-05-03') AS day, datetime('1871-05-03T10:20:30Z') AS moment, [1, null] AS list, {a: date('1871-05-03')} AS map"
     ).rows
@@ -78,3 +86,42 @@ def test_an_empty_result_keeps_its_columns(corpus: Memory) -> None:
     assert table.rows == []
     if corpus.status().engine == "neo4j":  # the embedded engine names the columns of rows only
         assert table.columns == ["name", "id"]
+
+
+def running(memory: Memory) -> int:
+    """How many of our long queries the engine works at."""
+    with memory._connection.session() as session:
+        rows = session.run("SHOW TRANSACTIONS").data()
+    return sum("a * b % 7" in (row["currentQuery"] or "") for row in rows)  # one that ends has none
+
+
+def test_a_query_that_takes_too_long_is_ended(corpus: Memory) -> None:
+    start = monotonic()
+    with pytest.raises(InputError, match=r"longer than 0.3 s and was ended.*--timeout"):
+        corpus.cypher(LONG, timeout=0.3)
+    assert monotonic() - start < SOON
+    assert running(corpus) == 0
+    assert corpus.cypher("RETURN 1 AS x", timeout=60).rows == [{"x": 1}]
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_ctrl_c_ends_the_query_on_the_engine_too(corpus: Memory, write: bool) -> None:
+    pressed: list[float] = []
+
+    def press() -> None:
+        end = monotonic() + SOON
+        try:
+            while not running(corpus) and monotonic() < end:
+                sleep(0.02)
+        finally:  # or nothing would end the query
+            pressed.append(monotonic())
+            signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        corpus.cypher(LONG, write=write)
+    assert monotonic() - pressed[0] < SOON
+    thread.join()
+    waiting.until(lambda: running(corpus) == 0, SOON)  # the engine ends it at its next look
+    assert corpus.cypher("MATCH (d:Document) RETURN count(d) > 1 AS there").rows == [{"there": True}]

@@ -163,3 +163,17 @@ def test_the_examples_fit_the_schema() -> None:
 )
 def test_the_prompt_names_the_rules(rule: str) -> None:
     assert rule in prompt("plan").lower()
+
+
+@pytest.mark.parametrize("other", ["Who wrote Glass Harvest?", "..."])
+def test_a_plan_for_another_question_is_refused(other: str) -> None:
+    """Such as the one in the example of the prompt."""
+    chat = ScriptedChat([other], [other])
+    with pytest.raises(ReplyError):
+        decompose("In which town was the master of the bridge's builder born?", chat)
+    assert chat.told[0].startswith(("the plan ('Who wrote Glass", "the steps of the plan say nothing"))
+
+
+@pytest.mark.parametrize(("question", "step"), [("桥是谁建的？", "谁建了桥？"), ("Quién dirigió La última sal", "¿Quién dirige la sal?"), ("Who is he?", "Who is that?")])
+def test_a_plan_in_the_words_of_its_question_is_taken(question: str, step: str) -> None:
+    assert decompose(question, ScriptedChat([step])).steps[0].question == step

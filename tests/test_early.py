@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import select
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,19 +10,20 @@ from pathlib import Path
 import engines
 import fakes
 import pytest
+from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import connect
 from gsw_graph.engine.embedded_process import EngineProcess
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.early import MODELS, Early
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.early import MODELS, Early
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 
 LOADED = """
 import sys
 from gsw_graph.config import Settings
-from gsw_graph.inference.early import Early
+from gsw_graph.inference.embed.early import Early
 Early(Settings(embedder="/no/such/folder", llm=sys.argv[1] or None), sys.argv[2:]).load()
 print("openai" in sys.modules)
 """
@@ -91,22 +91,21 @@ def test_the_client_of_a_language_model_is_there_where_one_is_named(llm: str, mo
     assert (done.stdout.strip(), done.stderr) == (str(there), "")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="waits for a pipe")
 def test_an_interrupt_while_models_load_ends_the_engine_cleanly(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[EngineProcess] = []
     spawn = EngineProcess._spawn
 
     def noted(self: EngineProcess) -> subprocess.Popen[bytes]:
-        started.append(spawn(self))
-        return started[-1]
+        started.append(self)
+        return spawn(self)
 
     def interrupted() -> None:
-        assert select.select([started[0].stdout], [], [], 60)[0], "the engine has not started"
+        until(lambda: not started[0]._lines.empty(), 60)  # the engine has started
         raise KeyboardInterrupt
 
     monkeypatch.setattr(EngineProcess, "_spawn", noted)
     with pytest.raises(KeyboardInterrupt):
         connect(settings, interrupted)
-    assert started[0].returncode == 0
+    assert started[0]._process.returncode == 0
     with Memory.open(settings=settings) as memory:
         assert memory.status().unfinished == []

@@ -29,19 +29,17 @@ def test_only_one_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet
         held.append(FolderLock(tmp_path).acquire({"pid": 1, "command": "second"}, patience=0))
         Path(arguments[0].partition("=")[2]).write_bytes(b"cache")
 
-    monkeypatch.setattr(embedded_cache, "_rehearse", rehearse)
     monkeypatch.chdir(tmp_path)
-    embedded_cache.record(tmp_path, "512m")
+    embedded_cache.record(tmp_path, "512m", rehearse)
     assert held == [{"pid": os.getpid(), "command": "embedded_cache"}]
     assert embedded_cache.cache_file(tmp_path).read_bytes() == b"cache"
     assert embedded_cache.jvm_arguments(tmp_path)[0] == f"-XX:AOTCache={embedded_cache.cache_file(tmp_path)}"
 
 
-def test_a_recorder_that_is_second_does_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: None) -> None:
+def test_a_recorder_that_is_second_does_nothing(tmp_path: Path, quiet: None) -> None:
     lock = FolderLock(tmp_path)
     assert lock.acquire({"pid": 1, "command": "first"}) is None
-    monkeypatch.setattr(embedded_cache, "_rehearse", lambda *_: pytest.fail("it began"))
-    embedded_cache.record(tmp_path, "512m")
+    embedded_cache.record(tmp_path, "512m", lambda *_: pytest.fail("it began"))
     assert not embedded_cache.cache_file(tmp_path).exists()
     assert embedded_cache.jvm_arguments(tmp_path) == []
     lock.release()
@@ -51,9 +49,8 @@ def test_a_failure_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def rehearse(*_: object) -> None:
         raise RuntimeError("no engine")
 
-    monkeypatch.setattr(embedded_cache, "_rehearse", rehearse)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(RuntimeError, match="no engine"):
-        embedded_cache.record(tmp_path, "512m")
+        embedded_cache.record(tmp_path, "512m", rehearse)
     assert not list(tmp_path.glob("*.aot"))
     assert not list(tmp_path.glob("recording-*"))

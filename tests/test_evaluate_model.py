@@ -12,9 +12,9 @@ from fake_memory import passage
 from gsw_graph.asking import ask, prepared
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
-from gsw_graph.evaluate.tables import notes
-from gsw_graph.inference.chat import Chat
-from gsw_graph.inference.language_model import QuestionModel
+from gsw_graph.evaluate.report.tables import notes
+from gsw_graph.inference.chat.chat import Chat
+from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Retrieved

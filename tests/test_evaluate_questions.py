@@ -7,9 +7,9 @@ import json
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.gold import Gold
-from gsw_graph.evaluate.plans import Plans, follows_plans, plans
-from gsw_graph.evaluate.questions import question_set, read_questions
+from gsw_graph.evaluate.data.gold import Gold
+from gsw_graph.evaluate.data.plans import Plans, follows_plans, plans
+from gsw_graph.evaluate.data.questions import question_set, read_questions
 
 MUSIQUE = {
     "id": "2hop__1_2",
@@ -95,7 +95,7 @@ def test_hotpot_sentences_are_joined_in_both_ways():
     """HippoRAG joins the sentences of HotpotQA with nothing and those of 2WikiMultiHopQA with a space."""
     from fake_memory import passage
 
-    from gsw_graph.evaluate.gold import ranks
+    from gsw_graph.evaluate.data.gold import ranks
 
     shown = [passage(1, title="Ada", text="Ada built. She rested."), passage(2, title="Bob", text="Bob built.")]
     assert ranks(one(HOTPOT).gold, shown) == [1, 2]

@@ -52,7 +52,8 @@ def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
     assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]
     weights = [f"weights.{one.name}" for one in fields(EdgeWeights)]
     assert names("proprag") == ["recipe", *weights, *(one.name for one in fields(PropositionRecipe) if one.name != "weights")]
-    assert names("auto") == names("dense") == names("bm25") == []
+    assert names("dense") == names("bm25") == []
+    assert names("auto") == ["sure"]
 
 
 @pytest.mark.parametrize(("strategy", "name"), SETTINGS)
@@ -60,7 +61,7 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
     """Of the text that says it: so that there is none that `eval` cannot set."""
     present = current(strategy, name)
     if isinstance(present, str):
-        other = {"recipe": "paper", "score": "geometric"}[name.rpartition(".")[2]]
+        other = {"recipe": "paper", "score": "geometric", "rewrite": "first"}[name.rpartition(".")[2]]
     else:
         other = not present if isinstance(present, bool) else present + 1
     variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})
@@ -109,7 +110,7 @@ def test_records_within_records_are_set_together_with_those_around_them():
         ("proprag", "neighbours", 5, "no setting"),  # and so did this
         ("ricr", "walk.scan", 5, "no setting"),  # chains are walked from in memories that the client holds
         ("fusion", "chains.walk.scan", 5, "no setting"),
-        ("auto", "walk.restart", 0.1, "auto has no setting.*It has none"),
+        ("auto", "walk.restart", 0.1, "auto has no setting.*sure"),
         ("magic", "walk.restart", 0.1, "no strategy 'magic'.*auto, linked"),
         ("linked", "walk.steps", 1.5, "cannot be 1.5.*a whole number"),
         ("linked", "walk.steps", True, "cannot be True"),

@@ -123,9 +123,11 @@ def test_the_schema_is_strict_everywhere():
             assert schema["required"] == list(schema["properties"])
             list(map(walk, schema["properties"].values()))
         elif schema["type"] == "array":
+            assert schema["maxItems"] <= MOST
             walk(schema["items"])
         else:
-            assert schema == {"type": "string"}
+            assert schema["type"] == "string"
+            assert schema["maxLength"] <= LONGEST
 
     walk(SCHEMA)
 
@@ -287,3 +289,47 @@ def test_hostile_texts_stay_texts():
     assert [entity.name for entity in workspace.entities] == [" ".join(evil.split()), "e1"]
     ids = [workspace.document.entity_id(entity.name) for entity in workspace.entities]
     assert not set(ids) & {other.document.entity_id(entity.name) for entity in other.entities}
+
+
+ECHO = {
+    "entities": [{"name": "...", "roles": ["role: state; state"]}],
+    "verb_phrases": [{"phrase": "...", "questions": [{"question": "...", "answers": ["..."]}]}],
+    "propositions": ["..."],
+}
+OTHER = "Marta Lind founded the Kelmark Foundry in 1871. Two years later she sold it to Otto Brandt."
+
+
+@pytest.mark.parametrize("reply", [ECHO, REPLY, {**REPLY, "entities": [{"name": "Marta Lind", "roles": []}]}])
+def test_a_reply_that_is_not_about_its_passage_is_none(reply):
+    """The skeleton of the shape, the example of the prompt, and the example under a name of the text."""
+    with pytest.raises(ValueError, match=r"no entities|name what the passage does not"):
+        check(document(OTHER, title="Kelmark"), 0)(reply)
+
+
+def test_what_is_worked_out_or_told_before_counts_with_the_rest():
+    found = {"entities": [{"name": name, "roles": []} for name in ("Marta Lind", "Kelmark Foundry", "Otto Brandt", "1873")]}
+    assert len(check(document(OTHER), 0)(found).entities) == 4
+    late = {"entities": [{"name": "Marta Lind", "roles": []}, {"name": "Kelmark Foundry", "roles": []}]}
+    assert len(check(document(OTHER, "She kept it for two years."), 1)(late).entities) == 2
+
+
+def test_a_name_that_is_said_often_counts_once():
+    names = ["Marta Lind"] * 6 + ["Stone Pier", "Ana Ruiz"]
+    with pytest.raises(ValueError, match="2 of 3 entities"):
+        check(document(OTHER, title="Kelmark"), 0)({"entities": [{"name": name, "roles": []} for name in names]})
+
+
+def test_placeholders_beside_what_is_found_are_left_out():
+    found = check(document(), 0)({**REPLY, "entities": [*REPLY["entities"], *ECHO["entities"]], "propositions": ["...", "…", *REPLY["propositions"]]})
+    assert found == FOUND
+
+
+def test_no_prompt_shows_a_skeleton_that_could_be_repeated():
+    for name in ("extract", "mend", "plan", "answer"):
+        assert '"..."' not in prompt(name)
+        assert "state; state" not in prompt(name)
+
+
+def test_a_reply_has_room_for_many_times_what_is_usual():
+    assert request(document(), 0).limit > 1000
+    assert request(document("word " * 400), 0).limit > 6000

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from waiting import until
 
-from gsw_graph import feed
+from gsw_graph import feed, loaders
 from gsw_graph.extract import Rules
-from gsw_graph.feed import Feed, Tally
+from gsw_graph.feed import Feed
 from gsw_graph.model import Document, Passage
+from gsw_graph.tally import Tally
 
 SECONDS = 30
 
@@ -58,11 +60,19 @@ def test_windows_are_whole_while_embedding_is_behind() -> None:
     assert len(sizes) <= 5
 
 
-def test_windows_shrink_towards_the_end() -> None:
-    total = 2 * feed.COMPARED + 88
-    sizes = sizes_behind(total)
-    assert sum(sizes) == total
-    late = sizes[sizes.index(Rules.window) + 1 :]
-    assert late == sorted(late, reverse=True)
-    assert len(late) >= 4
-    assert late[-1] <= feed._LEAST, "little is left to write when the last is embedded"
+def test_the_total_has_the_files_that_wait(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("It rained in the town of Fennick. " * 20_000, encoding="utf-8")
+    for number in range(300):
+        (tmp_path / f"b{number}.txt").write_text(f"It rained {number} times. " * 100, encoding="utf-8")
+    position, tally = loaders.Position(), Tally(bytes=loaders.size([str(tmp_path)]))
+    feed_ = Feed(loaders.read([str(tmp_path)], position=position), lambda _: {}, Rules("none"), tally, position=lambda: position.bytes)
+    work = feed_.fresh()
+    large = len(next(work).document.passages)
+    tally.collect()
+    expected = tally.total
+    assert large == tally.seen
+    total = large + sum(len(one.document.passages) for one in work)
+    tally.collect()
+    assert tally.total == total > 1.5 * large
+    assert expected is not None
+    assert abs(expected - total) < 0.1 * total, "by the bytes that are not read yet"

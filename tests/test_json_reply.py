@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.inference.json_reply import parse, without_thoughts
+from gsw_graph.inference.chat.json_reply import parse, without_thoughts
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

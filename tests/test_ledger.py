@@ -11,11 +11,11 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.inference.budget import Budget
-from gsw_graph.inference.cache import Cache
-from gsw_graph.inference.ledger import Entry, Ledger, stored, total
-from gsw_graph.inference.prices import dollars, price_of
-from gsw_graph.inference.tokens import Estimator
+from gsw_graph.inference.chat.cache import Cache
+from gsw_graph.inference.chat.tokens import Estimator
+from gsw_graph.inference.costs.budget import Budget
+from gsw_graph.inference.costs.ledger import Entry, Ledger, stored, total
+from gsw_graph.inference.costs.prices import dollars, price_of
 
 ONE = Entry("a.txt", "extract", "m", calls=1, prompt_tokens=100, completion_tokens=50, prompt_estimate=90, seconds=1.5, dollars=0.25)
 

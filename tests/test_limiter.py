@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from gsw_graph.errors import StoppedError
-from gsw_graph.inference.limiter import Limiter
+from gsw_graph.inference.chat.limiter import Limiter
 
 
 class Clock:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.extract.assemble import Assembler
+from gsw_graph.assemble import Assembler
 from gsw_graph.extract.lint import KINDS, Fault, lint
 from gsw_graph.loaders import read
 from gsw_graph.model import Document, Passage, Workspace
@@ -121,6 +121,11 @@ def test_names_of_their_own_are_left_alone(name):
 def test_a_name_stands_in_a_text_in_other_forms(name, text):
     asked = [("Where?", [name])]
     assert ("name not in passage", name) not in kinds(asked=asked, names=[name], text=text)
+
+
+def test_a_letter_alone_stands_nowhere_within_a_word():
+    assert ("name not in passage", "e-mail") in kinds(asked=[("Where?", ["e-mail"])], names=["e-mail"], text="The pier was built here.")
+    assert ("name not in passage", "C") not in kinds(asked=[("Where?", ["C"])], names=["C"], text="The language C was made here.")
 
 
 def test_propositions_say_the_name():

@@ -1,4 +1,4 @@
-"""Kept replies: by content, for good, for many processes, for their owner alone."""
+"""CachedReply replies: by content, for good, for many processes, for their owner alone."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.inference.cache import Cache, Kept
-from gsw_graph.inference.chat_request import Request
+from gsw_graph.inference.chat.cache import Cache, CachedReply
+from gsw_graph.inference.chat.request import Request
 
 ASKED = Request("extract", ({"role": "system", "content": "s"}, {"role": "user", "content": "Łódź \udc80"}), {"type": "object", "required": ["a"]}, "a.txt")
 WRITER = """
 import sys
 from pathlib import Path
-from gsw_graph.inference.cache import Cache, Kept
+from gsw_graph.inference.chat.cache import Cache, CachedReply
 cache = Cache(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
-    cache.put(f"{sys.argv[2]}-{number}", "m", "plan", Kept({"number": number}, 1, 2, 0.5))
+    cache.put(f"{sys.argv[2]}-{number}", "m", "plan", CachedReply({"number": number}, 1, 2, 0.5))
     print(number, flush=True)
 """
 
@@ -43,11 +43,11 @@ def test_kept_for_good(file: Path) -> None:
     key = cache.key("m", ASKED)
     assert (cache.get(key), cache.has(key)) == (None, False)
     for content in ({"a": ["x", None, 1.5, "Łódź"]}, "a text\n", {"a": 2}):
-        cache.put(key, "m", "extract", Kept(content, 10, 20, 1.5))
-        assert cache.get(key) == Kept(content, 10, 20, 1.5)
+        cache.put(key, "m", "extract", CachedReply(content, 10, 20, 1.5))
+        assert cache.get(key) == CachedReply(content, 10, 20, 1.5)
     cache.close()
     again = Cache(file)
-    assert (again.get(key), again.has(key)) == (Kept({"a": 2}, 10, 20, 1.5), True)
+    assert (again.get(key), again.has(key)) == (CachedReply({"a": 2}, 10, 20, 1.5), True)
     again.close()
 
 
@@ -72,7 +72,7 @@ def test_only_the_owner_can_read(file: Path) -> None:
     before = os.umask(0)
     try:
         cache = Cache(file)
-        cache.put("k", "m", "plan", Kept("secret", 1, 1, 1))
+        cache.put("k", "m", "plan", CachedReply("secret", 1, 1, 1))
         found = {path.name: oct(path.stat().st_mode & 0o777) for path in file.parent.iterdir()}
         assert found == dict.fromkeys(("llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm"), "0o600")
         assert file.parent.stat().st_mode & 0o777 == 0o700
@@ -87,7 +87,7 @@ def test_only_the_owner_can_read(file: Path) -> None:
 def test_documents_do_not_stand_in_the_file(file: Path) -> None:
     cache = Cache(file)
     asked = Request("extract", ({"role": "user", "content": "the very secret passage"},), None, "a.txt")
-    cache.put(cache.key("m", asked), "m", "extract", Kept("the reply", 1, 1, 1))
+    cache.put(cache.key("m", asked), "m", "extract", CachedReply("the reply", 1, 1, 1))
     cache.close()
     assert b"the reply" in file.read_bytes()
     assert b"very secret" not in file.read_bytes()
@@ -97,7 +97,7 @@ def test_many_threads(file: Path) -> None:
     cache = Cache(file)
 
     def work(number: int) -> None:
-        cache.put(str(number % 50), "m", "plan", Kept(number % 50, 1, 1, 1))
+        cache.put(str(number % 50), "m", "plan", CachedReply(number % 50, 1, 1, 1))
         kept = cache.get(str(number % 50))
         assert kept is not None
         assert kept.content == number % 50
@@ -114,7 +114,7 @@ def test_several_processes_open_and_write_at_once(file: Path) -> None:
         out, _ = process.communicate(timeout=120)
         assert (process.returncode, len(out.split())) == (0, 40)
     cache = Cache(file)
-    assert all(cache.get(f"{name}-{number}") == Kept({"number": number}, 1, 2, 0.5) for name in range(3) for number in range(40))
+    assert all(cache.get(f"{name}-{number}") == CachedReply({"number": number}, 1, 2, 0.5) for name in range(3) for number in range(40))
     cache.close()
 
 
@@ -172,8 +172,8 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 def test_trouble_later_stops(file: Path) -> None:
     cache = Cache(file)
     with pytest.raises(StoppedError, match="cannot be used"):
-        cache.put("k", "m", "plan", Kept(None, None, 1, 1))  # type: ignore[arg-type]
-    cache.put("k", "m", "plan", Kept(1, 1, 1, 1))  # was rolled back, and the next works
+        cache.put("k", "m", "plan", CachedReply(None, None, 1, 1))  # type: ignore[arg-type]
+    cache.put("k", "m", "plan", CachedReply(1, 1, 1, 1))  # was rolled back, and the next works
     other = sqlite3.connect(file)
     other.execute("DROP TABLE reply")
     other.close()
@@ -189,7 +189,7 @@ def test_a_writer_waits_for_another_process(file: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     timer = threading.Timer(0.3, other.commit)
     timer.start()
-    cache.put("k", "m", "plan", Kept(1, 1, 1, 1))
+    cache.put("k", "m", "plan", CachedReply(1, 1, 1, 1))
     timer.join()
     assert cache.has("k")
     other.close()

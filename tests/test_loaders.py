@@ -14,7 +14,7 @@ import pytest
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
 from gsw_graph.loaders.files import MAX_LINE
-from gsw_graph.model import Document, Failure
+from gsw_graph.model import Document, Failure, Skipped
 
 
 def load(*paths, stdin=None):
@@ -104,7 +104,7 @@ def test_an_unreadable_file_and_folder_are_failures(tmp_path, monkeypatch):
     assert load(tmp_path) == [
         Failure((tmp_path / "a.txt").as_posix(), "cannot be read: Permission denied"),
         load(tmp_path / "b.txt")[0],
-        Failure((tmp_path / "empty").as_posix(), "an empty folder"),
+        Skipped((tmp_path / "empty").as_posix(), "an empty folder"),
     ]
 
 
@@ -167,7 +167,7 @@ def test_jsonl_and_markdown_on_stdin_are_known_by_content():
     assert (found[0].source, found[0].loader) == ("7", "corpus")
     assert found[1].source == "stdin:2"
     assert load("-", stdin=b"# Harbour\n\nSome words.")[0].loader == "markdown"
-    assert load("-", stdin=b"") == [Failure("stdin", "empty")]
+    assert load("-", stdin=b"") == [Skipped("stdin", "empty")]
 
 
 # --- text ---
@@ -227,7 +227,7 @@ def test_any_script_and_syntax_is_only_text(tmp_path, text):
 )
 def test_what_is_not_text_is_a_failure_with_its_place(tmp_path, content, place, reason):
     path = tmp_path / "a.txt"
-    assert one(path, content) == Failure(f"{path}{place}", reason)
+    assert one(path, content) == (Skipped if reason == "empty" else Failure)(f"{path}{place}", reason)
 
 
 @pytest.mark.parametrize(
@@ -439,5 +439,5 @@ def test_formats_are_known_by_content(tmp_path):
     assert one(tmp_path / "e", "# Light\n\nSome words.").loader == "markdown"
     assert one(tmp_path / "f.txt", "[1] A note, and {braces}.").loader == "text"
     assert one(tmp_path / "g.txt", "# a comment\nwords = 5").loader == "text"
-    assert one(tmp_path / "h.json", "[]") == Failure(f"{tmp_path}/h.json", "empty")
+    assert one(tmp_path / "h.json", "[]") == Skipped(f"{tmp_path}/h.json", "empty")
     assert load("-", stdin=b'{"text": "broken\n{"text": "x"}\n')[1].loader == "corpus"

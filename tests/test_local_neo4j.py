@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from engines import cannot_have, fitting_java, free_ports, opened, private_cache
+from neo4j.exceptions import ClientError
 
 from gsw_graph.cli.db import db
 from gsw_graph.config import Settings
@@ -114,6 +115,18 @@ def test_status_in_text_and_json(running: tuple[Settings, local.LocalServer]) ->
         assert fact in text
     (document,) = json.loads(invoke(settings, "status", "--json").stdout)["servers"]
     assert (document["url"], document["pid"], document["running"]) == (server.url, server.pid, True)
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "file:///../conf/neo4j.conf", "http://127.0.0.1:{port}/?x=1"])
+def test_load_csv_reaches_the_import_folder_only(running: tuple[Settings, local.LocalServer], url: str) -> None:
+    settings, server = running
+    with socket.create_server(("127.0.0.1", 0)) as listener, opened(Settings(memory=server.url, cache_dir=settings.cache_dir)) as connection:
+        listener.settimeout(0)
+        query = "LOAD CSV FROM $url AS line RETURN line LIMIT 1"
+        with pytest.raises(ClientError, match=r"load|blocked"):
+            connection.driver.execute_query(query, url=url.format(port=listener.getsockname()[1]), database_=connection.database)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
 
 
 @pytest.mark.parametrize("option", ["--port", "--http-port"])

@@ -11,9 +11,9 @@ from fake_memory import passage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.evaluate.bootstrap import RESAMPLES, interval, mean, paired, spread
-from gsw_graph.evaluate.gold import Gold, ranks
-from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, normalised, recall
+from gsw_graph.evaluate.data.gold import Gold, ranks
+from gsw_graph.evaluate.figures.bootstrap import RESAMPLES, interval, mean, paired, spread
+from gsw_graph.evaluate.figures.metrics import all_gold, exact_match, f1, normalised, recall
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_intervals_hold_the_mean_and_shrink():
 def test_an_interval_does_not_depend_on_how_much_is_drawn_at_once(monkeypatch):
     values = [n / 7 for n in range(40)]
     whole = interval(values)
-    monkeypatch.setattr("gsw_graph.evaluate.bootstrap._CHUNK", 40 * 33)  # 33 samples at once, which do not divide RESAMPLES
+    monkeypatch.setattr("gsw_graph.evaluate.figures.bootstrap._CHUNK", 40 * 33)  # 33 samples at once, which do not divide RESAMPLES
     assert RESAMPLES % 33
     assert interval(values) == whole
 

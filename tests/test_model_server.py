@@ -170,11 +170,15 @@ def test_a_function_replies() -> None:
         assert ask(sdk, "text").choices[0].message.content == "yes"
         assert json.loads(ask(sdk, "json").choices[0].message.content) == TOWN
         assert ask(sdk, "reply").usage.prompt_tokens == 7
-        with pytest.raises(openai.UnprocessableEntityError, match="No scripted reply answers this request: user messages begin 'unknown'"):
+        with pytest.raises(openai.UnprocessableEntityError, match="No scripted reply answers this request: 'unknown'"):
             ask(sdk, "unknown")
+        with pytest.raises(openai.UnprocessableEntityError) as refused:
+            ask(sdk, "[1] Evidence. " * 50 + "\nQuestion: Who built the bridge that never saw a train?")
+        assert "request: 'Question: Who built the bridge that never saw a train?'" in str(refused.value)
+        assert "Evidence" not in str(refused.value), "the prompt is not repeated"
         with pytest.raises(openai.BadRequestError, match="my own mistake"):
             ask(sdk, "broken")
-        assert server.count(status=422) == 1
+        assert server.count(status=422) == 2
 
 
 def test_many_at_once_are_held_to_the_limit() -> None:

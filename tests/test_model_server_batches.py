@@ -17,7 +17,7 @@ import pytest
 from model_clients import ask, client, post, schema
 from openai import OpenAI
 
-from gsw_graph.inference.http_reranker import HttpReranker
+from gsw_graph.inference.rerank.http_reranker import HttpReranker
 from gsw_graph.testing import Fault, ModelServer
 from gsw_graph.testing.vectors import vector
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engines import free_ports, opened
@@ -71,8 +72,27 @@ WRITES = [
     "EXPLAIN CREATE (n:X)",
     "CREATE USER x SET PASSWORD 'abcdefghij'",
     "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+    "LO\\u0041D CSV FROM 'file:///etc/passwd' AS line RETURN line",
+    "MATCH (p:Passage) LOAD /* x */ \u00a0CSV FROM 'http://127.0.0.1:9/?x=' + p.text AS line RETURN line",
+    "MATCH (n) RETURN 'a\\u0027 AS x CREATE (:X) RETURN \\u0027b' AS y",
+    "SHOW TRANSACTIONS",
+    "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
+    "SHOW TRANSACTIONS YIELD transactionId AS t TERMINATE TRANSACTIONS t YIELD message RETURN message",
+    "SHOW SETTINGS",
+    "SHOW USERS",
+    "CALL db.prepareForReplanning()",
+    "CALL db.stats.clear('QUERIES')",
+    "CALL `db`.`stats`.`collect`('QUERIES')",
+    "CALL db.labels() YIELD label CALL db.resampleOutdatedIndexes() RETURN label",
+    "CALL dbms.listConfig()",
+    "CALL dbms.killConnections(['bolt-1'])",
+    "USE system SHOW DATABASES",
+    "CALL do.when(true, \"LOAD CSV FROM 'file:///etc/passwd' AS r RETURN r\", '', {}) YIELD value RETURN value",
+    "MATCH (n) RETURN n; CREATE (m:Multi)",
+    "RETURN EXISTS { CREATE (n) }",
+    "RETURN 1 \x0b AS x",
 ]
-UNREADABLE = ["MATCH (n RETURN n", "MATCH (n) RETURN n; CREATE (m:Multi)", "SELECT 1", "RETURN EXISTS { CREATE (n) }"]
+UNREADABLE = ["MATCH (n RETURN n", "SELECT 1"]
 
 
 @pytest.fixture(scope="module")
@@ -86,12 +106,28 @@ def count(connection: Connection) -> int:
 
 
 def test_reads_are_seen_as_reads(connection: Connection) -> None:
-    assert [query for query in READS if not connection.dialect.is_read_only(query)] == []
+    assert {query: found for query in READS if (found := connection.dialect.objection(query))} == {}
+
+
+def test_every_statement_that_reads_is_seen_as_a_read(connection: Connection) -> None:
+    found = {}
+    for folder in ("read", "explore"):
+        for file in sorted((Path(__file__).parent.parent / "cypher" / folder).glob("*.cypher")):
+            if file.name.count(".") == 1 or f".{connection.dialect.name}." in file.name:
+                found[file.name] = connection.dialect.objection(file.read_text(encoding="utf-8"))
+    assert {name: why for name, why in found.items() if why} == {}
 
 
 def test_writes_are_seen_as_writes_and_not_run(connection: Connection) -> None:
     before = count(connection)
-    assert [query for query in WRITES if connection.dialect.is_read_only(query)] == []
+
+    def allowed(query: str) -> bool:
+        try:
+            return connection.dialect.objection(query) is None
+        except EngineError:  # a statement that this server does not know
+            return False
+
+    assert [query for query in WRITES if allowed(query)] == []
     assert count(connection) == before
     users = "SHOW USERS YIELD user RETURN user" if connection.dialect.name == "neo4j" else "SHOW USERS"
     assert "'x'" not in str(connection.driver.execute_query(users, database_="system").records)
@@ -100,17 +136,51 @@ def test_writes_are_seen_as_writes_and_not_run(connection: Connection) -> None:
 @pytest.mark.parametrize("query", UNREADABLE)
 def test_what_the_server_cannot_read_is_an_error_with_its_reason(connection: Connection, query: str) -> None:
     with pytest.raises(EngineError, match=r"cannot read the query: .{10}"):
-        connection.dialect.is_read_only(query)
+        connection.dialect.objection(query)
 
 
 @pytest.mark.parametrize("query", ["CREATE (n)", "MATCH (n) SET n.y = 1. RETURN n", "RETURN 'open", "MATCH ({a: 'it''s'}) CREATE (m)"])
 def test_words_alone_tell_a_write(query: str) -> None:
-    assert readonly.may_write(query)
+    assert readonly.objection(query)
 
 
 @pytest.mark.parametrize("query", [*READS, "MATCH (n) RETURN n.load AS csv", "RETURN `a``CREATE` AS x"])
 def test_words_of_reads_are_no_writes(query: str) -> None:
-    assert not readonly.may_write(query)
+    assert readonly.objection(query) is None
+    assert readonly.unknown_function(query) is None
+    assert readonly.asks_server(query) or readonly.unknown_to_embedded(query) is None
+
+
+@pytest.mark.parametrize("name", ["genai.vector.encode", "`genai`.`vector` . encode", "`genai.vector.encode`", "genai.vector.encode\ufeff", "apoc/**/. load.x"])
+def test_functions_of_plugins_are_found(name: str) -> None:
+    assert readonly.unknown_function(f"MATCH (n) RETURN {name} (n.text, 'OpenAI', {{}}) AS x")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CALL do.when(true, $q, '', {})", "CALL `do` . `When`(true, $q, '', {})", "CALL `apoc.do.when`(true, $q)", "UNWIND [1] AS x CALL do.when", "CALL util.sleep(9)", "RETURN sql.eval('x') AS y"],
+)
+def test_what_runs_a_query_in_a_string_on_the_embedded_engine_is_found(name: str) -> None:
+    assert readonly.unknown_to_embedded(name)
+
+
+def test_a_plan_of_any_depth_is_looked_at() -> None:
+    plan: dict[str, Any] = {"operatorType": "LoadCSV@neo4j"}
+    for _ in range(5000):
+        plan = {"operatorType": "Filter@neo4j", "children": [plan]}
+    assert readonly.unknown_step(plan) == "LoadCSV"
+
+
+def test_steps_of_a_plan_are_known_or_not() -> None:
+    def plan(operator: str, details: str = "") -> dict[str, Any]:
+        return {"operatorType": "ProduceResults@neo4j", "children": [{"operatorType": f"{operator}@neo4j", "args": {"Details": details}, "children": []}]}
+
+    known = ["NodeUniqueIndexSeek", "VarLengthExpand(Pruning,BFS,All)", "NodeLeftOuterHashJoin", "StatefulShortestPath(Into, Trail)", "LetAntiSemiApply"]
+    assert [one for one in known if readonly.unknown_step(plan(one))] == []
+    unknown = ["LoadCSV", "TerminateTransactions", "ShowTransactions", "TransactionApply", "Foreach", "SetProperty", "Create", "DetachDelete", "NodeIndexSeek2"]
+    assert [readonly.unknown_step(plan(one)) for one in unknown] == unknown
+    assert readonly.unknown_step(plan("ProcedureCall", "db.labels() :: (label :: STRING)")) is None
+    assert readonly.unknown_step(plan("ProcedureCall", "db.stats.clear($x) :: (section :: STRING)")) == "db.stats.clear"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +229,8 @@ def test_schema_is_made_and_waited_for(fresh_settings: Settings) -> None:
 
 def test_an_index_that_fails_is_named(server_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(server_settings) as connection:
-        monkeypatch.setattr("gsw_graph.engine.neo4j._UNREADY", "UNWIND ['no_such_index'] AS name RETURN name")
+        texts = {"server/unready": "UNWIND ['no_such_index'] AS name RETURN name", "server/await_index": neo4j.statement("server/await_index", "neo4j")}
+        monkeypatch.setattr(neo4j, "statement", lambda name, _: texts[name])
         with pytest.raises(EngineError, match=r"no_such_index: the index is not online: .*no_such_index"):
             connection.dialect.wait_online(1)
 
@@ -215,6 +286,12 @@ def test_unknown_host_hides_the_password() -> None:
     with pytest.raises(EngineError, match="no Neo4j server answers") as caught:
         connect(Settings(memory="neo4j://neo4j:secret@no-such-host.invalid"))
     assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neo4j, "_CONNECT_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(EngineError, match="does not answer within 1 s"):
+        connect(Settings(memory=f"bolt://127.0.0.1:{listener.getsockname()[1]}", password="secret"))
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from neomodel.properties import ArrayProperty, Property
 from neomodel.sync_.relationship_manager import RelationshipDefinition
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.store import nodes, schema
 from gsw_graph.store.statements import statement
@@ -106,7 +106,7 @@ def test_each_search_index_is_over_declared_properties(index: str, dialect: str)
 def test_all_statements_of_the_schema_are_run() -> None:
     folder = Path(__file__).parents[1] / "cypher" / "schema"
     files = {file.name.split(".")[0] for file in folder.iterdir()}
-    assert files == {name for names in schema.MIGRATIONS.values() for name in names} | {*schema.SEARCH_INDEXES, "drop_vector_index"}
+    assert files == {name for names in schema.MIGRATIONS.values() for name in names} | {*schema.SEARCH_INDEXES, "drop_constraint", "drop_index"}
 
 
 def test_what_is_counted_has_a_class() -> None:
@@ -168,7 +168,7 @@ def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: P
     with Memory.open(settings=server_settings) as memory:
         memory.load(CORPUS, *samples.write(tmp_path))
         try:
-            db.set_connection(driver=memory._connection.driver)
+            nodes.connect(memory)
             concept = nodes.Concept.nodes.get(uid="vellmouth")
             assert concept.name == "Vellmouth"
             entities = concept.entities.all()

@@ -10,7 +10,17 @@ from chain_fakes import pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.chains.pair_score import BIAS, FEATURES, WEIGHTS, ConcreteQuestion, concrete, features, relation_of, scores, words_of
+from gsw_graph.retrieve.chains.pair_score import (
+    BIAS,
+    FEATURES,
+    WEIGHTS,
+    ConcreteQuestion,
+    concrete,
+    features,
+    relation_of,
+    scores,
+    words_of,
+)
 from gsw_graph.store.hops import HopResult
 
 

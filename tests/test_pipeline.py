@@ -10,12 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from gsw_graph import pipeline
-from gsw_graph.extract import Rules
-from gsw_graph.feed import Feed, Tally, Window
-from gsw_graph.inference.embedder import Embedder
-from gsw_graph.inference.openvino_backend import BULK
+from gsw_graph.feed import Window
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Document, Passage, QAPair, VerbPhrase, Workspace
 from gsw_graph.store.writer import Batch
+from gsw_graph.tally import Progress, Tally
 
 
 class Counting(fakes.BagOfWords):
@@ -39,17 +38,16 @@ def counting() -> Counting:
     return Counting()
 
 
-def test_a_phrase_is_embedded_once_in_a_load(counting: Counting) -> None:
-    embedder = Embedder("counting", counting)
-    known: dict[str, NDArray[np.float32]] = {}
-    first = list(pipeline._embed([(workspace(1, "led", "built"), "new"), (workspace(2, "led"), "new")], embedder, known))
-    second = list(pipeline._embed([(workspace(3, "built", "sold"), "new")], embedder, known))
-    assert [text for call in counting.calls for text in call if " " not in text] == ["led", "built", "sold"]
-    for vectors, phrases in ((first[0], ("led", "built")), (first[1], ("led",)), (second[0], ("built", "sold"))):
-        assert list(vectors.phrases) == list(phrases)
-        for phrase in phrases:
+def test_a_text_is_embedded_once_in_a_window(counting: Counting) -> None:
+    phrases = (("led", "built"), ("led",), ("built", "sold"))
+    window = [(workspace(number, *some), "new") for number, some in enumerate(phrases, 1)]
+    made = list(pipeline._embed(window, Embedder("counting", counting)))
+    assert sorted(text for call in counting.calls for text in call if " " not in text) == ["built", "led", "sold"]
+    for vectors, some in zip(made, phrases, strict=True):
+        assert list(vectors.phrases) == list(some)
+        for phrase in some:
             np.testing.assert_array_equal(vectors.phrases[phrase], counting.encode([phrase], query=False)[0])
-    np.testing.assert_array_equal(second[0].pairs, counting.encode([f"Who {phrase} 3? Anna" for phrase in ("built", "sold")], query=False))
+    np.testing.assert_array_equal(made[2].pairs, counting.encode([f"Who {phrase} 3? Anna" for phrase in ("built", "sold")], query=False))
 
 
 class Collected:
@@ -62,22 +60,15 @@ class Collected:
         self.documents += batch.documents
 
 
-def test_the_model_is_made_ready_for_bulk_once_while_there_is_nothing_to_embed(counting: Counting) -> None:
-    windows = [None, None, Window([(workspace(1, "led"), "new")], 1), None, Window([(workspace(2, "led"), "new")], 1)]
-    ready: list[list[str]] = []
-    for late in (windows, windows[2:]):
-        writer, counting.calls = Collected(), []
-        feed = Feed([], lambda _: {}, Rules("none"), Tally())
-        pipeline.embed_and_write(feed, iter(late), Embedder("counting", counting), writer, Tally(), None)  # type: ignore[arg-type]
-        assert len(writer.documents) == 2
-        ready.append([len(call) for call in counting.calls if set(call) == {"the first"}])
-    assert ready == [[BULK], []], "no time is spent on it where something waits"
-
-
-def test_the_phrases_that_are_kept_are_bounded(counting: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "PHRASES", 3)
-    known: dict[str, NDArray[np.float32]] = {}
-    for number in range(10):
-        list(pipeline._embed([(workspace(number, f"phrase{number}", "led"), "new")], Embedder("counting", counting), known))
-        assert len(known) <= 3
-        assert all(vector.base is None for vector in known.values()), "a view would keep all that was embedded with it"
+def test_a_large_document_shows_how_far_it_is(counting: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "_EVERY", 0.0)  # as if every call took long
+    total = 1000
+    large = Workspace(Document("large", "", tuple(Passage(f"Text {n}.", "", n) for n in range(total)), "text"), "test")
+    tally, seen = Tally(seen=total, all_read=1), list[Progress]()
+    window = Window([(large, "new")], total)
+    pipeline.embed_and_write(iter([window]), Embedder("counting", counting), Collected(), tally, lambda: seen.append(tally.progress("loading")))  # type: ignore[arg-type]
+    passages = [progress.passages for progress in seen]
+    assert len(passages) > 10
+    assert passages == sorted(set(passages)), "further each time"
+    assert (seen[0].documents, seen[-1].documents, passages[-1], seen[0].total) == (0, 1, total, total)
+    assert [text for call in counting.calls for text in call] == sorted((f"Text {n}." for n in range(total)), key=len, reverse=True)

@@ -12,7 +12,15 @@ from gsw_graph.retrieve.propositions import graph as proposition_graph
 from gsw_graph.retrieve.propositions.graph import PropositionGraph
 from gsw_graph.retrieve.propositions.passages import best_passages
 from gsw_graph.retrieve.propositions.walk_graph import WalkGraph, alone, with_names
-from gsw_graph.retrieve.recipes import CODE, LINKED, PAPER, PROPOSITION_RECIPES, QUICK, EdgeWeights, PropositionRecipe
+from gsw_graph.retrieve.recipes import (
+    CODE,
+    LINKED,
+    PAPER,
+    PROPOSITION_RECIPES,
+    QUICK,
+    EdgeWeights,
+    PropositionRecipe,
+)
 
 # A chain over three passages (ana - pier - porto), and two that have nothing to do with it.
 FACTS: dict[str, list[tuple[str, list[str]]]] = {

@@ -21,5 +21,5 @@ def test_half_a_surrogate_pair_in_a_question() -> None:
     connection: Any = SimpleNamespace(driver=SimpleNamespace(execute_query=execute_query), database=None)
     answer = chained("Who \ud83d built it?", answer="the \udc00 mayor", plan=[{"id": 1, "question": "Who \ud83d?"}])
     assert keep(connection, answer)
-    assert (sent[0]["question"], sent[0]["answer"]) == ("Who ? built it?", "the ? mayor")
-    assert sent[0]["plan"] == '[{"id": 1, "question": "Who ??"}]'
+    assert (sent[0]["question"], sent[0]["answer"]) == ("Who \ufffd built it?", "the \ufffd mayor")
+    assert sent[0]["plan"] == '[{"id": 1, "question": "Who \ufffd?"}]'

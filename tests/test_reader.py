@@ -16,7 +16,7 @@ from gsw_graph.answer.evidence import Item, gather
 from gsw_graph.answer.reader import NOT_SAID, NOTHING_FOUND, UNSUPPORTED, Read, asked, from_model, read_answer
 from gsw_graph.answer.reply import ReaderReply, parse
 from gsw_graph.errors import ReplyError, StoppedError
-from gsw_graph.inference.tokens import estimate, estimate_messages
+from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.plan import Plan
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation, RankedPassage

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gsw_graph.answer.evidence import ROOM, SURE, Item, flat, gather, listed
-from gsw_graph.inference.tokens import estimate
+from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.chains.candidates import ScoredPair
 from gsw_graph.retrieve.strategy import Retrieved

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,8 +28,13 @@ needs_data = pytest.mark.skipif(not (MUSIQUE / "corpus.json").exists(), reason=f
 
 @pytest.fixture(scope="module")
 def musique(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory.open(settings=Settings(memory=str(tmp_path_factory.mktemp("recall") / "memory"))) as memory:
-        report = memory.load(str(MUSIQUE / "corpus.json"))
+    """In shuffled order: the passages of a question stand side by side in the file, and nothing may depend on that."""
+    folder = tmp_path_factory.mktemp("recall")
+    records = json.loads((MUSIQUE / "corpus.json").read_text(encoding="utf-8"))
+    random.Random(7).shuffle(records)
+    (folder / "corpus.json").write_text(json.dumps(records), encoding="utf-8")
+    with Memory.open(settings=Settings(memory=str(folder / "memory"))) as memory:
+        report = memory.load(str(folder / "corpus.json"))
         assert (report.documents.new, report.failures) == (1890, [])
         yield memory
 

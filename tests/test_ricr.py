@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from chain_fakes import DIAMOND, ONE, TWO, Find, answers, asked, fates, grown, other_scores, plan, run, scored, ways  # noqa: F401 - a fixture
+from chain_fakes import (  # noqa: F401 - a fixture
+    DIAMOND,
+    ONE,
+    TWO,
+    Find,
+    answers,
+    asked,
+    fates,
+    grown,
+    other_scores,
+    plan,
+    run,
+    scored,
+    ways,
+)
 
 from gsw_graph.errors import InputError
 from gsw_graph.plan import Plan, parse

@@ -5,7 +5,21 @@ from __future__ import annotations
 import random
 
 import pytest
-from chain_fakes import DIAMOND, ONE, TWO, answers, asked, calls, fates, other_scores, pair, plan, run, scored, ways  # noqa: F401 - a fixture
+from chain_fakes import (  # noqa: F401 - a fixture
+    DIAMOND,
+    ONE,
+    TWO,
+    answers,
+    asked,
+    calls,
+    fates,
+    other_scores,
+    pair,
+    plan,
+    run,
+    scored,
+    ways,
+)
 
 from gsw_graph.plan import Plan
 from gsw_graph.retrieve.chains.candidates import ScoredPair

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsw_graph.extract import rules
-from gsw_graph.extract.dates import find_dates
 from gsw_graph.model import Document, Passage
 from gsw_graph.names import FUNCTION_WORDS, normalise
+from gsw_graph.naming import finding
+from gsw_graph.naming.dates import find_dates
 
 
 def document(*texts, title="", source="s"):
@@ -24,7 +25,7 @@ def found(*texts, title=""):
 
 
 def names(text):
-    return [name for name, _ in rules.names(text)]
+    return [name for name, _ in finding.names(text)]
 
 
 def dates(text):
@@ -88,9 +89,9 @@ def test_a_word_that_begins_a_sentence_is_a_name_unless_the_document_has_it_in_l
     assert set(found("Lantern Rock. The lantern fell on a rock.")) == {"lantern rock"}  # more than one word
     assert set(found("“Lantern” is a lantern", title="")) == set()
     assert set(found("Lantern. A lantern.", title="Lantern")) == {"lantern"}  # a title is a name
-    starts = dict(rules.names("Alpha saw Beta: Gamma. (Delta) “Epsilon”\nZeta, Eta"))
+    starts = dict(finding.names("Alpha saw Beta: Gamma. (Delta) “Epsilon”\nZeta, Eta"))
     assert starts == {"Alpha": True, "Beta": False, "Gamma": True, "Delta": True, "Epsilon": True, "Zeta": True, "Eta": False}
-    assert dict(rules.names("The Alpha"))["Alpha"] is False  # what stands behind a function word begins nothing
+    assert dict(finding.names("The Alpha"))["Alpha"] is False  # what stands behind a function word begins nothing
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_a_date_is_an_entity_with_its_interval_and_no_part_of_a_name():
     ],
 )
 def test_names_of_a_title(title, expected):
-    assert list(rules.title_names(title)) == expected
+    assert list(finding.title_names(title)) == expected
 
 
 def test_titles_are_marked_in_the_passages_that_they_head():

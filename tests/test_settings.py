@@ -9,8 +9,8 @@ from chat_raw_server import RawServer, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.inference.chat import Chat, Request
-from gsw_graph.inference.chat_wire import OPENAI, Wire
+from gsw_graph.inference.chat.chat import Chat, Request
+from gsw_graph.inference.chat.wire import OPENAI, Wire
 from gsw_graph.inference.endpoint import Endpoint
 
 HOST = "https://models.example.org/v1"

@@ -22,13 +22,29 @@ from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.settings import names, with_settings
-from gsw_graph.inference.embedder import Embedder
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Strategy
+from gsw_graph.testing import ModelServer
+from gsw_graph.testing.calls import stage_of
 
 README = Path(__file__).parents[1] / "README.md"
+# What a language model says to agents, by stage; else it answers from the first line.
+SAID: dict[str, Any] = {
+    "grasp_plan": "Plan: follow the chain.\n1. Who built the Stone Pier?\n2. Where was #1 born?",
+    "grasp_find": "Answer: Ana Ruiz\nFinding: Ana Ruiz built the Stone Pier.\nLines: 1",
+    "ircot": "The Stone Pier was built by Ana Ruiz.",
+}
+
+
+def said(body: dict[str, Any]) -> Any:
+    """What it says; an agent follows a name before it finds anything."""
+    stage = stage_of(body)
+    if stage == "grasp_find" and "Looked up already" not in body["messages"][1]["content"]:
+        return "Follow: Ana Ruiz | what Ana Ruiz did"
+    return SAID.get(stage, "Answer: Ana Ruiz\nSources: 1")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +53,10 @@ def sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     shutil.copytree(sample_folder, copy / "memory")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
-        with Memory.open(settings=Settings(memory=str(copy / "memory"))) as memory:
-            yield memory
+        with ModelServer(said) as server:
+            settings = Settings(memory=str(copy / "memory"), cache_dir=copy / "cache", llm="m", llm_url=server.url)
+            with Memory.open(settings=settings) as memory:
+                yield memory
 
 
 # What the table says
@@ -76,13 +94,16 @@ def test_a_name_that_there_is_not_is_answered_by_those_there_are() -> None:
                 prepared("Who?", one.name, plan=["Who?"])
 
 
-def asked(memory: Memory, strategy: Strategy[Any]) -> Iterator[Answer]:
+COMPARED = "Was the Stone Pier built before Ana Ruiz?"
+
+
+def asked(memory: Memory, strategy: Strategy[Any], question: str = samples.QUESTION, llm: bool = False) -> Iterator[Answer]:
     """A question asked by a strategy in every way: with a plan and without, of a memory that the client holds and of one too large for it."""
     for plan in [None, samples.PLAN] if strategy.follows_plan else [None]:
         for one in (memory, by_query(memory)):
             if one is memory or "propositions" not in strategy.needs:  # PropRAG refuses the other
                 one._reranker = memory._reranker
-                yield one.ask(samples.QUESTION, strategy=strategy, plan=plan, k=3, trace=True, llm=False, keep=False)
+                yield one.ask(question, strategy=strategy, plan=plan, k=3, trace=True, llm=llm or "llm" in strategy.needs, keep=False)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -138,8 +159,9 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
         for reranker in (None, First()):
             sample._reranker = reranker
             try:
-                for answer in asked(sample, strategy.with_recipe(recorded(strategy.recipe, seen))):
-                    assert answer.passages
+                for question in (samples.QUESTION, COMPARED):
+                    for answer in asked(sample, strategy.with_recipe(recorded(strategy.recipe, seen)), question, strategy.makes_plan):
+                        assert answer.passages
             finally:
                 sample._reranker = None
     assert set(names(name)) - {"recipe"} <= seen

@@ -21,7 +21,7 @@ from gsw_graph import cli
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, tune
-from gsw_graph.evaluate.questions import question_set
+from gsw_graph.evaluate.data.questions import question_set
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
@@ -143,7 +143,7 @@ def test_what_it_needs_is_said(strategy: Strategy[Any], memory: Memory) -> None:
     for without in (memory, Memory(memory._connection, replace(memory.settings, llm=None))):
         with pytest.raises(InputError, match=r"second-look needs a language model.*--llm"):
             without.ask(ASKED, strategy="second-look", llm=without is not memory)
-    with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion$"):
+    with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise$"):
         memory.ask(ASKED, strategy="second-look", plan=[ASKED])
 
 
@@ -172,6 +172,20 @@ def test_an_empty_memory(strategy: Strategy[Any], memory: Memory, server: ModelS
 
 
 # On the command line
+
+
+def test_who_waits_is_told_each_stage_and_what_comes_after_a_failed_call(memory: Memory, server: ModelServer) -> None:
+    server.faults = (Fault("server_error", calls=(1,)),)
+    told: list[tuple[str, str | None]] = []
+    answer = memory.ask(ASKED, strategy="linked", keep=False, on_stage=lambda *stage: told.append(stage))
+    stages = [stage for stage, note in told if note is None]
+    assert set(stages) <= set(answer.seconds)
+    assert stages[-1] == "answer"
+    ((stage, note),) = [one for one in told if one[1] is not None]
+    assert stage == "answer"
+    assert note is not None
+    assert note.endswith("; try 2 follows")
+    assert "500" in note
 
 
 @pytest.fixture

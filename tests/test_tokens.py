@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.inference.chat_request import Request
-from gsw_graph.inference.ledger import Entry
-from gsw_graph.inference.tokens import Estimator, estimate, estimate_messages, estimate_request
+from gsw_graph.inference.chat.request import Request
+from gsw_graph.inference.chat.tokens import Estimator, estimate, estimate_messages, estimate_request
+from gsw_graph.inference.costs.ledger import Entry
 
 PROSE = (
     "The treaty was signed in the capital by both delegations and came into force the following spring. Marie Curie was a Polish and naturalised-French "

@@ -27,7 +27,7 @@ def test_what_does_not_fit_waits_until_something_is_written(monkeypatch: pytest.
     monkeypatch.setattr(writer, "QUEUE_BYTES", 10)
     begun, go_on, written = threading.Event(), threading.Event(), []
 
-    def slow(session: object, one: Batch, dialect: str) -> None:
+    def slow(session: object, one: Batch, dialect: str, on_written: object) -> None:
         begun.set()
         assert go_on.wait(SECONDS)
         written.extend(one.documents)
@@ -51,7 +51,7 @@ def test_what_does_not_fit_waits_until_something_is_written(monkeypatch: pytest.
 def test_a_failure_frees_who_waits_and_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writer, "QUEUE_BYTES", 1)
 
-    def broken(session: object, one: Batch, dialect: str) -> None:
+    def broken(session: object, one: Batch, dialect: str, on_written: object) -> None:
         raise ValueError("no disk")
 
     monkeypatch.setattr(writer, "write", broken)
@@ -69,7 +69,7 @@ def test_a_failure_frees_who_waits_and_is_raised(monkeypatch: pytest.MonkeyPatch
 def test_ctrl_c_while_the_last_batches_are_written_waits_for_the_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on, written, main = threading.Event(), threading.Event(), [], threading.get_ident()
 
-    def slow(session: object, one: Batch, dialect: str) -> None:
+    def slow(session: object, one: Batch, dialect: str, on_written: object) -> None:
         begun.set()
         assert go_on.wait(SECONDS)
         written.extend(one.documents)

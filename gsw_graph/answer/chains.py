@@ -1,4 +1,5 @@
-"""An answer from chains alone, with no language model: what the best chain ends in, or that the memory does not hold it."""
+"""An answer from chains alone, with no language model: what the best chain ends in, or that the memory
+does not hold it."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 def from_chains(
     question: str, found: Retrieved, scale: ChainConfidence | None, *, answer: bool
 ) -> AnswerDraft:
-    """The answer of the best chain that reaches the last step of the plan. Where that step only compares, the chains are evidence and nothing is answered.
-    scale: how sure the chains of the strategy are; without one, or without chains, abstained says whether anything was found at all.
+    """The answer of the best chain that reaches the last step of the plan. Where that step only compares, the
+    chains are evidence and nothing is answered. scale: how sure the chains of the strategy are; without
+    one, or without chains, abstained says whether anything was found at all.
     """
     if found.beams is None or scale is None:
         return AnswerDraft(abstained=not found.passages)
@@ -51,7 +53,8 @@ def shown(found: Retrieved) -> list[Chain]:
 
 
 def coverage(question: str, chain: BeamChain) -> float:
-    """The share of a question's words that a chain speaks of, in [0, 1]: without a plan one pair may answer a part of the question alone."""
+    """The share of a question's words that a chain speaks of, in [0, 1]: without a plan one pair may
+    answer a part of the question alone."""
     asked = words_of(question)
     spoken = {
         word

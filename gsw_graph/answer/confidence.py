@@ -1,4 +1,5 @@
-"""How sure an answer from chains is: the chance that the answer stands in the evidence, fitted on questions asked with and without their passages."""
+"""How sure an answer from chains is: the chance that the answer stands in the evidence, fitted on
+questions asked with and without their passages."""
 
 from __future__ import annotations
 
@@ -12,12 +13,15 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.strategy import ChainConfidence
 
 FEATURES = ("chain", "last", "first", "weakest")
-REFUSED_BELOW = 0.25  # held out: refuses 8 % (fusion: 9) of questions whose answer stands in the evidence, 80 % (82) of those without their passages
+# held out: refuses 8 % (fusion: 9) of questions whose answer stands in the evidence, 80 % (82) of those
+# without their passages
+REFUSED_BELOW = 0.25
 _LEAST = 1e-3
 
 
 def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], scale: ChainConfidence) -> float:
-    """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a chain."""
+    """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a
+    chain."""
     return (
         float(1 / (1 + np.exp(scale.bias - np.array(features(hops, chains)) @ np.array(scale.weights))))
         if chains
@@ -26,7 +30,8 @@ def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], scale: 
 
 
 def features(hops: Sequence[Sequence[float]], chains: Sequence[float]) -> list[float]:
-    """Of the best chain: its score, its last and first hop, and its weakest on a logarithmic scale from 0 (0.001 and less) to 1: a chain is as good as that."""
+    """Of the best chain: its score, its last and first hop, and its weakest on a logarithmic scale from 0
+    (0.001 and less) to 1: a chain is as good as that."""
     if not chains:
         return [0.0] * len(FEATURES)
     best = hops[0]

@@ -1,4 +1,5 @@
-"""What a language model is shown: one numbered line a pair or passage, and for each line the passage of the graph that it stands for."""
+"""What a language model is shown: one numbered line a pair or passage, and for each line the passage of
+the graph that it stands for."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gsw_graph.extract.control_tokens import broken
-from gsw_graph.inference.tokens import estimate
+from gsw_graph.inference.chat.control_tokens import broken
+from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import content_id
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.strategy import Retrieved
 
 ROOM = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
-SURE = 0.5  # from this confidence on the answer stands in the chains for four questions of five (docs/ricr.md); below, passages are read too
+# from this confidence on the answer stands in the chains for four questions of five (docs/ricr.md); below,
+# passages are read too
+SURE = 0.5
 _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
 _READ = 5  # passages that are read at the most, as in the papers; however many were asked for
@@ -29,7 +32,8 @@ _MARK = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of evidence and the passage it stands for; of a pair also its question and answer, by which its sentence is found there."""
+    """One line of evidence and the passage it stands for; of a pair also its question and answer, by which
+    its sentence is found there."""
 
     text: str
     passage: RankedPassage
@@ -38,7 +42,8 @@ class Item:
 
 
 def gather(found: Retrieved, confidence: float | None) -> list[Item]:
-    """The pairs of the chains hop by hop, the best chain first; the passages too where the chains are not sure, or there are none."""
+    """The pairs of the chains hop by hop, the best chain first; the passages too where the chains are not
+    sure, or there are none."""
     items = list(_pairs(found.beams, found)) if found.beams is not None else []
     kept, room = [], ROOM
     for item in items:
@@ -46,12 +51,13 @@ def gather(found: Retrieved, confidence: float | None) -> list[Item]:
             break
         kept.append(item)
     if confidence is None or confidence < SURE:
-        kept += _passages(found.passages, max(room, 0))
+        kept += texts(found.passages, max(room, 0))
     return kept
 
 
 def _pairs(beams: Beams, found: Retrieved) -> Iterator[Item]:
-    """Pairs of chains that reach an end of the plan, each once. One whose passage was forgotten meanwhile could not be cited, so it is not read either."""
+    """Pairs of chains that reach an end of the plan, each once. One whose passage was forgotten meanwhile
+    could not be cited, so it is not read either."""
     seen: set[str] = set()
     for chain in beams.ends():
         for hop in chain.hops:
@@ -64,9 +70,10 @@ def _pairs(beams: Beams, found: Retrieved) -> Iterator[Item]:
             yield Item(_cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
 
 
-def _passages(passages: Sequence[RankedPassage], room: int) -> Iterator[Item]:
-    """Titles and texts, the best first. What a short one leaves of its share goes to the next."""
-    shown = passages[: min(_READ, room // _PASSAGE)]
+def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = _READ) -> Iterator[Item]:
+    """Titles and texts of at most so many passages, the best first, in so many tokens. What a short one
+    leaves of its share goes to the next."""
+    shown = passages[: min(most, room // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
         item = Item(_cut(flat(f"{passage.title}: {text}" if passage.title else text), room // left), passage)
@@ -75,14 +82,16 @@ def _passages(passages: Sequence[RankedPassage], room: int) -> Iterator[Item]:
 
 
 def listed(items: Sequence[Item]) -> str:
-    """The lines with their numbers from 1, between two lines with a code made from them, which none of them can therefore contain."""
+    """The lines with their numbers from 1, between two lines with a code made from them, which none of
+    them can therefore contain."""
     lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
     code = content_id("evidence", lines)[:12]
     return f"<<<evidence {code}\n{lines}\nevidence {code}>>>"
 
 
 def flat(text: str) -> str:
-    """A text in one line, in which no number stands in square brackets and no control token of a chat template is left: `[1]` and line breaks are ours."""
+    """A text in one line, in which no number stands in square brackets and no control token of a chat
+    template is left: `[1]` and line breaks are ours."""
     return broken(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
 
 

@@ -10,7 +10,8 @@ _WORD = re.compile(r"\w+")
 
 
 def quote(text: str, question: str, answer: str) -> str:
-    """The sentence that shares most words with a pair and holds its answer; where no sentence holds it, the one that shares most words."""
+    """The sentence that shares most words with a pair and holds its answer; where no sentence holds it,
+    the one that shares most words."""
     sentences = [sentence.strip() for sentence in segment("en", text) if sentence.strip()]
     asked = set(_WORD.findall(f"{question} {answer}".casefold()))
     wanted = re.compile(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)")

@@ -1,4 +1,5 @@
-"""An answer read from evidence by a language model. What it cites comes from the graph: of the model's reply only the numbers of our own lines count."""
+"""An answer read from evidence by a language model. What it cites comes from the graph: of the model's
+reply only the numbers of our own lines count."""
 
 from __future__ import annotations
 
@@ -10,19 +11,25 @@ from gsw_graph.answer import reply as protocol
 from gsw_graph.answer.evidence import Item, flat, gather, listed
 from gsw_graph.answer.quote import quote
 from gsw_graph.answer.support import supported
-from gsw_graph.inference.chat_request import Request
-from gsw_graph.inference.tokens import estimate, estimate_messages
+from gsw_graph.inference.chat.request import Request
+from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation
 from gsw_graph.retrieve.strategy import AnswerDraft
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.language_model import LanguageModel
+    from gsw_graph.inference.chat.language_model import LanguageModel
     from gsw_graph.retrieve.strategy import Retrieved
 
 NOTHING_FOUND = "nothing was found for the question"
 NOT_SAID = "the evidence does not hold the answer"
 UNSUPPORTED = "the model's answer stands on nothing in memory"
+_LIMIT = 1000  # tokens of an answer, which is a line or two
+_AGAIN = (
+    'Write "Answer:" and a few words of the evidence, then "Sources:" and the numbers of their '
+    "lines; "
+    'or "Not in the evidence:" and what is missing.'
+)
 _LONGEST = 500  # characters of what is missing
 
 
@@ -30,7 +37,8 @@ _LONGEST = 500  # characters of what is missing
 class Read:
     """What a model read from evidence: an answer with the lines it stands on, or what is missing.
 
-    tokens: `evidence`, the numbered lines, and `prompt`, all that was sent, as estimated; 0 where nothing was asked. The ledger has what the server counted.
+    tokens: `evidence`, the numbered lines, and `prompt`, all that was sent, as estimated; 0 where nothing
+    was asked. The ledger has what the server counted.
     """
 
     answer: str | None
@@ -45,16 +53,19 @@ def read_answer(
     llm: LanguageModel,
     *,
     judged: bool = False,
+    task: str = "answer",
+    final: bool = True,
     on_text: Callable[[str], None] | None = None,
 ) -> Read:
-    """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare, and so stand nowhere in words.
+    """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare,
+    and so stand nowhere in words. task: the prompt. final: as of `Request`; False for a part of a question.
 
-    `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no reply that can be used; StoppedError: no
-    call works any more.
+    `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no
+    reply that can be used; StoppedError: no call works any more.
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
-    request = asked(question, evidence)
+    request = asked(question, evidence, task, final=final)
     stream = None if on_text is None else protocol.Stream(on_text)
 
     def check(reply: object) -> protocol.ReaderReply:
@@ -79,12 +90,16 @@ def read_answer(
     return Read(said.answer, None, tuple(evidence[place] for place in places), tokens)
 
 
-def asked(question: str, evidence: Sequence[Item]) -> Request:
+def asked(question: str, evidence: Sequence[Item], task: str = "answer", *, final: bool = True) -> Request:
     """What the model gets: the prompt, the numbered lines, the question."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
-    return Request(
-        "answer", ({"role": "system", "content": prompt("answer")}, {"role": "user", "content": text})
+    messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": text})
+    few = (
+        {"role": "system", "content": prompt("answer_short")},
+        {"role": "user", "content": f"{text}\n\n{_AGAIN}"},
     )
+    short = Request("answer", few, limit=_LIMIT, final=final)
+    return Request("answer", messages, limit=_LIMIT, short=short, final=final)
 
 
 def from_model(
@@ -94,22 +109,38 @@ def from_model(
     llm: LanguageModel,
     on_text: Callable[[str], None] | None = None,
 ) -> AnswerDraft:
-    """What a model answers from what was found, beside how sure the chains are. Whether anything is answered is for the model to decide: it reads what the
-    confidence only weighs. Errors as of `read_answer`."""
+    """What a model answers from what was found, beside how sure the chains are. Whether anything is answered
+    is for the model to decide: it reads what the confidence only weighs. Errors as of `read_answer`."""
     judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
-    read = read_answer(question, gather(found, confidence), llm, judged=judged, on_text=on_text)
+    return from_items(
+        question, gather(found, confidence), llm, confidence=confidence, judged=judged, on_text=on_text
+    )
+
+
+def from_items(
+    question: str,
+    items: Sequence[Item],
+    llm: LanguageModel,
+    *,
+    confidence: float | None = None,
+    judged: bool = False,
+    task: str = "answer",
+    on_text: Callable[[str], None] | None = None,
+) -> AnswerDraft:
+    """What a model answers from some lines of evidence. Arguments and errors as of `read_answer`."""
+    read = read_answer(question, items, llm, judged=judged, task=task, on_text=on_text)
     source, citations = "none", []
     if read.answer is not None:
         source, citations = (
             "llm",
-            list(dict.fromkeys(_cited(item, question, read.answer) for item in read.sources)),
+            list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources)),
         )
     return AnswerDraft(
         read.answer, source, read.answer is None, confidence, citations, read.missing, read.tokens
     )
 
 
-def _cited(item: Item, question: str, answer: str) -> Citation:
+def cited(item: Item, question: str, answer: str) -> Citation:
     """The passage of a line, with the sentence that holds the pair or, of a passage, the answer."""
     passage = item.passage
     text = quote(passage.text, item.question or question, item.answer or answer)

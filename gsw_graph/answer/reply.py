@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gsw_graph.inference.json_reply import thoughts_cut
+from gsw_graph.inference.chat.json_reply import thoughts_cut
 
 _LABEL = re.compile(
     r"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"
@@ -28,7 +28,8 @@ _NO_ANSWER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReaderReply:
-    """An answer and the numbers of the lines it names, as they stand there; or no answer and what the evidence lacks, which may be empty."""
+    """An answer and the numbers of the lines it names, as they stand there; or no answer and what the
+    evidence lacks, which may be empty."""
 
     answer: str | None
     sources: tuple[int, ...] = ()
@@ -36,7 +37,8 @@ class ReaderReply:
 
 
 def parse(reply: object) -> ReaderReply:
-    """What a reply says. Without labels all of it is the answer; of an answer and a refusal the first counts. ValueError: there is neither."""
+    """What a reply says. Without labels all of it is the answer; of an answer and a refusal the first
+    counts. ValueError: there is neither."""
     text = thoughts_cut(str(reply))
     if (body := _answer(text)) is not None and (answer := _plain(body)):
         if not _NO_ANSWER.fullmatch(answer):
@@ -57,8 +59,9 @@ def parse(reply: object) -> ReaderReply:
 class Stream:
     """Lets through what is the answer of a reply that comes in pieces: no labels, thoughts, sources or marks.
 
-    A word is held back until it is whole, a line until it is no label. What was let through is a beginning of the answer that `parse` finds in the end,
-    unless it turns out to be thoughts whose beginning the server kept to itself.
+    A word is held back until it is whole, a line until it is no label. What was let through is a beginning of
+    the answer that `parse` finds in the end, unless it turns out to be thoughts whose beginning the server
+    kept to itself.
     """
 
     def __init__(self, show: Callable[[str], None]) -> None:
@@ -109,7 +112,8 @@ def _answer(text: str) -> str | None:
 
 
 def _settled(body: str) -> str:
-    """Of an answer that goes on, what no later piece can change: no word or mark that may go on, no line that may become a label."""
+    """Of an answer that goes on, what no later piece can change: no word or mark that may go on, no line
+    that may become a label."""
     before, _, line = body.rpartition("\n")
     start = " ".join(line.lstrip(" \t>#*_`-").lower().split())
     if any(label.startswith(start) for label in _LABELS):
@@ -124,7 +128,8 @@ def _plain(body: str) -> str:
 
 
 def _listed(body: str) -> list[int]:
-    """The numbers of a list of sources: those in brackets where a line has words too, so that a year in them is no line."""
+    """The numbers of a list of sources: those in brackets where a line has words too, so that a year in
+    them is no line."""
     lines = [line for line in body.splitlines() if line.strip()]
     numbers: list[int] = []
     for place, line in enumerate(lines):

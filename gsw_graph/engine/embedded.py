@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, embedded_folder, readonly
 from gsw_graph.engine.embedded_child import DATABASE
 from gsw_graph.engine.embedded_process import EngineProcess
@@ -23,8 +24,23 @@ if TYPE_CHECKING:
 
 USER = "root"
 _SCHEMA_SECONDS = 3600  # an index built over a large memory takes minutes
+# What `CHECK DATABASE` counts or lists, in words; all of it is 0 or empty in a sound memory.
+_DAMAGE = {
+    "totalCorruptedRecords": "corrupted records",
+    "undecodableRecords": "records that cannot be decoded",
+    "distinctMissingReferences": "records that are missing",
+    "edgesMissingOutReference": "relationships that their beginning does not list",
+    "edgesMissingInReference": "relationships that their end does not list",
+    "corruptedIndexes": "corrupted indexes",
+    "unreferencedFiles": "files that belong to nothing",
+    "totalErrors": "errors",
+    "totalWarnings": "warnings",
+}
 _LEADING = re.compile(r"\A(?:\s|//[^\n]*|--[^\n]*|/\*.*?\*/)+", re.DOTALL)  # comments that SQL does not know
-_SQL = re.compile(r"(CREATE|ALTER|DROP|TRUNCATE|REBUILD)\s+(VERTEX|EDGE|DOCUMENT|PROPERTY|TYPE|BUCKET|DATABASE|INDEX)\b", re.IGNORECASE)
+_SQL = re.compile(
+    r"(CREATE|ALTER|DROP|TRUNCATE|REBUILD)\s+(VERTEX|EDGE|DOCUMENT|PROPERTY|TYPE|BUCKET|DATABASE|INDEX)\b",
+    re.IGNORECASE,
+)
 _CYPHER_INDEX = re.compile(r"CREATE\s+INDEX\b.*?\bFOR\s*\(", re.IGNORECASE | re.DOTALL)
 
 
@@ -64,26 +80,48 @@ class EmbeddedDialect:
         self._driver, self._process = driver, process
         self._login = "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
 
-    def run_schema(self, statement: str) -> None:
+    def run_schema(self, ddl: str) -> None:
         """Run one DDL statement in SQL or in Cypher."""
-        if is_sql(statement):
-            self._sql(_LEADING.sub("", statement))
+        if is_sql(ddl):
+            self._sql(_LEADING.sub("", ddl))
         else:
-            self._cypher(statement)
+            self._cypher(ddl)
 
     def wait_online(self, timeout: float) -> None:
         """Indexes answer as soon as they exist."""
 
-    def is_read_only(self, query: str) -> bool:
-        """True where the engine's own parser finds no update and no unknown procedure, and our look at the words agrees; nothing is run."""
+    def check(self, *, mend: bool = False) -> list[str]:
+        """What `CHECK DATABASE` finds: damaged pages, records and lists of relationships; not what stands
+        in a record."""
+        if mend:
+            self._sql(_LEADING.sub("", statement("server/mend_database", self.name)))
+        found = json.loads(self._sql(_LEADING.sub("", statement("server/check_database", self.name))))[
+            "result"
+        ][0]
+        counts = {words: found.get(name) or 0 for name, words in _DAMAGE.items()}
+        return [
+            f"{count if isinstance(count, int) else len(count):,} {words}"
+            for words, count in counts.items()
+            if count
+        ]
+
+    def objection(self, query: str) -> str | None:
+        """What the query does beyond reading the memory, by the engine's own parser and our look at its
+        words; nothing is run."""
         if readonly.asks_server(query):
-            return True
+            return None
         if readonly.profiles(query):
-            return False
-        found = self._process.ask({"analyze": query.strip().removesuffix(";")})
-        if "failed" in found:
-            raise EngineError(f"the engine cannot read the query: {found['failed']}")
-        return found["reads"] is True and set(found["operations"]) <= {"READ"} and not readonly.may_write(query)
+            return "PROFILE runs the query"
+        if found := readonly.objection(query):
+            return found
+        if found := readonly.unknown_to_embedded(query):
+            return f"the query runs {found}, which is not known to only read the memory"
+        analysis = self._process.ask({"analyze": query.strip().removesuffix(";")})
+        if "failed" in analysis:
+            raise EngineError(f"the engine cannot read the query: {analysis['failed']}")
+        if analysis["reads"] is True and set(analysis["operations"]) <= {"READ"}:
+            return None
+        return "the query may change the memory or disturb others"
 
     def _cypher(self, statement: str) -> None:
         from neo4j.exceptions import Neo4jError
@@ -92,10 +130,14 @@ class EmbeddedDialect:
             with self._driver.session(database=DATABASE) as session:
                 session.run(statement).consume()
         except Neo4jError as error:
-            raise EngineError(f"the engine refused a statement: {error.message}", where=" ".join(statement.split())[:120]) from error
+            raise EngineError(
+                f"the engine refused a statement: {error.message}", where=" ".join(statement.split())[:120]
+            ) from error
 
-    def _sql(self, statement: str) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self._process.ready["http"], timeout=_SCHEMA_SECONDS)
+    def _sql(self, statement: str) -> bytes:
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self._process.ready["http"], timeout=_SCHEMA_SECONDS
+        )
         try:
             body = json.dumps({"language": "sql", "command": statement})
             headers = {"Authorization": self._login, "Content-Type": "application/json"}
@@ -103,11 +145,16 @@ class EmbeddedDialect:
             response = connection.getresponse()
             status, answer = response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
-            raise EngineError(f"the embedded engine does not answer ({error})", hint="Close the memory and open it again") from error
+            raise EngineError(
+                f"the embedded engine does not answer ({error})", hint="Close the memory and open it again"
+            ) from error
         finally:
             connection.close()
         if status != 200:
-            raise EngineError(f"the engine refused a statement: {_reason(answer)}", where=" ".join(statement.split())[:120])
+            raise EngineError(
+                f"the engine refused a statement: {_reason(answer)}", where=" ".join(statement.split())[:120]
+            )
+        return answer
 
 
 def is_sql(statement: str) -> bool:

@@ -1,7 +1,10 @@
-"""The child process of the embedded engine: `python -m gsw_graph.engine.embedded_child FOLDER HEAP CACHE PARENT_PID COMMAND`.
+"""The child process of the embedded engine: `python -m gsw_graph.engine.embedded_child FOLDER HEAP CACHE
+PARENT_PID COMMAND`.
 
-Stdout carries one line of JSON that says how the start went, then one for each question asked on stdin (see `_answer`); all else goes
-to stderr, which the parent sends to a file. The child ends when stdin ends, when its parent dies, or on SIGTERM. The engine lives here and
+Stdout carries one line of JSON that says how the start went, then one for each question asked on stdin (see
+`_answer`); all else goes
+to stderr, which the parent sends to a file. The child ends when stdin ends, when its parent dies, or on
+SIGTERM. The engine lives here and
 not in the parent, because a JVM inside it would crash on SIGTERM and hang at exit.
 """
 
@@ -21,7 +24,8 @@ from gsw_graph.engine.embedded_cache import jvm_arguments, record_aside
 from gsw_graph.engine.embedded_folder import FolderLock, read_password
 
 DATABASE = "gsw"
-# Only a last resort against a runaway statement: the first vector query after a bulk load builds the index's graph inside the query, and
+# Only a last resort against a runaway statement: the first vector query after a bulk load builds the index's
+# graph inside the query, and
 # that takes minutes from 100,000 vectors on.
 COMMAND_TIMEOUT_MS = 3_600_000
 MESSAGE_BYTES = 128 << 20  # with Bolt's default of 16 MiB the client hangs on a larger message
@@ -30,7 +34,14 @@ STOP_SECONDS = 60
 
 def main(arguments: list[str]) -> None:
     """Start the engine, say so, answer until the end, stop."""
-    folder, heap, cache_folder, parent, command = Path(arguments[0]), arguments[1], Path(arguments[2]), int(arguments[3]), arguments[4]
+    os.umask(0o077)  # Java makes files that all may write where the mask says nothing
+    folder, heap, cache_folder, parent, command = (
+        Path(arguments[0]),
+        arguments[1],
+        Path(arguments[2]),
+        int(arguments[3]),
+        arguments[4],
+    )
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the JVM prints belongs into the log
 
@@ -54,11 +65,14 @@ def main(arguments: list[str]) -> None:
         for line in sys.stdin.buffer:
             if not line.strip():
                 break
-            say(_answer(database.value, json.loads(line)))
+            question = json.loads(line)
+            say({**_answer(database.value, question), "number": question.get("number")})
         stop()
 
     def watch() -> None:
-        while os.getppid() == parent:  # a process forked from the parent may keep stdin open after the parent's death
+        while (
+            os.getppid() == parent
+        ):  # a process forked from the parent may keep stdin open after the parent's death
             time.sleep(1)
         stop()
 
@@ -80,7 +94,8 @@ def main(arguments: list[str]) -> None:
         threading.Thread(target=_give_up, daemon=True).start()
         if server is not None:
             server.stop()
-            lock.release()  # of an engine that did not start it ends with the process: what that had opened is not known
+            # of an engine that did not start it ends with the process: what that had opened is not known
+            lock.release()
     record_aside(cache_folder, heap)
     say({"stopped": True})
     os._exit(0)  # open Bolt connections are threads of the JVM that would block a normal exit
@@ -112,13 +127,17 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
         f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",
         f"-Darcadedb.bolt.maxMessageSize={MESSAGE_BYTES}",
         f"-Darcadedb.bolt.packstream.maxValueLength={MESSAGE_BYTES}",
-        # A quicker start: nobody reads what is measured, and a random password needs no rounds against guessing.
+        # A quicker start: nobody reads what is measured, and a random password needs no rounds against
+        # guessing.
         "-Darcadedb.serverMetrics=false",
         "-Darcadedb.server.healthCheck.enabled=false",
         "-Darcadedb.server.saltIterations=1000",
     ]
-    server = ArcadeDBServer(str(folder), read_password(folder), config, {"heap_size": heap, "jvm_args": jvm_args})
-    # All processors that this process may use, as Java counts them: the default leaves one to others, and a load has none at that time.
+    server = ArcadeDBServer(
+        str(folder), read_password(folder), config, {"heap_size": heap, "jvm_args": jvm_args}
+    )
+    # All processors that this process may use, as Java counts them: the default leaves one to others, and a
+    # load has none at that time.
     processors = jpype.JClass("java.lang.Runtime").getRuntime().availableProcessors()
     jpype.JClass("com.arcadedb.GlobalConfiguration").VECTOR_INDEX_GRAPH_BUILD_PARALLELISM.setValue(processors)
     server.start()
@@ -136,7 +155,10 @@ def _answer(database: Any, question: dict[str, Any]) -> dict[str, Any]:
     """To `{"analyze": query}`: what the parser says that a query would do."""
     try:
         found = database._java_db.getQueryEngine("opencypher").analyze(question["analyze"])
-        return {"operations": sorted(str(kind) for kind in found.getOperationTypes()), "reads": bool(found.isIdempotent())}
+        return {
+            "operations": sorted(str(kind) for kind in found.getOperationTypes()),
+            "reads": bool(found.isIdempotent()),
+        }
     except Exception as error:
         cause = getattr(error, "getCause", lambda: None)() or error  # the parser's own words
         return {"failed": " ".join(str(getattr(cause, "getMessage", lambda: cause)()).split())[:500]}

@@ -6,10 +6,12 @@ import contextlib
 import json
 import os
 import secrets
-import sys
+import shutil
 import time
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+from filelock import FileLock, Timeout
 
 from gsw_graph.errors import EngineError
 
@@ -27,7 +29,11 @@ def prepare(folder: Path) -> Path:
         if not folder.exists():
             folder.mkdir(mode=0o700, parents=True)
         if not folder.is_dir():
-            raise EngineError("this is a file and no folder", where=str(folder), hint="Give a folder or a bolt:// url with --memory")
+            raise EngineError(
+                "this is a file and no folder",
+                where=str(folder),
+                hint="Give a folder or a bolt:// url with --memory",
+            )
         _check_marker(folder)
         _check_password(folder)
         with contextlib.closing(os.scandir(folder)), (folder / LOG).open("a"):
@@ -42,31 +48,66 @@ def prepare(folder: Path) -> Path:
     return folder
 
 
+def discard(folder: Path, *, whole: bool) -> None:
+    """Remove a memory that holds nothing, its folder too if `whole`, unless somebody has it open."""
+    lock = FolderLock(folder)
+    if not lock._taken():
+        return
+    for entry in list(folder.iterdir()):
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name != _LOCK:
+            entry.unlink(missing_ok=True)
+    lock.release()
+    with contextlib.suppress(OSError):  # somebody opens it at this moment
+        (folder / _LOCK).unlink(missing_ok=True)
+        if whole:
+            folder.rmdir()
+
+
 def _check_marker(folder: Path) -> None:
     marker = folder / MARKER
     if not marker.exists():
-        if any(entry.suffix != ".part" for entry in folder.iterdir()):  # a first start that was killed leaves one
+        if any(
+            entry.suffix != ".part" for entry in folder.iterdir()
+        ):  # a first start that was killed leaves one
             raise EngineError(
                 "this folder holds other files and no gswgraph memory",
                 where=str(folder),
                 hint="Give a new or an empty folder with --memory",
             )
         write_private(marker, json.dumps({"format": FORMAT, "engine": "arcadedb"}) + "\n")
-        (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # a memory inside a repository is not source
+        (folder / ".gitignore").write_text(
+            "*\n", encoding="utf-8"
+        )  # a memory inside a repository is not source
     try:
         found = json.loads(marker.read_text(encoding="utf-8"))["format"]
     except (ValueError, KeyError, TypeError) as error:
-        raise EngineError("this file is broken", where=str(marker), hint=f'It should read {{"format": {FORMAT}}}') from error
+        raise EngineError(
+            "this file is broken", where=str(marker), hint=f'It should read {{"format": {FORMAT}}}'
+        ) from error
     if found != FORMAT:
-        raise EngineError(f"the memory has format {found}, this gswgraph reads {FORMAT}", where=str(folder), hint="Update gswgraph")
+        raise EngineError(
+            f"the memory has format {found}, this gswgraph reads {FORMAT}",
+            where=str(folder),
+            hint="Update gswgraph",
+        )
 
 
 def _check_password(folder: Path) -> None:
     file = folder / PASSWORD
     if not file.exists():
+        if (folder / "databases").exists():  # a new one would not open what is there
+            raise EngineError(
+                "the password file of this memory is lost",
+                where=str(file),
+                hint="Restore it from a backup of the memory",
+            )
         write_private(file, secrets.token_urlsafe(24))
     elif not file.read_text(encoding="utf-8").strip():
-        raise EngineError("the password file is empty", where=str(file), hint="Restore it from a backup of the memory")
+        raise EngineError(
+            "the password file is empty", where=str(file), hint="Restore it from a backup of the memory"
+        )
 
 
 def read_password(folder: Path) -> str:
@@ -85,30 +126,29 @@ def write_private(file: Path, text: str) -> None:
 
 
 class FolderLock:
-    """One process has a memory open. The lock is the operating system's, so that a file left by `kill -9` never blocks.
+    """One process has a memory open. The lock is the operating system's, so that a file left by `kill -9`
+    never blocks.
 
-    `owner.json` names the holder for people. The holder removes it first when it stops: a lock without it is about to be free.
+    `owner.json` names the holder for people. The holder removes it first when it stops: a lock without it
+    is about to be free.
     """
 
     def __init__(self, folder: Path) -> None:
         self._owner = folder / _OWNER
-        self._file = folder / _LOCK
-        self._stream: IO[bytes] | None = None
+        self._lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
 
     def acquire(self, owner: dict[str, Any], patience: float = 70.0) -> dict[str, Any] | None:
-        """None when the lock is ours now, else who holds it. Waits up to `patience` seconds for a holder that is stopping."""
-        stream = self._file.open("ab")
+        """None when the lock is ours now, else who holds it. Waits up to `patience` seconds for a holder
+        that is stopping."""
         end = time.monotonic() + patience
         seen = None
-        while not _try_lock(stream):
+        while not self._taken():
             holder = self.holder()
             # a killed parent's engine needs a moment to notice, so look twice before believing
             if (holder and holder == seen) or time.monotonic() > end:
-                stream.close()
                 return holder or {}
             seen = holder
             time.sleep(0.3 if holder else 0.05)
-        self._stream = stream
         write_private(self._owner, json.dumps(owner))
         return None
 
@@ -126,20 +166,11 @@ class FolderLock:
 
     def release(self) -> None:
         """Free the lock before the process ends."""
-        if self._stream is not None:
-            self._stream.close()
+        self._lock.release()
 
-
-def _try_lock(stream: IO[bytes]) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    def _taken(self) -> bool:
+        try:
+            self._lock.acquire()
+        except Timeout:
+            return False
+        return True

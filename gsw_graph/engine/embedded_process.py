@@ -6,6 +6,8 @@ import atexit
 import contextlib
 import json
 import os
+import queue
+import re
 import shlex
 import subprocess
 import sys
@@ -19,18 +21,26 @@ from gsw_graph.errors import EngineError, MemoryLockedError
 
 START_SECONDS = 120  # a large memory after kill -9 replays its log first
 STOP_SECONDS = 70
+# What Python, Java and the test coverage need of the environment: no key and no password of other services.
+_NEEDED = re.compile(
+    r"PATH|HOME|USERPROFILE|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR|LD_LIBRARY_PATH|DYLD_\w+|JAVA_HOME|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS"
+    r"|VIRTUAL_ENV|PYTHON(?!PATH)\w+|XDG_CACHE_HOME|LOCALAPPDATA|APPDATA|COVERAGE_\w+|COV_CORE_\w+|ARCADEDB_\w+",
+    re.IGNORECASE,
+)
 _ATTEMPTS = 3  # another process may take a free port in the moment between choosing and binding
 
 
 class EngineProcess:
-    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`. `meanwhile` is called once while it starts."""
+    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`. `meanwhile` is
+    called once while it starts."""
 
     def __init__(self, folder: Path, cache: Path, meanwhile: Callable[[], None] | None = None) -> None:
         self._folder, self._cache = folder, cache
         self._pid = os.getpid()
-        self._asking = threading.Lock()
+        self._asking, self._asked = threading.Lock(), 0
         for attempt in range(1, _ATTEMPTS + 1):
             self._process, self._stopped = self._spawn(), False
+            self._lines = self._listen(self._pipe(self._process.stdout))
             try:
                 import neo4j  # noqa: F401 - takes half a second, and the child needs longer
 
@@ -40,7 +50,9 @@ class EngineProcess:
             except BaseException:  # Ctrl-C while it starts
                 self._end()
                 raise
-            crashed = not word and self._drop_start_cache()  # a Java that died without a word may have choked on it
+            crashed = (
+                not word and self._drop_start_cache()
+            )  # a Java that died without a word may have choked on it
             if attempt == _ATTEMPTS or not (crashed or "in use" in str(word.get("failed", ""))):
                 break
             self._end()
@@ -60,15 +72,22 @@ class EngineProcess:
         with self._asking:
             if self._stopped:
                 raise EngineError("the memory is closed", where=str(self._folder), hint="Open it again")
+            self._asked += 1
             with contextlib.suppress(OSError):
-                self._pipe(self._process.stdin).write(json.dumps(question).encode() + b"\n")
+                asked = {**question, "number": self._asked}
+                self._pipe(self._process.stdin).write(json.dumps(asked).encode() + b"\n")
             answer = self._word(START_SECONDS)
+            while answer and answer.get("number", self._asked) != self._asked:  # to one that Ctrl-C ended
+                answer = self._word(START_SECONDS)
         if not answer or "stopped" in answer:
-            raise EngineError("the embedded engine has ended", where=str(self._folder), hint="Open the memory again")
+            raise EngineError(
+                "the embedded engine has ended", where=str(self._folder), hint="Open the memory again"
+            )
         return answer
 
     def stop(self) -> None:
-        """Stop the engine and wait until the folder is free. Does nothing in a forked copy of the parent, nor the second time."""
+        """Stop the engine and wait until the folder is free. Does nothing in a forked copy of the parent,
+        nor the second time."""
         if os.getpid() != self._pid or self._stopped:
             return
         atexit.unregister(self.stop)
@@ -83,7 +102,7 @@ class EngineProcess:
         with contextlib.suppress(OSError):
             stdin.close()
         word = self._word(STOP_SECONDS)
-        if "ready" in word:  # nobody had read that yet
+        while "ready" in word or "number" in word:  # nobody had read that yet
             word = self._word(STOP_SECONDS)
         if "stopped" in word:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -112,10 +131,15 @@ class EngineProcess:
     def _spawn(self) -> subprocess.Popen[bytes]:
         import gsw_graph
 
-        path = [str(Path(gsw_graph.__path__[0]).parent), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+        path = [
+            str(Path(gsw_graph.__path__[0]).parent),
+            *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
+        ]
         environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path),  # the working folder is another one
+            **{name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)},
+            "PYTHONPATH": os.pathsep.join(
+                str(Path(entry).absolute()) for entry in path
+            ),  # the working folder is another one
             "PYTHONSAFEPATH": "1",  # and no place for modules
         }
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
@@ -129,20 +153,31 @@ class EngineProcess:
                 env=environment,
                 bufsize=0,
                 start_new_session=True,  # Ctrl-C in the terminal is for the parent
-                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+                | getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
+
+    @staticmethod
+    def _listen(stream: IO[bytes]) -> queue.SimpleQueue[bytes]:
+        """The lines of a child as they come, an empty one at its end. A thread, because Windows cannot wait
+        for a pipe with a time limit."""
+        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+        def listen() -> None:
+            with contextlib.suppress(OSError, ValueError):  # closed
+                while line := stream.readline():
+                    lines.put(line)
+            lines.put(b"")
+
+        threading.Thread(target=listen, name="gswgraph-engine", daemon=True).start()
+        return lines
 
     def _word(self, seconds: float) -> dict[str, Any]:
         """The next line of the child, `{}` where it has ended or hangs."""
-        lines: list[bytes] = []
-        stream = self._pipe(self._process.stdout)
-        reader = threading.Thread(target=lambda: lines.append(stream.readline()), daemon=True)
-        reader.start()  # a thread, because Windows cannot wait for a pipe with a time limit
-        reader.join(seconds)
         try:
-            word = json.loads(lines[0]) if lines and lines[0] else {}
-        except ValueError:
-            word = {}
+            word = json.loads(self._lines.get(timeout=seconds) or b"{}")
+        except (queue.Empty, ValueError):
+            return {}
         return word if isinstance(word, dict) else {}
 
     def _error(self, word: dict[str, Any]) -> EngineError:
@@ -157,7 +192,11 @@ class EngineProcess:
             )
         lines = (self._folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
         reason = word.get("failed") or " | ".join(line.strip() for line in lines[-5:]) or "no reason given"
-        return EngineError(f"the embedded engine did not start: {reason}", where=where, hint=f"Its log is {self._folder / LOG}")
+        return EngineError(
+            f"the embedded engine did not start: {reason}",
+            where=where,
+            hint=f"Its log is {self._folder / LOG}",
+        )
 
 
 def command_line() -> str:
@@ -166,7 +205,8 @@ def command_line() -> str:
 
 
 def heap_size() -> str:
-    """The most Java heap an engine may take: a quarter of the memory, 512 MB to 4 GB. It grows as needed; 1 GB serves 90,000 vectors."""
+    """The most Java heap an engine may take: a quarter of the memory, 512 MB to 4 GB. It grows as needed;
+    1 GB serves 90,000 vectors."""
     megabytes = 4096
     with contextlib.suppress(AttributeError, ValueError, OSError):  # no sysconf on Windows
         megabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20

@@ -1,6 +1,8 @@
-"""A private Neo4j with Browser for one user: started by Docker where an engine answers, else from Maven Central with Java.
+"""A private Neo4j with Browser for one user: started by Docker where an engine answers, else from Maven
+Central with Java.
 
-Everything lies below `settings.cache_dir / "neo4j"`: `lib/<release>/` the jars, `<line>/` one home for each version line.
+Everything lies below `settings.cache_dir / "neo4j"`: `lib/<release>/` the jars, `<line>/` one home for
+each version line.
 """
 
 from __future__ import annotations
@@ -72,7 +74,9 @@ def start(
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = FolderLock(home)
     if lock.acquire({"pid": os.getpid(), "command": "gswgraph db start"}, patience=1) is not None:
-        raise EngineError("another gswgraph db start is at work on this server", where=str(home), hint="Wait for it to end")
+        raise EngineError(
+            "another gswgraph db start is at work on this server", where=str(home), hint="Wait for it to end"
+        )
     try:
         found = _server(settings, version)
         if found is not None and found.running:
@@ -86,7 +90,9 @@ def start(
             local_docker.start(home, version, release, port, http_port, password)
             pid = None
         else:
-            pid = local_maven.start(home, settings.cache_dir / "neo4j" / "lib" / release, release, port, http_port, report)
+            pid = local_maven.start(
+                home, settings.cache_dir / "neo4j" / "lib" / release, release, port, http_port, report
+            )
         state = _State(release, port, http_port, "maven" if pid else "docker", pid)
         write_private(home / "server.json", json.dumps(asdict(state)))
     finally:
@@ -94,7 +100,11 @@ def start(
         lock.release()
     server = _server(settings, version)
     if server is None or not server.running:
-        raise EngineError("the server ended right after its start", where=str(home), hint=f"Its log is {home / local_maven.LOG}")
+        raise EngineError(
+            "the server ended right after its start",
+            where=str(home),
+            hint=f"Its log is {home / local_maven.LOG}",
+        )
     return server
 
 
@@ -153,7 +163,9 @@ def _server(settings: Settings, version: str) -> LocalServer | None:
 def _password(home: Path) -> str:
     file = home / "password"
     if not file.exists():
-        write_private(file, secrets.token_hex(16))  # letters and digits only: it passes through environment files and yaml
+        write_private(
+            file, secrets.token_hex(16)
+        )  # letters and digits only: it passes through environment files and yaml
     return file.read_text(encoding="utf-8").strip()
 
 
@@ -164,4 +176,6 @@ def _check_free(port: int, option: str) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise EngineError(f"port {port} is taken ({error.strerror})", hint=f"Choose another with {option}") from error
+            raise EngineError(
+                f"port {port} is taken ({error.strerror})", hint=f"Choose another with {option}"
+            ) from error

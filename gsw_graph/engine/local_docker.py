@@ -35,7 +35,10 @@ def stop(home: Path, version: str) -> None:
     """Stop the container; its data stay in their volume."""
     done = _compose(home, version, ["down"])
     if done.returncode != 0:
-        raise EngineError(f"Docker could not stop Neo4j: {' '.join(done.stderr.split())[-400:]}", hint="Is the Docker engine running?")
+        raise EngineError(
+            f"Docker could not stop Neo4j: {' '.join(done.stderr.split())[-400:]}",
+            hint="Is the Docker engine running?",
+        )
 
 
 def runs(home: Path, version: str) -> bool:
@@ -43,13 +46,27 @@ def runs(home: Path, version: str) -> bool:
     return bool(_compose(home, version, ["ps", "--quiet", "--status", "running"]).stdout.strip())
 
 
-def _compose(home: Path, version: str, command: list[str], values: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def _compose(
+    home: Path, version: str, command: list[str], values: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     file = Path(str(files("gsw_graph.docker"))) / "compose.yml"
     project = f"gswgraph-{hashlib.sha256(str(home).encode()).hexdigest()[:8]}"
     environment = {**os.environ, "GSWGRAPH_NEO4J_PASSWORD": "unused", **(values or {})}
-    line = ["docker", "compose", "--file", str(file), "--project-name", project, "--profile", version, *command]
+    line = [
+        "docker",
+        "compose",
+        "--file",
+        str(file),
+        "--project-name",
+        project,
+        "--profile",
+        version,
+        *command,
+    ]
     try:
-        return subprocess.run(line, env=environment, capture_output=True, text=True, errors="replace", check=False)
+        return subprocess.run(
+            line, env=environment, capture_output=True, text=True, errors="replace", check=False
+        )
     except OSError as error:
         return subprocess.CompletedProcess(line, 1, "", str(error))
 

@@ -26,7 +26,8 @@ _PLACES = (
 
 
 def find_java(majors: tuple[int, ...], wanted_by: str) -> str:
-    """The path of a `java` of one of the major versions: JAVA_HOME, then PATH, then the usual places. EngineError names what was found."""
+    """The path of a `java` of one of the major versions: JAVA_HOME, then PATH, then the usual places.
+    EngineError names what was found."""
     seen: dict[int, str] = {}
     for java in candidates():
         major = major_of(java)
@@ -37,7 +38,8 @@ def find_java(majors: tuple[int, ...], wanted_by: str) -> str:
     wanted = " or ".join(map(str, majors))
     others = ", ".join(f"{major} ({path})" for major, path in sorted(seen.items()))
     raise EngineError(
-        f"{wanted_by} needs Java {wanted}, and {f'only Java {others} was found' if others else 'no Java was found'}",
+        f"{wanted_by} needs Java {wanted}, and "
+        f"{f'only Java {others} was found' if others else 'no Java was found'}",
         hint=f"Install Java {majors[-1]} or set JAVA_HOME; with a Docker engine no Java is needed",
     )
 
@@ -54,14 +56,19 @@ def candidates() -> Iterable[str]:
         place = Path(pattern).expanduser()
         anchor = Path(place.anchor)
         if anchor.exists():
-            found.extend(folder / "bin" / name for folder in sorted(anchor.glob(str(place.relative_to(anchor))), reverse=True))
+            found.extend(
+                folder / "bin" / name
+                for folder in sorted(anchor.glob(str(place.relative_to(anchor))), reverse=True)
+            )
     return dict.fromkeys(str(java.resolve()) for java in found if java.is_file())
 
 
 def major_of(java: str) -> int | None:
     """The major version of a Java, None where it does not run."""
     try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False)
+        done = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     match = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)

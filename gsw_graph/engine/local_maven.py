@@ -23,7 +23,11 @@ START_SECONDS, STOP_SECONDS = 180, 120
 _JAVA = {"5": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
 _MAIN = {"5": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
-_FLAGS_2026 = ["--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "--add-modules=jdk.incubator.vector"]
+_FLAGS_2026 = [
+    "--enable-native-access=ALL-UNNAMED",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--add-modules=jdk.incubator.vector",
+]
 _FLAGS = {"5": [], "2026": _FLAGS_2026}
 _CONF = """\
 # written by gswgraph at every start
@@ -37,11 +41,18 @@ dbms.security.auth_enabled=true
 server.memory.pagecache.size=512m
 dbms.usage_report.enabled=false
 client.allow_telemetry=false
+# LOAD CSV reads files of the import folder only, and no page of the web
+server.directories.import=import
+internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0
+# none of plugins; those of the server itself cannot be turned off
+dbms.security.procedures.allowlist=db.*,dbms.*
 """
 _CONF_2026 = "server.fleet_discovery.enabled=false\n"
 
 
-def start(home: Path, lib: Path, release: str, port: int, http_port: int, report: Callable[[str], None]) -> int:
+def start(
+    home: Path, lib: Path, release: str, port: int, http_port: int, report: Callable[[str], None]
+) -> int:
     """Start a server on `home` that outlives this process; returns its process id when it answers."""
     line = release.split(".")[0]
     java = find_java(_JAVA[line], f"Neo4j {release}")
@@ -71,9 +82,15 @@ def _await(home: Path, pid: int, port: int) -> None:
     end = time.monotonic() + START_SECONDS
     while not _listens(port) or "Started." not in _log(home):
         if not _settled(home, pid):
-            raise EngineError(f"Neo4j did not start: {_reason(home)}", where=str(home), hint=f"Its log is {home / LOG}")
+            raise EngineError(
+                f"Neo4j did not start: {_reason(home)}", where=str(home), hint=f"Its log is {home / LOG}"
+            )
         if time.monotonic() > end:
-            raise EngineError(f"Neo4j did not start within {START_SECONDS} s", where=str(home), hint=f"Its log is {home / LOG}")
+            raise EngineError(
+                f"Neo4j did not start within {START_SECONDS} s",
+                where=str(home),
+                hint=f"Its log is {home / LOG}",
+            )
         time.sleep(0.1)
 
 
@@ -96,23 +113,44 @@ def stop(home: Path, pid: int) -> None:
     end = time.monotonic() + STOP_SECONDS
     while runs(home, pid):
         if time.monotonic() > end:
-            raise EngineError(f"Neo4j did not stop within {STOP_SECONDS} s", where=f"pid {pid}", hint=f"Its log is {home / LOG}")
+            raise EngineError(
+                f"Neo4j did not stop within {STOP_SECONDS} s",
+                where=f"pid {pid}",
+                hint=f"Its log is {home / LOG}",
+            )
         time.sleep(0.1)
 
 
 def _get_jars(lib: Path, release: str) -> None:
     maven = shutil.which("mvn")
     if maven is None:
-        raise EngineError("Maven is not installed, and no Docker engine answers", hint="Install Maven (mvn) or start Docker")
+        raise EngineError(
+            "Maven is not installed, and no Docker engine answers", hint="Install Maven (mvn) or start Docker"
+        )
     lib.parent.mkdir(parents=True, exist_ok=True)
     pom = Path(str(files("gsw_graph.docker"))) / "maven" / "pom.xml"
     with tempfile.TemporaryDirectory(prefix=".getting-", dir=lib.parent) as folder:
-        command = [maven, "-q", "-B", "-f", str(pom), f"-Dneo4j.version={release}", f"-DoutputDirectory={folder}/lib"]
-        done = subprocess.run([*command, "dependency:copy-dependencies"], capture_output=True, text=True, errors="replace", check=False)
+        command = [
+            maven,
+            "-q",
+            "-B",
+            "-f",
+            str(pom),
+            f"-Dneo4j.version={release}",
+            f"-DoutputDirectory={folder}/lib",
+        ]
+        done = subprocess.run(
+            [*command, "dependency:copy-dependencies"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
         if done.returncode != 0:
             lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
             raise EngineError(
-                f"Maven could not get Neo4j {release}: {' '.join(lines[:2]) or 'no reason given'}", hint="Check the network and try again"
+                f"Maven could not get Neo4j {release}: {' '.join(lines[:2]) or 'no reason given'}",
+                hint="Check the network and try again",
             )
         if not lib.is_dir():
             (Path(folder) / "lib").rename(lib)
@@ -120,12 +158,24 @@ def _get_jars(lib: Path, release: str) -> None:
 
 def _set_password(java: str, lib: Path, home: Path) -> None:
     # by @file, because every user of the machine can see a command line
-    command = [java, "-cp", f"{lib}{os.sep}*", "org.neo4j.cli.AdminTool", "dbms", "set-initial-password", f"@{home / 'password'}"]
+    command = [
+        java,
+        "-cp",
+        f"{lib}{os.sep}*",
+        "org.neo4j.cli.AdminTool",
+        "dbms",
+        "set-initial-password",
+        f"@{home / 'password'}",
+    ]
     environment = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, errors="replace", check=False
+    )
     if done.returncode != 0:
         shutil.rmtree(home / "data", ignore_errors=True)
-        raise EngineError(f"Neo4j refused its first password: {' '.join(done.stderr.split())[-300:]}", where=str(home))
+        raise EngineError(
+            f"Neo4j refused its first password: {' '.join(done.stderr.split())[-300:]}", where=str(home)
+        )
 
 
 def _detach(command: list[str], home: Path) -> int:
@@ -133,13 +183,17 @@ def _detach(command: list[str], home: Path) -> int:
     middle = (
         "import os, subprocess, sys\n"
         "log = open(sys.argv[1], 'wb')\n"
-        "flags = getattr(subprocess, 'CREATE_NEW_PROCESS_GROUP', 0) | getattr(subprocess, 'CREATE_NO_WINDOW', 0)\n"
-        "child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=os.path.dirname(sys.argv[1]),\n"
+        "flags = getattr(subprocess, 'CREATE_NEW_PROCESS_GROUP', 0) | getattr(subprocess, "
+        "'CREATE_NO_WINDOW', 0)\n"
+        "child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=log, stderr=log, "
+        "cwd=os.path.dirname(sys.argv[1]),\n"
         "    start_new_session=True, creationflags=flags)\n"
         "print(child.pid, flush=True)\n"
         "os._exit(0)\n"
     )
-    done = subprocess.run([sys.executable, "-c", middle, str(home / LOG), *command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", middle, str(home / LOG), *command], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise EngineError(f"Java does not start: {done.stderr.strip().splitlines()[-1]}", where=command[0])
     return int(done.stdout)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from gsw_graph import __version__
+from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, readonly
 from gsw_graph.errors import EngineError
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 OLDEST = (5, 26)  # the long-term release; `CALL (x) { }` came with 5.23
 _SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 _CONNECT_SECONDS = 10
-_UNREADY = "SHOW INDEXES YIELD name, state WHERE state <> 'ONLINE' RETURN name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,18 @@ class Address:
 
 
 def parse(url: str) -> Address:
-    """Take a `bolt://` or `neo4j://` url apart; a user, a password and a database in it are accepted though the driver refuses them."""
+    """Take a `bolt://` or `neo4j://` url apart; a user, a password and a database in it are accepted
+    though the driver refuses them."""
     scheme, _, rest = url.strip().partition("://")
     scheme = scheme.lower()
     # from the right, because a password may hold any sign
     login, _, place = rest.rpartition("@")
     if scheme not in _SCHEMES:
-        raise EngineError(f"{scheme}:// is no address of a Neo4j server", where=f"{scheme}://{place}", hint="Use bolt://HOST:7687 or neo4j://HOST:7687")
+        raise EngineError(
+            f"{scheme}:// is no address of a Neo4j server",
+            where=f"{scheme}://{place}",
+            hint="Use bolt://HOST:7687 or neo4j://HOST:7687",
+        )
     username, colon, password = login.partition(":")
     try:
         parts = urlsplit(f"//{place}")
@@ -51,7 +56,9 @@ def parse(url: str) -> Address:
     except ValueError as error:
         raise EngineError(f"the address cannot be read ({error})", where=f"{scheme}://{place}") from error
     if not host:
-        raise EngineError("the address names no host", where=f"{scheme}://{place}", hint="Use bolt://HOST:7687")
+        raise EngineError(
+            "the address names no host", where=f"{scheme}://{place}", hint="Use bolt://HOST:7687"
+        )
     return Address(
         url=f"{scheme}://{parts.netloc}" + (f"?{parts.query}" if parts.query else ""),
         scheme=scheme,
@@ -64,7 +71,8 @@ def parse(url: str) -> Address:
 
 
 def connect(settings: Settings) -> Connection:
-    """Connect to the server at `settings.memory` and check that it can serve; EngineError with a next step where it cannot."""
+    """Connect to the server at `settings.memory` and check that it can serve; EngineError with a next step
+    where it cannot."""
     from neo4j import GraphDatabase
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -83,13 +91,14 @@ def connect(settings: Settings) -> Connection:
             user_agent=f"gswgraph/{__version__}",
             notifications_min_severity="OFF",
             connection_timeout=_CONNECT_SECONDS,
-            connection_acquisition_timeout=60,
+            # one that accepts and never answers counts as none
+            connection_acquisition_timeout=_CONNECT_SECONDS,
             telemetry_disabled=True,
         )
         # not execute_query: it would try again for half a minute where no server is
         driver.verify_connectivity()
         with driver.session(database=settings.database or address.database) as session:
-            result = session.run("CALL dbms.components() YIELD name, versions RETURN name, versions")
+            result = session.run(statement("server/components"))
             versions: dict[str, Any] = dict(result.values())
             summary = result.consume()
         version = str(versions.get("Neo4j Kernel", ["unknown"])[0])
@@ -111,32 +120,70 @@ def _check_server(url: str, agent: str, version: str) -> None:
     if not agent.startswith("Neo4j/") or "arcade" in agent.lower() or numbers is None:
         raise EngineError(f"the server is {agent} and no Neo4j", where=url, hint="Use Neo4j 5.26 or newer")
     if (int(numbers[1]), int(numbers[2])) < OLDEST:
-        raise EngineError(f"the server is Neo4j {version}, which is too old", where=url, hint="Use Neo4j 5.26 or newer")
+        raise EngineError(
+            f"the server is Neo4j {version}, which is too old", where=url, hint="Use Neo4j 5.26 or newer"
+        )
 
 
 def explain(error: Exception, address: Address, *, with_password: bool) -> EngineError:
     """A failure to connect as one sentence with a next step; never with a password in it."""
-    code, text = str(getattr(error, "code", "") or ""), " ".join(str(getattr(error, "message", None) or error).split())
+    code, text = (
+        str(getattr(error, "code", "") or ""),
+        " ".join(str(getattr(error, "message", None) or error).split()),
+    )
     if code.endswith("AuthenticationRateLimit"):
-        message, hint = "the server refuses this user for a while after too many wrong passwords", "Wait some seconds and try again"
+        message, hint = (
+            "the server refuses this user for a while after too many wrong passwords",
+            "Wait some seconds and try again",
+        )
     elif code.endswith("CredentialsExpired"):
-        message, hint = "the password has expired", "Change it in Neo4j Browser or with ALTER CURRENT USER SET PASSWORD"
+        message, hint = (
+            "the password has expired",
+            "Change it in Neo4j Browser or with ALTER CURRENT USER SET PASSWORD",
+        )
     elif ".Security." in code and not with_password:
-        message, hint = "the server asks for a password and none is set", "Set NEO4J_PASSWORD (and NEO4J_USERNAME, if it is not neo4j)"
+        message, hint = (
+            "the server asks for a password and none is set",
+            "Set NEO4J_PASSWORD (and NEO4J_USERNAME, if it is not neo4j)",
+        )
     elif ".Security." in code:
         message, hint = "the user name or the password is wrong", "Check NEO4J_USERNAME and NEO4J_PASSWORD"
     elif code.endswith("DatabaseNotFound"):
-        message, hint = f"the server has no such database ({text})", "Check NEO4J_DATABASE, or unset it for the user's home database"
+        message, hint = (
+            f"the server has no such database ({text})",
+            "Check NEO4J_DATABASE, or unset it for the user's home database",
+        )
+    elif _timed_out(error):
+        message, hint = (
+            f"what listens there does not answer within {_CONNECT_SECONDS} s",
+            "Look at the server: it may be starting, or hang",
+        )
     elif "handshake" in text.lower() or "HTTP" in text:
-        message, hint = "what answers there does not speak Bolt", "Use the Bolt port (7687 as a rule, not 7474)"
+        message, hint = (
+            "what answers there does not speak Bolt",
+            "Use the Bolt port (7687 as a rule, not 7474)",
+        )
     elif code:
         message, hint = f"the server refused the connection ({text[:300]})", "See the server's log"
     else:
         message = f"no Neo4j server answers ({_why(error, text)})"
         hint = "Start one with gswgraph db start, or check NEO4J_URI"
         if "+s" in address.scheme:
-            hint = f"Check the address and the server's certificate, or use {address.scheme.split('+')[0]}:// where it has no TLS"
+            hint = (
+                "Check the address and the server's certificate, or "
+                "use "
+                f"{address.scheme.split('+')[0]}:// where it has no TLS"
+            )
     return EngineError(message, where=address.url, hint=hint)
+
+
+def _timed_out(error: BaseException) -> bool:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, TimeoutError):
+            return True
+        cause = cause.__cause__
+    return False
 
 
 def _why(error: BaseException, text: str) -> str:
@@ -158,52 +205,77 @@ class Neo4jDialect:
         self._driver, self._database, self.version = driver, database, version
 
     def _session(self) -> Session:
-        # With the bookmarks of all others: in a cluster a member that is asked next has to have seen the schema.
-        return self._driver.session(database=self._database, bookmark_manager=self._driver.execute_query_bookmark_manager)
+        # With the bookmarks of all others: in a cluster a member that is asked next has to have seen the
+        # schema.
+        return self._driver.session(
+            database=self._database, bookmark_manager=self._driver.execute_query_bookmark_manager
+        )
 
-    def run_schema(self, statement: str) -> None:
+    def run_schema(self, ddl: str) -> None:
         """Run one DDL statement."""
         from neo4j.exceptions import Neo4jError
 
         try:
             with self._session() as session:
-                session.run(statement).consume()
+                session.run(ddl).consume()
         except Neo4jError as error:
-            raise EngineError(f"the server refused a statement: {_first_line(error)}", where=" ".join(statement.split())[:120]) from error
+            raise EngineError(
+                f"the server refused a statement: {_first_line(error)}", where=" ".join(ddl.split())[:120]
+            ) from error
 
     def wait_online(self, timeout: float) -> None:
-        """Return when every index is online; EngineError names the one that failed or was not ready in time."""
+        """Return when every index is online; EngineError names the one that failed or was not ready in
+        time."""
         from neo4j.exceptions import Neo4jError
 
         end = time.monotonic() + timeout
         with self._session() as session:
-            names = [str(name) for (name,) in session.run(_UNREADY).values()]
+            names = [str(name) for (name,) in session.run(statement("server/unready", self.name)).values()]
             for name in names:
                 seconds = max(1, round(end - time.monotonic()))
                 try:
-                    session.run("CALL db.awaitIndex($name, $seconds)", name=name, seconds=seconds).consume()
+                    session.run(
+                        statement("server/await_index", self.name), name=name, seconds=seconds
+                    ).consume()
                 except Neo4jError as error:
                     raise EngineError(
-                        f"the index is not online: {_first_line(error)}", where=name, hint="See SHOW INDEXES for its state"
+                        f"the index is not online: {_first_line(error)}",
+                        where=name,
+                        hint="See SHOW INDEXES for its state",
                     ) from error
 
-    def is_read_only(self, query: str) -> bool:
-        """True where the server plans the query as a read and our look at its words agrees. EngineError where it cannot be planned."""
+    def check(self, *, mend: bool = False) -> list[str] | None:  # noqa: ARG002
+        """None: neo4j-admin checks a database that is stopped."""
+        return None
+
+    def objection(self, query: str) -> str | None:
+        """What the query does beyond reading the memory, by the server's plan of it and our look at its
+        words. EngineError where it cannot be planned."""
         from neo4j import READ_ACCESS
         from neo4j.exceptions import Neo4jError
 
         if readonly.profiles(query):
-            return False  # the server would run it
+            return "PROFILE runs the query"
+        if found := readonly.objection(query):  # before the server reads it
+            return found
         explained = query if readonly.explains(query) else f"EXPLAIN {query}"
         try:
             session = self._driver.session(database=self._database, default_access_mode=READ_ACCESS)
             with session, session.begin_transaction() as work:  # closed without a commit
-                kind = work.run(explained).consume().query_type
+                summary = work.run(explained).consume()
         except Neo4jError as error:
             raise EngineError(f"the server cannot read the query: {_first_line(error)}") from error
-        return (kind == "r" and not readonly.may_write(query)) or (kind == "s" and readonly.asks_server(query))
+        if summary.query_type == "s" and readonly.asks_server(query):
+            return None
+        if summary.query_type != "r" or not summary.plan:
+            return "the query may change the memory"
+        if found := readonly.unknown_step(summary.plan) or readonly.unknown_function(query):
+            return f"the query runs {found}, which is not known to only read the memory"
+        return None
 
 
 def _first_line(error: Exception) -> str:
     text = str(getattr(error, "message", None) or error).strip().splitlines()
-    return re.sub(r"\s*\(line \d+, column \d+ \(offset: \d+\)\)", "", text[0]) if text else type(error).__name__
+    return (
+        re.sub(r"\s*\(line \d+, column \d+ \(offset: \d+\)\)", "", text[0]) if text else type(error).__name__
+    )

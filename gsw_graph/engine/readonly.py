@@ -1,13 +1,21 @@
-"""A look at the words of a Cypher query: could it write? A second lock beside the server's own plan, so it errs on the side of yes."""
+"""A look at a Cypher query before it runs: does it only read the memory? A second lock beside the server's
+own verdict, so it errs on the side of no.
+
+Read-only means: nothing changed, nothing read but the memory, nothing sent, nobody disturbed.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-# Order matters: what a string, a comment or a quoted name holds is no keyword, and `1.` is a number and no property access.
+# Order matters: what a string, a comment or a quoted name holds is no keyword, and `1.` is a number and no
+# property access. Signs beyond ASCII are skipped, so that none of them can stand between two words that
+# belong together.
 _TOKEN = re.compile(
     r"""
-      (?P<skip>   \s+ | //[^\n]* | /\*.*?\*/ )
+      (?P<skip>   \s+ | //[^\r\n]* | /\*.*?\*/ | [^\w\x21-\x7e] )
     | (?P<quoted> '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `[^`]*` )
     | (?P<number> \d\w*(?:\.\d\w*)? )
     | (?P<word>   [^\W\d]\w* )
@@ -15,25 +23,156 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_WRITES = {"ALTER", "CREATE", "DELETE", "DENY", "DETACH", "DROP", "FOREACH", "GRANT", "INSERT", "MERGE", "REMOVE", "REVOKE", "SET"}
-# Statements that only tell about the server; Neo4j calls them schema statements, the embedded engine answers them outside its parser.
+_ESCAPE = re.compile(
+    r"\\u", re.IGNORECASE
+)  # a server may decode it before it reads words, and it may end a string
+_UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")  # servers differ in what these end
+_WRITES = {
+    "ALTER",
+    "CREATE",
+    "DELETE",
+    "DENY",
+    "DETACH",
+    "DROP",
+    "FOREACH",
+    "GRANT",
+    "INSERT",
+    "MERGE",
+    "REMOVE",
+    "REVOKE",
+    "SET",
+}
+_FORBIDDEN = {"TERMINATE": "end what others run", "USE": "leave the database of the memory"}
+# Statements that only tell about the server; Neo4j calls them schema statements, the embedded engine answers
+# them outside its parser.
 _ASKS_SERVER = re.compile(
-    r"\s*(SHOW\s+DATABASES|CALL\s+dbms\.components\s*\(\s*\))(\s+YIELD\s+[\w\s,*]+?)?(\s+RETURN\s+[\w\s,*]+?)?\s*;?\s*", re.IGNORECASE
+    r"\s*(SHOW\s+DATABASES|CALL\s+dbms\.components\s*\(\s*\))(\s+YIELD\s+[\w\s,*]+?)?(\s+RETURN\s+[\w\s,*]+?)?\s*;?\s*",
+    re.IGNORECASE,
+)
+# Neo4j calls procedures READ that clear statistics and plans, so its word alone is not enough.
+PROCEDURES = frozenset(
+    {
+        "db.index.fulltext.listAvailableAnalyzers",
+        "db.index.fulltext.queryNodes",
+        "db.index.fulltext.queryRelationships",
+        "db.index.vector.queryNodes",
+        "db.index.vector.queryRelationships",
+        "db.info",
+        "db.labels",
+        "db.ping",
+        "db.propertyKeys",
+        "db.relationshipTypes",
+        "db.schema.nodeTypeProperties",
+        "db.schema.relTypeProperties",
+        "db.schema.visualization",
+    }
+)
+# Those of the embedded engine beside them; it knows each by the name of APOC too.
+_EMBEDDED_PROCEDURE = re.compile(r"(?:apoc\.)?(?:algo|meta|path)\.\w+", re.IGNORECASE)
+# Functions of the server itself; others belong to plugins, and one of these may call a service.
+_FUNCTIONS = {"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"}
+# Steps of a Neo4j plan that read rows of the graph or work on rows, without "@neo4j" and what stands in
+# brackets.
+_OPERATOR = re.compile(
+    r"""
+      \w*(?:Scan|Seek|SeekByRange|CountFromCountStore|Search|Lookup|Expand|HashJoin|Join|Aggregation|Distinct|Limit|Sort|Top|Union|Unwind)
+    | (?!Transaction|Foreach)\w*Apply | Top1WithTies | (?:Repeat|BidirectionalRepeat)\w* | \w*Shortest\w* | PathPropagatingBFS | Triadic\w+
+    | Argument | AssertSame\w+ | Cache\w+ | CartesianProduct | Eager | EmptyResult | EmptyRow | ErrorPlan | Filter | Input | NullifyMetadata | Optional
+    | PreserveOrder | ProcedureCall | ProduceResults? | Projection | ProjectEndpoints | Prober | RemoteBatchProperties\w* | Skip
+    | Show(?:Constraints|Functions|Indexes|Procedures)
+    """,
+    re.VERBOSE,
 )
 
 
-def may_write(query: str) -> bool:
-    """True where a word of the query could begin an update or read a file. `n.set` and `:Set` are names."""
+def objection(query: str) -> str | None:
+    """What in the words of the query could be more than reading the memory; None where nothing. `n.set`
+    and `:Set` are names."""
+    if _ESCAPE.search(query):
+        return (
+            "the query has an escape such as \\u0041, behind which anything may stand (write the "
+            "letter "
+            "itself, or give it as a parameter)"
+        )
+    if _UNSEEN.search(query):
+        return "the query has control characters, behind which anything may stand"
     tokens = _tokens(query)
     before = "", ""
     for (kind, text), (_, following) in zip(tokens, [*tokens[1:], ("", "")], strict=False):
+        word = text.upper()
         if kind == "sign" and text in "'\"`":
-            return True  # a quote that never ends
-        is_name = before in {("sign", "."), ("sign", ":")}
-        if kind == "word" and not is_name and (text.upper() in _WRITES or (text.upper(), following.upper()) == ("LOAD", "CSV")):
-            return True
+            return "the query has a quote that never ends"
+        if kind == "word" and before not in {("sign", "."), ("sign", ":")}:
+            if word in _WRITES:
+                return "the query may change the memory"
+            if (word, following.upper()) == ("LOAD", "CSV"):
+                return "the query would read a file or a page of the web (LOAD CSV)"
+            if word in _FORBIDDEN:
+                return f"the query would {_FORBIDDEN[word]} ({word})"
         before = kind, text
-    return False
+    return None
+
+
+def unknown_function(query: str) -> str | None:
+    """The name of a function with a namespace that is not the server's own, as `genai.vector.encode`; None
+    where there is none."""
+    functions = (parts for parts, by_call in _called(query) if not by_call and len(parts) > 1)
+    return next((".".join(parts) for parts in functions if parts[0].lower() not in _FUNCTIONS), None)
+
+
+def unknown_to_embedded(query: str) -> str | None:
+    """The name of a procedure or function of the embedded engine that may do more than read, which its
+    parser does not tell: `do.when` runs a query that stands in a string."""
+    for parts, by_call in _called(query):
+        name = ".".join(parts)
+        if by_call and name not in PROCEDURES and not _EMBEDDED_PROCEDURE.fullmatch(name):
+            return name
+        if len(parts) > 1 and parts[0].lower() == "sql":
+            return name
+    return None
+
+
+def _called(query: str) -> Iterator[tuple[list[str], bool]]:
+    """The names, taken apart at their dots, that an opening bracket or CALL makes procedures and functions,
+    and whether it is CALL."""
+    parts: list[str] = []
+    by_call = False
+    before = "", ""
+    for kind, text in [*_tokens(query), ("", "")]:
+        if kind == "word" or (kind == "quoted" and text.startswith("`")):
+            names = text.strip("`").split(".")
+            if before == ("sign", ".") and parts:
+                parts += names
+            else:
+                if parts and by_call:
+                    yield parts, True
+                parts, by_call = names, before[1].upper() == "CALL"
+        elif (kind, text) != ("sign", "."):
+            if parts and (by_call or (kind, text) == ("sign", "(")):
+                yield parts, by_call
+            parts = []
+        before = kind, text
+
+
+def unknown_step(plan: Mapping[str, Any]) -> str | None:
+    """The first step of a Neo4j plan that is not known to only read, a procedure by its name; None where
+    all are."""
+    for operator, details in _steps(plan):
+        name = re.split(r"[@(]", operator)[0]
+        if not _OPERATOR.fullmatch(name):
+            return name
+        if name == "ProcedureCall" and (procedure := details.partition("(")[0].strip()) not in PROCEDURES:
+            return procedure
+    return None
+
+
+def _steps(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    steps = [plan]  # not recursive: a plan may be thousands of steps deep
+    while steps:
+        step = steps.pop()
+        yield str(step.get("operatorType", "")), str((step.get("args") or {}).get("Details", ""))
+        children: Iterable[Mapping[str, Any]] = step.get("children") or ()
+        steps += children
 
 
 def profiles(query: str) -> bool:
@@ -69,4 +208,6 @@ def _preamble(query: str) -> set[str]:
 
 
 def _tokens(query: str) -> list[tuple[str, str]]:
-    return [(match.lastgroup or "", match[0]) for match in _TOKEN.finditer(query) if match.lastgroup != "skip"]
+    return [
+        (match.lastgroup or "", match[0]) for match in _TOKEN.finditer(query) if match.lastgroup != "skip"
+    ]

@@ -14,7 +14,16 @@ from gsw_graph import __version__
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
 
-_PACKAGES = ("arcadedb-embedded", "neo4j", "numpy", "openai", "openvino", "scipy", "sentence-transformers", "torch")
+_PACKAGES = (
+    "arcadedb-embedded",
+    "neo4j",
+    "numpy",
+    "openai",
+    "openvino",
+    "scipy",
+    "sentence-transformers",
+    "torch",
+)
 
 
 def versions() -> dict[str, str]:
@@ -31,11 +40,15 @@ def versions() -> dict[str, str]:
 def shown(settings: Settings) -> dict[str, Any]:
     """The settings in JSON types: no key, no password, none in a url."""
     found = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
-    return {name: public(value) if isinstance(value, str) else str(value) if isinstance(value, Path) else value for name, value in found.items()}
+    return {
+        name: public(value) if isinstance(value, str) else str(value) if isinstance(value, Path) else value
+        for name, value in found.items()
+    }
 
 
 def public(text: str) -> str:
-    """A url without user, password, query and fragment, any of which may hold a key; any other text as it is."""
+    """A url without user, password, query and fragment, any of which may hold a key; any other text as it
+    is."""
     if "://" not in text:
         return text
     try:

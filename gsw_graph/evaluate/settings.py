@@ -1,6 +1,7 @@
 """What a strategy can run with other than the usual: the fields of its recipe (`gsw_graph.retrieve.recipes`).
 
-A field of a record within it is named with a point: `walk.restart`. Where a strategy has recipes by name, `recipe` names one in the place of its own.
+A field of a record within it is named with a point: `walk.restart`. Where a strategy has recipes by name,
+`recipe` names one in the place of its own.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def current(strategy: str, name: str) -> Value:
 
 
 def parse_value(strategy: str, name: str, text: str) -> Value:
-    """What a text says for a setting, in the type that the setting has. InputError: it has another, or there is no such setting."""
+    """What a text says for a setting, in the type that the setting has. InputError: it has another, or
+    there is no such setting."""
     present = current(strategy, name)
     if isinstance(present, bool):
         value: Value | None = {"true": True, "false": False}.get(text.lower())
@@ -60,7 +62,8 @@ def parse_value(strategy: str, name: str, text: str) -> Value:
 
 
 def with_settings(strategy: str, settings: Mapping[str, Value]) -> Strategy[Any]:
-    """The strategy with other settings. InputError: there is no such setting, or it cannot have this value."""
+    """The strategy with other settings. InputError: there is no such setting, or it cannot have this
+    value."""
     of = known(strategy)
     for name, value in settings.items():
         _check_type(name, value, current(strategy, name))
@@ -86,7 +89,8 @@ def _fields(recipe: Any, before: str = "") -> dict[str, Value]:
 
 
 def _changed(recipe: Any, settings: Mapping[str, Value]) -> Any:
-    """A record with other values, those of records within it too. InputError: a value is below what it can be."""
+    """A record with other values, those of records within it too. InputError: a value is below what it can
+    be."""
     own = {name: value for name, value in settings.items() if "." not in name}
     inner: dict[str, dict[str, Value]] = {}
     for name, value in settings.items():

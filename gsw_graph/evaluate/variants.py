@@ -1,4 +1,5 @@
-"""A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag [recipe=paper]`; see `settings` for what can be set."""
+"""A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag
+[recipe=paper]`; see `settings` for what can be set."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")  # no comma inside brackets
 
 @dataclass(frozen=True)
 class Variant:
-    """A strategy and settings other than the usual. InputError: there is no such strategy or setting, or it cannot have this value."""
+    """A strategy and settings other than the usual. InputError: there is no such strategy or setting, or
+    it cannot have this value."""
 
     strategy: str
     settings: Mapping[str, Value] = field(default_factory=dict)
@@ -27,7 +29,11 @@ class Variant:
     @property
     def name(self) -> str:
         """`linked`, `linked [walk.restart=0.2]`."""
-        return self.strategy + (f" [{', '.join(f'{name}={value}' for name, value in self.settings.items())}]" if self.settings else "")
+        return self.strategy + (
+            f" [{', '.join(f'{name}={value}' for name, value in self.settings.items())}]"
+            if self.settings
+            else ""
+        )
 
     def made(self) -> Strategy[Any]:
         """The strategy with these settings."""
@@ -35,7 +41,8 @@ class Variant:
 
 
 def variants(text: str) -> list[Variant]:
-    """The variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is written otherwise, or names what there is not."""
+    """The variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is written
+    otherwise, or names what there is not."""
     return [_variant(part) for part in _BETWEEN.split(text)]
 
 
@@ -48,6 +55,9 @@ def _variant(text: str) -> Variant:
     for one in inside.removesuffix("]").split(","):
         name, sign, value = (part.strip() for part in one.partition("="))
         if not sign or name in settings or not inside.endswith("]"):
-            raise InputError(f"{text.strip()!r} is no strategy with settings", hint="Write linked[walk.restart=0.2, walk.steps=8], each setting once")
+            raise InputError(
+                f"{text.strip()!r} is no strategy with settings",
+                hint="Write linked[walk.restart=0.2, walk.steps=8], each setting once",
+            )
         settings[name] = parse_value(plain.strategy, name, value)
     return Variant(plain.strategy, settings)

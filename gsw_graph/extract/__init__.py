@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from gsw_graph.model import Document, Failure, Workspace
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat import Chat
+    from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode
 
@@ -18,13 +18,16 @@ EXTRACTORS = ("none", "rules", "rebel", "llm")  # each finds more than those bef
 
 @dataclass(slots=True)
 class Work:
-    """A document on its way through a load: what a loader read, how it comes into the memory, and in the end its workspace or why there is none.
+    """A document on its way through a load: what a loader read, how it comes into the memory, the state of
+    its
+    document there (None: it is new), and in the end its workspace or why there is none.
 
     `faults` are things that a model gave and that were left out.
     """
 
     item: Document | Workspace
     mode: Mode
+    state: DocumentState | None = None
     workspace: Workspace | None = None
     failures: list[Failure] = field(default_factory=list)
     faults: list[Failure] = field(default_factory=list)
@@ -36,7 +39,8 @@ class Work:
 
 
 class Extractor(Protocol):
-    """Fills in the workspaces of work as it comes, in any order, a bounded number at a time; a workspace that came ready is let through.
+    """Fills in the workspaces of work as it comes, in any order, a bounded number at a time; a workspace that
+    came ready is let through.
 
     `window`: how many passages are then embedded together.
     """
@@ -49,7 +53,8 @@ class Extractor(Protocol):
 
 
 class Rules:
-    """Names by rules or, as `none`, nothing but the passages: no model at all. A dry run, which extracts nothing, has it under the name of another."""
+    """Names by rules or, as `none`, nothing but the passages: no model at all. A dry run, which extracts
+    nothing, has it under the name of another."""
 
     window = 256
 
@@ -61,7 +66,9 @@ class Rules:
 
         for one in work:
             if one.workspace is None:
-                one.workspace = Workspace(one.document, "none") if self.name == "none" else rules.extract(one.document)
+                one.workspace = (
+                    Workspace(one.document, "none") if self.name == "none" else rules.extract(one.document)
+                )
             yield one
 
 
@@ -91,17 +98,22 @@ class Rebel:
         yield from self._done(some)
 
     def _done(self, some: list[Work]) -> Iterator[Work]:
-        for one, (workspace, faults) in zip(some, self._rebel.extract([one.document for one in some]), strict=True):
+        for one, (workspace, faults) in zip(
+            some, self._rebel.extract([one.document for one in some]), strict=True
+        ):
             one.workspace = replace(with_names(workspace), model=self.model)
             one.faults = [Failure(one.document.source, fault, part=True) for fault in faults]
             yield one
 
 
-def by_model(chat: Chat, concurrency: int, states: Callable[[list[str]], dict[str, DocumentState]], *, second_pass: bool) -> Extractor:
-    """The extractor that asks a language model; `states` of stored documents by id."""
+def by_model(
+    chat: Chat, concurrency: int, *, second_pass: bool, on_passage: Callable[[str | None], None]
+) -> Extractor:
+    """The extractor that asks a language model. on_passage: told of each passage that it is done with, from
+    other threads; with why, where there was no usable reply."""
     from gsw_graph.extract.pool import ByModel
 
-    return ByModel(chat, concurrency, states, second_pass=second_pass)
+    return ByModel(chat, concurrency, second_pass=second_pass, on_passage=on_passage)
 
 
 def with_names(workspace: Workspace) -> Workspace:

@@ -10,19 +10,21 @@ from gsw_graph.results import Estimate
 if TYPE_CHECKING:
     from gsw_graph.extract import Work
     from gsw_graph.extract.llm import Found
-    from gsw_graph.inference.cache import Cache, Kept
-    from gsw_graph.inference.chat import Chat
+    from gsw_graph.inference.chat.cache import Cache, CachedReply
+    from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.model import Document
 
 
 def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: bool, batch: bool) -> Estimate:
-    """Calls and tokens, each call counted as it would be sent; those with a reply in the cache, or ordered by a batch, cost nothing more.
+    """Calls and tokens, each call counted as it would be sent; those with a reply in the cache, or ordered by
+    a batch, cost nothing more.
 
-    A second pass is one more call a passage, which also sends the first reply and what is wrong with it: where that is not kept, a reply of the usual
-    length is counted. `cache` is read beside the chat, which would note each look in its ledger.
+    A second pass is one more call a passage, which also sends the first reply and what is wrong with it:
+    where that is not kept, a reply of the usual length is counted. `cache` is read beside the chat, which
+    would note each look in its ledger.
     """
     from gsw_graph.extract.llm import Found, faults_of, mend_request, request
-    from gsw_graph.inference.prices import BATCH_SHARE
+    from gsw_graph.inference.costs.prices import BATCH_SHARE
 
     calls = cached = 0
     first, second = [0, 0], [0, 0]  # prompt and completion tokens of the two passes
@@ -30,7 +32,7 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: boo
         if one.workspace is not None:
             continue
         for position in range(len(one.document.passages)):
-            asked = request(one.document, position)
+            asked = chat.chosen(request(one.document, position))
             if chat.known(asked):
                 cached += 1
             else:
@@ -48,11 +50,13 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: boo
                 unseen = 0 if found else chat.expect("extract")  # of the first reply
                 second = [second[0] + chat.estimate(mend) + unseen, second[1] + chat.expect("mend")]
     prices = chat.dollars(*first), chat.dollars(*second)
-    dollars = None if None in prices else (prices[0] or 0.0) * (BATCH_SHARE if batch else 1) + (prices[1] or 0.0)
+    dollars = (
+        None if None in prices else (prices[0] or 0.0) * (BATCH_SHARE if batch else 1) + (prices[1] or 0.0)
+    )
     return Estimate(chat.model, calls, cached, first[0] + second[0], first[1] + second[1], dollars)
 
 
-def _kept(document: Document, position: int, kept: Kept | None) -> Found | None:
+def _kept(document: Document, position: int, kept: CachedReply | None) -> Found | None:
     """What the kept reply about a passage found; None without one that can be used."""
     from gsw_graph.extract.llm import check
 

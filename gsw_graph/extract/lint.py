@@ -1,7 +1,9 @@
-"""What is wrong with a workspace, found by rules: what breaks chains of questions, each fault with what it is about.
+"""What is wrong with a workspace, found by rules: what breaks chains of questions, each fault with what it is
+about.
 
-The kinds are those of Panini's appendix F.2 (what the text says and no question asks, questions without their inverse) and of its rules for extraction:
-docs/extraction.md. A rule that is in doubt is silent, and the rules about English words say nothing about other languages.
+The kinds are those of Panini's appendix F.2 (what the text says and no question asks, questions without their
+inverse) and of its rules for extraction: docs/extraction.md. A rule that is in doubt is silent, and the
+rules about English words say nothing about other languages.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ _WITHOUT_QUESTIONS = frozenset(("openie", "propositions", "rebel"))  # triples a
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong in the passage at position `passage`. `subject` is the entity, question or proposition as it stands in the workspace, or the
-    name that is missing there."""
+    """One thing that is wrong in the passage at position `passage`. `subject` is the entity, question or
+    proposition as it stands in the workspace, or the name that is missing there."""
 
     kind: str
     passage: int
@@ -66,7 +68,9 @@ class Fault:
 def lint(workspace: Workspace) -> list[Fault]:
     """The faults of a workspace, passage by passage, in the order of `KINDS`."""
     order = list(KINDS)
-    return sorted(dict.fromkeys(_Lint(workspace).faults()), key=lambda fault: (fault.passage, order.index(fault.kind)))
+    return sorted(
+        dict.fromkeys(_Lint(workspace).faults()), key=lambda fault: (fault.passage, order.index(fault.kind))
+    )
 
 
 class _Lint:
@@ -97,11 +101,20 @@ class _Lint:
 
     def _of_entities(self) -> Iterator[Fault]:
         texts = {position: folded(passage.full_text) for position, passage in self._passages.items()}
-        used = {normalise(name) for pairs in self._pairs.values() for pair in pairs for name in pair.about + pair.answers}
+        used = {
+            normalise(name)
+            for pairs in self._pairs.values()
+            for pair in pairs
+            for name in pair.about + pair.answers
+        }
         for entity in self._entities:
             place = entity.passages[0]
-            worked_out = entity.from_ is not None and any(tells_dates_apart(texts[position]) for position in entity.passages)
-            if not worked_out and not any(stands_in(entity.name, texts[position]) for position in entity.passages):
+            worked_out = entity.from_ is not None and any(
+                tells_dates_apart(texts[position]) for position in entity.passages
+            )
+            if not worked_out and not any(
+                stands_in(entity.name, texts[position]) for position in entity.passages
+            ):
                 yield Fault("name not in passage", place, entity.name, "the text does not name it")
             if self._asks and entity.key not in used:
                 yield Fault("orphan", place, entity.name, "no question names it and none is answered by it")
@@ -112,18 +125,33 @@ class _Lint:
         """What the text names and no question leads to."""
         said = list(names_of(self._passages[position].text))
         if said and not pairs:
-            yield Fault("empty", position, self._passages[position].title, "no question is asked about this passage")
+            yield Fault(
+                "empty", position, self._passages[position].title, "no question is asked about this passage"
+            )
             return
-        covered = {stem for name in [*self._names, *(answer for pair in pairs for answer in pair.answers)] for stem in stems(name)}
+        covered = {
+            stem
+            for name in [*self._names, *(answer for pair in pairs for answer in pair.answers)]
+            for stem in stems(name)
+        }
         covered.update(*(proper(pair.question) for pair in pairs))
         for name in said:
             if (own := stems(name)) and not is_covered(own, covered):
                 covered |= own
-                yield Fault("missing name", position, name, "the text names it, and no entity, question or answer does")
+                yield Fault(
+                    "missing name",
+                    position,
+                    name,
+                    "the text names it, and no entity, question or answer does",
+                )
 
     def _inverses(self, position: int, pairs: list[QAPair]) -> Iterator[Fault]:
-        """Questions that lead from one name to another, with no question that leads back to what the first one names, by whatever name."""
-        back = [(proper(pair.question).union(*map(stems, pair.about)), [stems(answer) for answer in pair.answers]) for pair in pairs]
+        """Questions that lead from one name to another, with no question that leads back to what the first
+        one names, by whatever name."""
+        back = [
+            (proper(pair.question).union(*map(stems, pair.about)), [stems(answer) for answer in pair.answers])
+            for pair in pairs
+        ]
         groups = [{*pair.about, *pair.answers} for pair in pairs if asks_other_name(pair.question)]
 
         def also(called: Collection[str]) -> Collection[str]:
@@ -132,11 +160,24 @@ class _Lint:
         for pair in pairs:
             if not pair.about or not any(map(leads_back, pair.answers)) or asks_what_kind(pair.question):
                 continue
-            about, answered = (pair.about, pair.answers) if asks_other_name(pair.question) else (also(pair.about), also(pair.answers))
+            about, answered = (
+                (pair.about, pair.answers)
+                if asks_other_name(pair.question)
+                else (also(pair.about), also(pair.answers))
+            )
             own, answers = stems(pair.question).union(*map(stems, about)), [*map(stems, answered)]
-            if not any(question & answer and any(to & own for to in backs) for answer in answers for question, backs in back):
+            if not any(
+                question & answer and any(to & own for to in backs)
+                for answer in answers
+                for question, backs in back
+            ):
                 named = " or ".join(repr(name) for name in pair.about[:2])
-                yield Fault("missing inverse", position, pair.question, f"no question about {pair.answers[0]!r} is answered by {named}")
+                yield Fault(
+                    "missing inverse",
+                    position,
+                    pair.question,
+                    f"no question about {pair.answers[0]!r} is answered by {named}",
+                )
 
     def _of_questions(self, position: int, pairs: list[QAPair]) -> Iterator[Fault]:
         first: dict[str, QAPair] = {}
@@ -147,9 +188,17 @@ class _Lint:
             for answer in pair.answers:
                 if normalise(answer) not in self._keys:
                     yield Fault("dangling answer", position, question, f"the answer {answer!r} is no entity")
-                    yield from (Fault(fault.kind, position, question, f"the answer {answer!r}: {fault.message}") for fault in _of_name(position, answer))
+                    yield from (
+                        Fault(fault.kind, position, question, f"the answer {answer!r}: {fault.message}")
+                        for fault in _of_name(position, answer)
+                    )
             if first.setdefault(question, pair).answers != pair.answers:
-                yield Fault("conflict", position, question, f"answered by {', '.join(first[question].answers)} and by {', '.join(pair.answers)}")
+                yield Fault(
+                    "conflict",
+                    position,
+                    question,
+                    f"answered by {', '.join(first[question].answers)} and by {', '.join(pair.answers)}",
+                )
             if not pair.about and not self._named(pair):
                 yield Fault("no name", position, question, "it names no entity, so that nothing leads to it")
             if is_english(question):

@@ -1,4 +1,5 @@
-"""Texts compared word by word, and the English words that give a fault away. Where a rule is in doubt, nothing is wrong."""
+"""Texts compared word by word, and the English words that give a fault away. Where a rule is in doubt,
+nothing is wrong."""
 
 from __future__ import annotations
 
@@ -6,9 +7,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gsw_graph.extract.dates import CALENDAR_WORDS, find_dates
-from gsw_graph.extract.rules import names
 from gsw_graph.names import FUNCTION_WORDS, normalise
+from gsw_graph.naming.dates import CALENDAR_WORDS, find_dates
+from gsw_graph.naming.finding import names
 
 _PART = re.compile(r"[^\W_]+")
 _STEM = 5  # letters that two forms of a word share: Canada, Canadian
@@ -16,28 +17,39 @@ _STEM = 5  # letters that two forms of a word share: Canada, Canadian
 _DOES = r"(?:did|does|do|was|were|is|are|has|had|have|can|could|will|would|may|might|must|should)"
 _BY = r"(?:in|on|at|by|for|to|from|with|of|about|as|after|before|during|under|against|through|into|within)"
 _ASKS = re.compile(r"\b(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
-# A pronoun right after the verb that opens the question: nothing it could mean comes before. "It" may stand for the weather, or for a clause to come.
+# A pronoun right after the verb that opens the question: nothing it could mean comes before. "It" may stand
+# for the weather, or for a clause to come.
 _SUBJECT = re.compile(
     rf"\b{_DOES}(?:n['’]t)? (?:he|she|they)\b|\b{_DOES}(?:n['’]t)? it\b(?!.*(?:\b(?:to|that|if|when|while|take)\b|[A-Z]))"
     rf"|^(?:Who|What|Where|When|Why|How) {_DOES} (?:his|her|their|its) [a-z]",
 )
 _POINTS = re.compile(r"\b(?:this|these) (?!is\b|was\b|are\b|were\b|day\b)[a-z]{3,}")
-_PRONOUN = re.compile(r"(?:[Hh]e|[Ss]he|[Ii]t|[Tt]hey|[Hh]im|[Hh]er|[Tt]hem|[Hh]is|[Hh]ers|[Ii]ts|[Tt]heirs?|[Tt]his|[Tt]hese|[Tt]hat|[Tt]hose|we|us|you|me|I)")
+_PRONOUN = re.compile(
+    r"(?:[Hh]e|[Ss]he|[Ii]t|[Tt]hey|[Hh]im|[Hh]er|[Tt]hem|[Hh]is|[Hh]ers|[Ii]ts|[Tt]heirs?|[Tt]his|[Tt]hese|[Tt]hat|[Tt]hose|we|us|you|me|I)"
+)
 _OWNED = re.compile(r"(?:his|her|its|their|my|our|your) [a-z]")
 _BEGINS = re.compile(
     r"(?:He|She|They) [a-z]|(?:His|Her|Their|Its) [a-z]+ [a-z]|(?:This|These) [a-z]+ [a-z]"
     r"|It (?:was|is|has|had|became|also|won|lies)\b(?!.*\b(?:that|to)\b)"
 )
 _WH = r"(?:when|where|why|how|whom?|what|which)"
-_TWO = re.compile(rf"\b{_WH} (?:and|or) (?:{_BY} )?{_WH}\b|\b{_WH}\b[^\"“]* and (?:{_BY} )?{_WH}(?: \w+){{0,2}} {_DOES}\b|\? (?:And )?{_WH} ", re.IGNORECASE)
+_TWO = re.compile(
+    rf"\b{_WH} (?:and|or) (?:{_BY} )?{_WH}\b|\b{_WH}\b[^\"“]* and (?:{_BY} )?{_WH}(?: \w+){{0,2}} {_DOES}\b|\? (?:And )?{_WH} ",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile('"[^"]*"|“[^”]*”')
-_POSSESSIVE = re.compile(r"(?P<owner>\S+(?: \S+)*?)(?:['’]s|(?<=s)['’]) (?P<owned>[^\W\d_][\w-]*(?: [\w-]+)*)")
+_POSSESSIVE = re.compile(
+    r"(?P<owner>\S+(?: \S+)*?)(?:['’]s|(?<=s)['’]) (?P<owned>[^\W\d_][\w-]*(?: [\w-]+)*)"
+)
 _OWN_NAMES = re.compile(
     r"(?:(?:Wom|M)en|Boys|Girls|Bachelor|Master|Today)['’].*|.*\b(?:laws?|rules?|theorems?|problems?|principles?|equations?|disease|syndrome|paradox|method)"
 )
 _SPAN = r"(?:week|month|year|summer|winter|spring|autumn|century|decade|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|some|several|a few|\d{1,2})"
-_DISTANCE = re.compile(r"\b(?:later|earlier|afterwards?|before|after|next|following|previous|preceding|same|ago|last)\b", re.IGNORECASE)
+_DISTANCE = re.compile(
+    r"\b(?:later|earlier|afterwards?|before|after|next|following|previous|preceding|same|ago|last)\b",
+    re.IGNORECASE,
+)
 _RELATIVE = re.compile(
     rf"""\b(?:(?:(?:the|that|this)\ )?(?:last|next|previous|following|preceding|same)\ {_SPAN}(?!\ of\b) | this\ (?:year|month|week|century|decade)
       | yesterday | tomorrow | tonight | {_COUNT}\ (?:day|week|month|year|decade)s?\ (?:ago|later|earlier|afterwards|(?:before|after)(?=\W*$)))\b""",
@@ -49,9 +61,15 @@ _KIND = re.compile(
       |profession|rank|role|sports?|events?|levels?)\b""",
     re.VERBOSE,
 )
-_ALIAS = re.compile(r"\b(?:abbreviat|also (?:known|called)|(?:other|full|official|former|original|shorter|alternative) name|stands? for|else is)")
-_ADJECTIVE = re.compile(r"\w*(?:[ei]an|can|ese|ish)s?|Germans?|French|Dutch|Greeks?|Swiss|Soviets?", re.IGNORECASE)
-_SENTENCE = re.compile(r"[^\W\d_A-Z]{3,}[\"'”’»)\]]*[.!?](?!\w)|[。！？]")  # after a word, not an abbreviation
+_ALIAS = re.compile(
+    r"\b(?:abbreviat|also (?:known|called)|(?:other|full|official|former|original|shorter|alternative) name|stands? for|else is)"
+)
+_ADJECTIVE = re.compile(
+    r"\w*(?:[ei]an|can|ese|ish)s?|Germans?|French|Dutch|Greeks?|Swiss|Soviets?", re.IGNORECASE
+)
+_SENTENCE = re.compile(
+    r"[^\W\d_A-Z]{3,}[\"'”’»)\]]*[.!?](?!\w)|[。！？]"
+)  # after a word, not an abbreviation
 _WORDS = 60  # of a sentence on average: text with longer ones is a table or a list
 _VAGUE = frozenset(
     """something someone somebody somewhere thing things stuff others another event events place places object objects various several many some unknown
@@ -61,9 +79,12 @@ _VAGUE = frozenset(
 
 @lru_cache(maxsize=65536)
 def stems(text: str) -> frozenset[str]:
-    """What a text is compared by: its words without accents, case and endings; small words are left out, numbers are whole."""
+    """What a text is compared by: its words without accents, case and endings; small words are left out,
+    numbers are whole."""
     parts = (part for word in text.split() for part in _PART.findall(normalise(word)))
-    return frozenset(part if part.isdecimal() else part[:_STEM] for part in parts if part not in FUNCTION_WORDS)
+    return frozenset(
+        part if part.isdecimal() else part[:_STEM] for part in parts if part not in FUNCTION_WORDS
+    )
 
 
 def folded(text: str) -> str:
@@ -77,9 +98,16 @@ def proper(text: str) -> frozenset[str]:
 
 
 def stands_in(name: str, text: str) -> bool:
-    """Whether a folded text has half of the words of a name, in whatever order and form: of those that begin with a capital or a digit, if it has such."""
+    """Whether a folded text has half of the words of a name, in whatever order and form: of those that
+    begin with a capital or a digit, if it has such."""
     words = proper(name) or stems(name)
-    return 2 * sum(stem in text or (len(stem) == 4 and stem.isdecimal() and f"-{stem[2:]}" in text) for stem in words) >= len(words)
+    return 2 * sum(_stands(stem, text) for stem in words) >= len(words)
+
+
+def _stands(stem: str, text: str) -> bool:
+    if len(stem) == 1 and stem.isascii():  # the "e" of "e-mail" is in every text
+        return stem in re.findall(r"\w+", text)
+    return stem in text or (len(stem) == 4 and stem.isdecimal() and f"-{stem[2:]}" in text)
 
 
 def is_covered(name: frozenset[str], said: set[str]) -> bool:
@@ -88,21 +116,26 @@ def is_covered(name: frozenset[str], said: set[str]) -> bool:
 
 
 def names_of(text: str) -> Iterator[str]:
-    """Names and dates of a text that are surely such: no word that begins a sentence or stands there in small letters too, no people's adjective, no letters
-    alone; none of a table or list."""
+    """Names and dates of a text that are surely such: no word that begins a sentence or stands there in small
+    letters too, no people's adjective, no letters alone; none of a table or list."""
     written = text.split()
     if len(written) > _WORDS * max(len(_SENTENCE.findall(text)), 1):
         return
     small = {part for word in written for part in _PART.findall(word) if part.islower()}
     for name, starter in names(text):
-        common = _ADJECTIVE.fullmatch(name) or name.casefold() in small or (" " not in name and name.endswith("ed"))
+        common = (
+            _ADJECTIVE.fullmatch(name)
+            or name.casefold() in small
+            or (" " not in name and name.endswith("ed"))
+        )
         if not starter and not common and any(len(part) > 2 for part in _PART.findall(name)):
             yield name
     yield from (date.text for date in find_dates(text))
 
 
 def leads_back(answer: str) -> bool:
-    """Whether an answer is one that a question can be about: a name or a date, no number, no adjective and no kind of thing."""
+    """Whether an answer is one that a question can be about: a name or a date, no number, no adjective and
+    no kind of thing."""
     first = answer.lstrip("\"'“”‘’«„(")[:1]
     if first.isalpha() and not first.islower():
         return not _ADJECTIVE.fullmatch(answer) and answer.casefold().removesuffix("s") not in CALENDAR_WORDS
@@ -128,7 +161,11 @@ def pronoun_in_question(question: str) -> str | None:
     """A pronoun of a question that nothing before it explains."""
     if found := _SUBJECT.search(question):
         before = question[: found.start()]
-        return found[0].split()[-1] if before == before[:1] + before[1:].lower() and not re.search(r"\d", before) else None
+        return (
+            found[0].split()[-1]
+            if before == before[:1] + before[1:].lower() and not re.search(r"\d", before)
+            else None
+        )
     found = _POINTS.search(question)
     return found[0] if found and question[1:] == question[1:].lower() else None
 
@@ -149,11 +186,16 @@ def several_unknowns(question: str) -> bool:
 
 
 def owner_and_owned(name: str) -> tuple[str, str] | None:
-    """The two entities of "Lothair's wife". A name of its own (King Philip's War, master's degree) is none."""
+    """The two entities of "Lothair's wife". A name of its own (King Philip's War, master's degree) is
+    none."""
     if _OWN_NAMES.fullmatch(name) or not (found := _POSSESSIVE.fullmatch(name)):
         return None
     owner, owned = found["owner"], found["owned"]
-    return (owner, owned) if owner[:1].isupper() and owner.split()[-1][:1].isupper() and owned == owned.lower() else None
+    return (
+        (owner, owned)
+        if owner[:1].isupper() and owner.split()[-1][:1].isupper() and owned == owned.lower()
+        else None
+    )
 
 
 def relative_date(text: str) -> str | None:
@@ -162,7 +204,8 @@ def relative_date(text: str) -> str | None:
 
 
 def tells_dates_apart(text: str) -> bool:
-    """Whether a text tells a date by its distance from another ("a year later"), so that a reader may have worked it out."""
+    """Whether a text tells a date by its distance from another ("a year later"), so that a reader may have
+    worked it out."""
     return bool(_DISTANCE.search(text))
 
 

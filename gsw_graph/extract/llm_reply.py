@@ -4,8 +4,9 @@
      "verb_phrases": [{"phrase", "questions": [{"question", "answers": [name]}]}],
      "propositions": [sentence]}
 
-Answers are names, not ids, roles are strings and propositions name nothing beside their sentence: that is a fifth fewer tokens than objects throughout
-(docs/extraction.md). Panini's shape, which models tuned on it write, is understood too: `entity_nodes` with ids, `verb_phrase_nodes` whose answers are ids.
+Answers are names, not ids, roles are strings and propositions name nothing beside their sentence: that is a
+fifth fewer tokens than objects throughout (docs/extraction.md). Panini's shape, which models tuned on it
+write, is understood too: `entity_nodes` with ids, `verb_phrase_nodes` whose answers are ids.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ Listed = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one reply says: entities as (name, ((role, states), ...)), verb phrases as (phrase, ((question, answers), ...)), facts as sentences.
+    """What one reply says: entities as (name, ((role, states), ...)), verb phrases as (phrase, ((question,
+    answers), ...)), facts as sentences.
 
     unmended: why a second pass that was asked for gave nothing.
     """
@@ -34,32 +36,58 @@ class Found:
 
 
 def object_of(**properties: Any) -> dict[str, Any]:
-    """The JSON schema of an object: every key required and no other allowed, as the strict mode of OpenAI wants it."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    """The JSON schema of an object: every key required and no other allowed, as the strict mode of OpenAI
+    wants it."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def texts_of() -> dict[str, Any]:
     """The JSON schema of a list of strings."""
-    return _list(_TEXT)
+    return _list(_text_of(400), 100)
 
 
-def _list(of: Any) -> dict[str, Any]:
-    return {"type": "array", "items": of}
+def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
+    """The lists of a reply with at most so many things each, `inner` in their lists, and texts of at most
+    `longest` characters, sentences of twice as many. Bounds end the loops of small models where a server
+    keeps to them."""
+    text, sentence = _text_of(longest), _text_of(2 * longest)
+    asked = object_of(question=sentence, answers=_list(text, inner))
+    return {
+        "entities": _list(object_of(name=text, roles=_list(text, inner)), most),
+        "verb_phrases": _list(object_of(phrase=text, questions=_list(asked, inner)), most),
+        "propositions": _list(sentence, most),
+    }
 
 
-_TEXT = {"type": "string"}
-PARTS: dict[str, Any] = {
-    "entities": _list(object_of(name=_TEXT, roles=_list(_TEXT))),
-    "verb_phrases": _list(object_of(phrase=_TEXT, questions=_list(object_of(question=_TEXT, answers=_list(_TEXT))))),
-    "propositions": _list(_TEXT),
-}
+def _list(of: Any, most: int) -> dict[str, Any]:
+    return {"type": "array", "items": of, "maxItems": most}
+
+
+def _text_of(longest: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": longest}
+
+
+PARTS = parts(100, 10, 200)
 SCHEMA = object_of(**PARTS)
+SHORT_SCHEMA = object_of(**parts(5, 2, 60))
 
 
 def read(value: object) -> Found:
-    """A reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer than any passage needs."""
+    """A reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer
+    than any passage needs."""
     reply = Part(value)
-    if not reply.value.keys() & {"entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase_nodes"}:
+    if not reply.value.keys() & {
+        "entities",
+        "verb_phrases",
+        "propositions",
+        "entity_nodes",
+        "verb_phrase_nodes",
+    }:
         raise ValueError("the reply has none of `entities`, `verb_phrases` and `propositions`")
     ids: dict[str, str] = {}
     entities: list[Listed] = []
@@ -70,13 +98,17 @@ def read(value: object) -> Found:
         entities.append((name, tuple(node.roles())))
     phrases = []
     for node in reply.objects("verb_phrases", "verb_phrase_nodes"):
-        asked = tuple((question.text("question", "text"), question.answers(ids)) for question in node.objects("questions"))
+        asked = tuple(
+            (question.text("question", "text"), question.answers(ids))
+            for question in node.objects("questions")
+        )
         phrases.append((node.text("phrase"), asked))
     return Found(tuple(entities), tuple(phrases), tuple(reply.texts("propositions")))
 
 
 class Part:
-    """An object of a reply with the path that leads to it. A null list is empty, a text alone is a list of it, a number is its text."""
+    """An object of a reply with the path that leads to it. A null list is empty, a text alone is a list of
+    it, a number is its text."""
 
     def __init__(self, value: object, path: str = "") -> None:
         if not isinstance(value, dict):
@@ -109,7 +141,8 @@ class Part:
                 yield role.strip(), tuple(state.strip() for state in states.split(";") if state.strip())
 
     def answers(self, ids: Mapping[str, str]) -> tuple[str, ...]:
-        """The answers of a question as names; what says that there is none is none. ValueError: an id that no entity has, where entities have ids."""
+        """The answers of a question as names; what says that there is none is none. ValueError: an id that
+        no entity has, where entities have ids."""
         found = []
         for path, value in self._listed(("answers",)):
             answer = _text(value, path).strip()
@@ -149,4 +182,10 @@ def _text(value: object, path: str) -> str:
 
 
 def _kind(value: object) -> str:
-    return {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}.get(type(value), "a number")
+    return {
+        type(None): "null",
+        bool: "true or false",
+        str: "a string",
+        list: "a list",
+        dict: "an object",
+    }.get(type(value), "a number")

@@ -1,23 +1,42 @@
-"""The question that a language model gets about one passage. Texts of documents stand between two lines that no document can write."""
+"""The question that a language model gets about one passage. Texts of documents stand between two lines
+that no document can write."""
 
 from __future__ import annotations
 
 import re
 
-from gsw_graph.extract.control_tokens import broken
-from gsw_graph.extract.llm_reply import SCHEMA
-from gsw_graph.inference.chat import Request
+from gsw_graph.extract.llm_reply import SCHEMA, SHORT_SCHEMA
+from gsw_graph.inference.chat.chat import Request
+from gsw_graph.inference.chat.control_tokens import broken
+from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import Document, Passage, content_id
 from gsw_graph.prompts import prompt
 
 _CONTEXT = 300  # characters of the passage before that are shown with a passage
 _TITLE = 200  # characters
+_LEAST, _A_TOKEN = 1000, 16  # tokens of a reply at most: any, and for each of the passage
+_SHORT = 1000  # tokens of a reply to the short prompt, whose lists are short
+_AGAIN = (
+    "Write that passage down as JSON: the names in it, questions about them with their answers, "
+    "and "
+    "its facts. Take all of it from the passage."
+)
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 
 
 def request(document: Document, position: int) -> Request:
-    """What is asked about the passage at this position; the same text in the same place of its document gives the same request."""
-    return Request("extract", messages("extract", shown(document, position)), SCHEMA, document.source)
+    """What is asked about the passage at this position; the same text in the same place of its document
+    gives the same request."""
+    text, limit = shown(document, position), reply_limit(document, position)
+    few = messages("extract_short", f"{text}\n\n{_AGAIN}")
+    short = Request("extract", few, SHORT_SCHEMA, document.source, min(limit, _SHORT))
+    return Request("extract", messages("extract", text), SCHEMA, document.source, limit, short)
+
+
+def reply_limit(document: Document, position: int) -> int:
+    """Tokens that no sound reply about a passage takes: two and a half times the usual seven a token of
+    the passage."""
+    return _LEAST + _A_TOKEN * estimate(document.passages[position].text)
 
 
 def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
@@ -31,12 +50,16 @@ def shown(document: Document, position: int) -> str:
     title = " ".join(passage.title.split())[:_TITLE]
     parts = [f"Title:\n{fenced('title', title)}"] if title else []
     if position and (end := _end(document.passages[position - 1])):
-        parts.append(f"The text before it ends as follows (context only: take nothing from it):\n{fenced('context', end)}")
+        parts.append(
+            "The text before it ends as follows (context only: take nothing from "
+            f"it):\n{fenced('context', end)}"
+        )
     return "\n\n".join([*parts, fenced("passage", passage.text)])
 
 
 def fenced(kind: str, text: str) -> str:
-    """A text between two lines with a code made from it, which it therefore cannot contain; no control token of a chat template is left in it."""
+    """A text between two lines with a code made from it, which it therefore cannot contain; no control
+    token of a chat template is left in it."""
     text = broken(text.strip())
     code = content_id(kind, text)[:12]
     return f"<<<{kind} {code}\n{text}\n{kind} {code}>>>"

@@ -1,4 +1,5 @@
-"""Documents through a language model, many passages at once; a document is done when its last passage is, whatever came before or after."""
+"""Documents through a language model, many passages at once; a document is done when its last passage is,
+whatever came before or after."""
 
 from __future__ import annotations
 
@@ -14,13 +15,14 @@ from gsw_graph.extract.llm import Found, assemble, extract_passage
 from gsw_graph.model import Failure
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat import Chat
-    from gsw_graph.store.reader import DocumentState
+    from gsw_graph.inference.chat.chat import Chat
 
 _AHEAD = 2  # passages that wait for each that is asked about
 _AGAIN = "load with --replace --second-pass to try again"
 _STAYS = "so its older result stays (load with --replace to take what was read)"
-_WINDOW = 256  # passages embedded together, where embedding is behind: of more texts more have the same length
+_WINDOW = (
+    256  # passages embedded together, where embedding is behind: of more texts more have the same length
+)
 
 
 @dataclass(slots=True)
@@ -38,8 +40,9 @@ _Result = tuple[_Open, int, "Found | BaseException"]
 
 
 class ByModel:
-    """Asks `concurrency` questions at once. A passage that gets no usable reply is listed; its document is kept where another passage got one, unless a
-    complete result of the same text is there, which `states` tells.
+    """Asks `concurrency` questions at once. A passage that gets no usable reply is listed; its document is
+    kept where another passage got one, unless a complete result of the same text is there. on_passage: see
+    `by_model`.
 
     When the model will not answer any more, what is complete is kept and every other document is listed.
     """
@@ -47,16 +50,32 @@ class ByModel:
     name = "llm"
     window = _WINDOW
 
-    def __init__(self, chat: Chat, concurrency: int, states: Callable[[list[str]], dict[str, DocumentState]], *, second_pass: bool = False) -> None:
+    def __init__(
+        self,
+        chat: Chat,
+        concurrency: int,
+        *,
+        second_pass: bool = False,
+        on_passage: Callable[[str | None], None] | None = None,
+    ) -> None:
         self.model: str | None = chat.model
-        self._chat, self._concurrency, self._states, self._second_pass = chat, concurrency, states, second_pass
+        self._chat, self._concurrency, self._second_pass, self._on_passage = (
+            chat,
+            concurrency,
+            second_pass,
+            on_passage,
+        )
         self._stopped: StoppedError | None = None
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         results: queue.SimpleQueue[_Result] = queue.SimpleQueue()
-        # Threads of our own: those of an executor would keep an interrupted program alive until the last reply.
-        threads = [threading.Thread(target=self._ask, args=(tasks, results), name="gswgraph-chat", daemon=True) for _ in range(self._concurrency)]
+        # Threads of our own: those of an executor would keep an interrupted program alive until the last
+        # reply.
+        threads = [
+            threading.Thread(target=self._ask, args=(tasks, results), name="gswgraph-chat", daemon=True)
+            for _ in range(self._concurrency)
+        ]
         for thread in threads:
             thread.start()
         waiting = 0
@@ -91,9 +110,13 @@ class ByModel:
             document, position = task
             found: Found | BaseException
             try:
-                found = self._stopped or extract_passage(document.work.document, position, self._chat, second_pass=self._second_pass)
+                found = self._stopped or extract_passage(
+                    document.work.document, position, self._chat, second_pass=self._second_pass
+                )
             except BaseException as error:  # raised, or listed, in the thread that waits
                 found = error
+            if self._on_passage is not None:
+                self._on_passage(str(found) if isinstance(found, BaseException) else None)
             results.put((document, position, found))
 
     def _taken(self, result: _Result) -> Iterator[Work]:
@@ -121,9 +144,16 @@ class ByModel:
             return work
         workspace, faults = assemble(work.document, document.found, self._chat.model)
         work.workspace = replace(with_names(workspace), unread=tuple(sorted(document.errors)))
-        work.failures += (Failure(f"{source}, passage {position + 1}", str(error), part=True) for position, error in sorted(document.errors.items()))
         work.failures += (
-            Failure(f"{source}, passage {position + 1}", f"the second pass failed: {found.unmended} ({_AGAIN})", part=True)
+            Failure(f"{source}, passage {position + 1}", str(error), part=True)
+            for position, error in sorted(document.errors.items())
+        )
+        work.failures += (
+            Failure(
+                f"{source}, passage {position + 1}",
+                f"the second pass failed: {found.unmended} ({_AGAIN})",
+                part=True,
+            )
             for position, found in sorted(document.found.items())
             if found.unmended
         )
@@ -131,7 +161,8 @@ class ByModel:
         return work
 
     def _kept_out(self, document: _Open) -> str | None:
-        """Why a document is not written at all that has passages without a reply; None where it is written with those gaps."""
+        """Why a document is not written at all that has passages without a reply; None where it is written
+        with those gaps."""
         passages, first = len(document.work.document.passages), document.errors[min(document.errors)]
         if not document.found:
             return str(first) if passages == 1 else f"none of its {passages} passages: {first}"
@@ -141,10 +172,8 @@ class ByModel:
 
     def _has_whole(self, work: Work) -> bool:
         """Whether the memory has a whole result of the same text, which one with gaps would put out."""
-        if work.mode != "renew":
-            return False
-        state = self._states([work.document.id]).get(work.document.id)
-        return state is not None and state.status == "ready" and not state.unread
+        state = work.state
+        return work.mode == "renew" and state is not None and state.status == "ready" and not state.unread
 
 
 def _failed(work: Work, error: StoppedError) -> Work:

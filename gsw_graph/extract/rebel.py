@@ -1,4 +1,5 @@
-"""Triples by REBEL, a BART that writes the relations of a text as text (Huguet Cabot and Navigli, Findings of EMNLP 2021). English, some 200 relations.
+"""Triples by REBEL, a BART that writes the relations of a text as text (Huguet Cabot and Navigli, Findings of
+EMNLP 2021). English, some 200 relations.
 
 The code is free; the published weights are under CC BY-NC-SA 4.0, which forbids commercial use.
 """
@@ -16,11 +17,11 @@ from typing import Any
 
 from sentencex import segment
 
+from gsw_graph.assemble import Assembler
 from gsw_graph.errors import ModelError
-from gsw_graph.extract.assemble import Assembler
-from gsw_graph.inference.embedder import choose_device
-from gsw_graph.inference.model_files import find_model
-from gsw_graph.inference.quiet import quiet_libraries
+from gsw_graph.inference.embed.embedder import choose_device
+from gsw_graph.inference.embed.model_files import find_model
+from gsw_graph.inference.embed.quiet import quiet_libraries
 from gsw_graph.model import Document, Workspace
 
 MODEL = "Babelscape/rebel-large"
@@ -32,7 +33,11 @@ _BEAMS = 3  # those of the authors' demo, and that longer readings are not prefe
 _SPECIAL = re.compile(r"<s>|<pad>")
 _END = "</s>"
 _WORD = re.compile(r"\w+")
-_ELSE = "With a network the weights are fetched once; without, copy them into the cache of Hugging Face (HF_HOME), or use --extractor rules or llm"
+_ELSE = (
+    "With a network the weights are fetched once; without, copy them into the cache of Hugging "
+    "Face "
+    "(HF_HOME), or use --extractor rules or llm"
+)
 
 Triple = tuple[str, str, str]  # subject, relation, object
 
@@ -54,26 +59,36 @@ class Rebel:
         self.name, self.device = name, device
         self._tokenizer, self._model = _load(name, folder, device)
         self._batch = _BATCH[device]
-        # A load that is interrupted leaves the thread behind that reads, and a program that ends while it is inside torch is aborted.
+        # A load that is interrupted leaves the thread behind that reads, and a program that ends while it is
+        # inside torch or the tokenizer is aborted.
         self._reading = threading.Lock()
         atexit.register(self._reading.acquire)
 
     def extract(self, documents: Sequence[Document]) -> list[tuple[Workspace, list[str]]]:
         """The workspace of each document, and what was left out of it. Raises ModelError.
 
-        The model makes up names now and then: a triple is kept only where its subject and its object stand in the passage.
+        The model makes up names now and then: a triple is kept only where its subject and its object stand
+        in the passage.
         """
         assemblers = [Assembler(document) for document in documents]
-        pieces = [piece for number, document in enumerate(documents) for piece in self._pieces(number, document)]
+        pieces = [
+            piece for number, document in enumerate(documents) for piece in self._pieces(number, document)
+        ]
         for piece, written in zip(pieces, self._written(pieces), strict=True):
             assembler = assemblers[piece.document]
             if piece.tokens > LENGTH:
-                assembler.faults.append(f"a sentence of {piece.tokens} tokens in passage {piece.passage + 1} was read up to the {LENGTH}th")
+                assembler.faults.append(
+                    f"a sentence of {piece.tokens} tokens in passage {piece.passage + 1} was read up to "
+                    f"the {LENGTH}th"
+                )
             text = _words(assembler.document.passages[piece.passage].full_text)
             for subject, relation, object_ in triples(written):
                 if absent := [name for name in (subject, object_) if f" {_words(name)} " not in f" {text} "]:
                     told = f"{subject} / {relation} / {object_}"
-                    assembler.faults.append(f"the triple {told[:120]!r} was left out: {absent[0][:60]!r} is not in passage {piece.passage + 1}")
+                    assembler.faults.append(
+                        f"the triple {told[:120]!r} was left out: {absent[0][:60]!r} is not in passage "
+                        f"{piece.passage + 1}"
+                    )
                 else:
                     assembler.triple(subject, relation, object_, piece.passage)
         return [(assembler.workspace("rebel"), assembler.faults) for assembler in assemblers]
@@ -83,7 +98,8 @@ class Rebel:
         for passage in document.passages:
             held, size = "", 2  # the marks of beginning and end
             for sentence in segment("en", passage.text):
-                length = len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
+                with self._reading:
+                    length = len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
                 if held.strip() and size + length > LENGTH:
                     yield _Piece(number, passage.position, held.strip(), size)
                     held, size = "", 2
@@ -115,14 +131,26 @@ class Rebel:
         return written
 
     def _generate(self, texts: list[str]) -> list[str]:
+        with self._reading:  # until the last tensor is gone: to free one is torch's work too
+            return self._generated(texts)
+
+    def _generated(self, texts: list[str]) -> list[str]:
         import torch
 
-        with self._reading, torch.inference_mode(), quiet_libraries():
-            read = self._tokenizer(texts, max_length=LENGTH, truncation=True, padding=True, return_tensors="pt").to(self.device)
+        with torch.inference_mode(), quiet_libraries():
+            read = self._tokenizer(
+                texts, max_length=LENGTH, truncation=True, padding=True, return_tensors="pt"
+            ).to(self.device)
             tokens = self._model.generate(
-                input_ids=read["input_ids"], attention_mask=read["attention_mask"], max_length=LENGTH, num_beams=_BEAMS, length_penalty=0.0
+                input_ids=read["input_ids"],
+                attention_mask=read["attention_mask"],
+                max_length=LENGTH,
+                num_beams=_BEAMS,
+                length_penalty=0.0,
             )
-        found: list[str] = self._tokenizer.batch_decode(tokens, skip_special_tokens=False)  # REBEL's own marks are among them
+        found: list[str] = self._tokenizer.batch_decode(
+            tokens, skip_special_tokens=False
+        )  # REBEL's own marks are among them
         return found
 
     def _failed(self, what: str) -> ModelError:
@@ -130,14 +158,17 @@ class Rebel:
 
 
 def load(device: str = "auto", name: str = MODEL) -> Rebel:
-    """REBEL by name or folder, downloaded only if it is nowhere on this machine. `device` as in the settings. Raises ModelError, InputError (device)."""
+    """REBEL by name or folder, downloaded only if it is nowhere on this machine. `device` as in the
+    settings. Raises ModelError, InputError (device)."""
     return Rebel(name, find_model(name), choose_device(device))
 
 
 def triples(written: str) -> list[Triple]:
-    """The triples of what the model wrote: `<triplet> subject <subj> object <obj> relation`, and of the same subject again `<subj> object <obj> relation`.
+    """The triples of what the model wrote: `<triplet> subject <subj> object <obj> relation`, and of the same
+    subject again `<subj> object <obj> relation`.
 
-    Triples that lack a part are left out; so is the last one where the text was cut by its length, as its relation may go on.
+    Triples that lack a part are left out; so is the last one where the text was cut by its length, as its
+    relation may go on.
     """
     text = _SPECIAL.sub("", written).strip()
     whole = text.endswith(_END)
@@ -146,7 +177,9 @@ def triples(written: str) -> list[Triple]:
         subject, *rest = group.split("<subj>")
         for part in rest:
             object_, mark, relation = part.partition("<obj>")
-            found.append((_plain(subject), _plain(relation.partition("<obj>")[0]) if mark else "", _plain(object_)))
+            found.append(
+                (_plain(subject), _plain(relation.partition("<obj>")[0]) if mark else "", _plain(object_))
+            )
     if found and not whole:
         found.pop()
     return [triple for triple in dict.fromkeys(found) if all(triple)]
@@ -170,12 +203,22 @@ def _load(name: str, folder: Path | None, device: str) -> tuple[Any, Any]:
         try:
             tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=local, trust_remote_code=False)
             kind = torch.float16 if device == "cuda" else torch.float32
-            model = AutoModelForSeq2SeqLM.from_pretrained(place, local_files_only=local, trust_remote_code=False, weights_only=True, dtype=kind)
+            model = AutoModelForSeq2SeqLM.from_pretrained(
+                place, local_files_only=local, trust_remote_code=False, weights_only=True, dtype=kind
+            )
             model = model.to(device).eval()
         except Exception as error:  # every library below raises its own kinds
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            what = f"the extraction model cannot be loaded ({reason})" if folder else "no such model is here, nor could it be downloaded"
+            what = (
+                f"the extraction model cannot be loaded ({reason})"
+                if folder
+                else "no such model is here, nor could it be downloaded"
+            )
             raise ModelError(what, where=name, hint=_ELSE) from error
-    if missing := [mark for mark in ("<triplet>", "<subj>", "<obj>") if tokenizer.convert_tokens_to_ids(mark) in (None, tokenizer.unk_token_id)]:
+    if missing := [
+        mark
+        for mark in ("<triplet>", "<subj>", "<obj>")
+        if tokenizer.convert_tokens_to_ids(mark) in (None, tokenizer.unk_token_id)
+    ]:
         raise ModelError(f"this is no REBEL: its vocabulary has no {missing[0]}", where=name, hint=_ELSE)
     return tokenizer, model

@@ -1,4 +1,5 @@
-"""What every model that is asked over HTTP needs: a url that is safe to send a key to, and how long its server wants to be left alone."""
+"""What every model that is asked over HTTP needs: a url that is safe to send a key to, and how long its
+server wants to be left alone."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Endpoint:
 
     @classmethod
     def check(cls, what: str, url: str, key: str | None, *, whole: str, key_name: str) -> Endpoint:
-        """The url and key of `what`, such as "the reranker", if the key can travel safely. `whole` is the hint on the url. Raises ModelError."""
+        """The url and key of `what`, such as "the reranker", if the key can travel safely. `whole` is the
+        hint on the url. Raises ModelError."""
         key = (key or "").strip()
         try:
             parsed = httpx.URL(url)
@@ -33,11 +35,27 @@ class Endpoint:
             raise ModelError(f"the url of {what} cannot be read", hint=whole) from None
         host, here = parsed.netloc.decode(), is_loopback(parsed.host)
         for wrong, message, hint in (
-            (parsed.scheme not in ("http", "https"), f"the url of {what} is neither http:// nor https://", whole),
+            (
+                parsed.scheme not in ("http", "https"),
+                f"the url of {what} is neither http:// nor https://",
+                whole,
+            ),
             (not host, f"the url of {what} has no host", whole),
-            (parsed.userinfo, "a password in the url would be shown in messages", f"Give the key in {key_name}"),
-            (not (key.isascii() and key.isprintable()), "the key has characters that no key has", f"Check {key_name}"),
-            (key and parsed.scheme == "http" and not here, "the key would travel unencrypted", "Use https://, or no key"),
+            (
+                parsed.userinfo,
+                "a password in the url would be shown in messages",
+                f"Give the key in {key_name}",
+            ),
+            (
+                not (key.isascii() and key.isprintable()),
+                "the key has characters that no key has",
+                f"Check {key_name}",
+            ),
+            (
+                key and parsed.scheme == "http" and not here,
+                "the key would travel unencrypted",
+                "Use https://, or no key",
+            ),
         ):
             if wrong:
                 raise ModelError(message, where=host or None, hint=hint)

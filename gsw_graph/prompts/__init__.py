@@ -1,4 +1,5 @@
-"""What language models are told: one Markdown file a task, sent as the system message, the same for every call so that servers can cache it."""
+"""What language models are told: one Markdown file a task, sent as the system message, the same for every
+call so that servers can cache it."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gsw_graph.inference.embedder import Embedder
-    from gsw_graph.inference.language_model import QuestionModel
-    from gsw_graph.inference.reranker import Reranker
+    from gsw_graph.inference.chat.language_model import QuestionModel
+    from gsw_graph.inference.embed.embedder import Embedder
+    from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
     from gsw_graph.store.reader import Reader
@@ -42,8 +42,10 @@ class Models(Protocol):
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. names, propositions: graphs that the client holds, up to `client_passages` passages. llm: the language model that was
-    set, or None; on_text gets its answer as it comes. trace: where a strategy writes how it found what it found, None where nobody asked.
+    reader: typed reads of the graph. names, propositions: graphs that the client holds, up to
+    `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as it
+    comes. on_stage: told when a stage begins, and what goes on in it.
+    trace: where a strategy writes how it found what it found, None where nobody asked.
     seconds: by stage. used: the models that ran, by kind.
     """
 
@@ -57,10 +59,12 @@ class Context:
         client_passages: int,
         llm: QuestionModel | None = None,
         on_text: Callable[[str], None] | None = None,
+        on_stage: Callable[[str, str | None], None] | None = None,
         trace: Trace | None = None,
     ) -> None:
         self.reader, self.names, self.propositions = reader, names, propositions
         self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
+        self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}
         self._models = models
@@ -82,7 +86,8 @@ class Context:
 
     @property
     def reranker(self) -> Reranker | None:
-        """The reranker of the settings; None for `cosine`, where the embedder's vectors and words are compared."""
+        """The reranker of the settings; None for `cosine`, where the embedder's vectors and words are
+        compared."""
         reranker = self._models.reranker
         self.used["reranker"] = reranker.name if reranker else "cosine"
         return reranker
@@ -107,10 +112,25 @@ class Context:
     def clock(self, stage: str) -> Iterator[None]:
         """Add what passes inside to a stage's seconds."""
         start = perf_counter()
+        self.begin(stage)
         try:
             yield
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - start
+            self.took(stage, perf_counter() - start)
+
+    def begin(self, stage: str, text: str | None = None) -> None:
+        """Tell who waits that a stage begins, and what it does."""
+        self._stage = stage
+        self.note(text)
+
+    def took(self, stage: str, seconds: float) -> None:
+        """Add seconds to a stage."""
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
+    def note(self, text: str | None) -> None:
+        """Tell who waits what the stage under way does, in words or, for None, only that it is under way."""
+        if self._on_stage is not None:
+            self._on_stage(self._stage, text)
 
     @property
     def _embedder(self) -> Embedder:

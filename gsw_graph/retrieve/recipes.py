@@ -1,7 +1,9 @@
-"""Every constant that a strategy runs with and that `gswgraph eval` can vary, as frozen records: a strategy is given one and reads nothing else.
+"""Every constant that a strategy runs with and that `gswgraph eval` can vary, as frozen records: a strategy
+is given one and reads nothing else.
 
-A record within a record is a part of its strategy: `walk.restart` of `linked`, `chains.beam` of `fusion`. docs/evaluation.md shows how they are set; linked.md,
-ricr.md and proprag.md beside it how they were chosen.
+A record within a record is a part of its strategy: `walk.restart` of `linked`, `chains.beam` of `fusion`.
+docs/evaluation.md shows how they are set; linked.md, ricr.md and proprag.md beside it how they were
+chosen.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ def count(default: int) -> Any:
 
 
 class Recipe:
-    """A record of constants, checked when it is made: heirs are frozen dataclasses. metadata of a field: `least`, where that is not 0, or `among`, names that
-    there are. Raises InputError."""
+    """A record of constants, checked when it is made: heirs are frozen dataclasses. metadata of a field:
+    `least`, where that is not 0, or `among`, names that there are. Raises InputError."""
 
     __slots__ = ()
 
@@ -38,12 +40,13 @@ class Recipe:
 class WalkRecipe(Recipe):
     """The walk over names and passages that `linked` is, and that others take a part of; docs/linked.md.
 
-    Seeds. nearest: passages of the vector index that seed the walk and steer it. best: of them, those whose names are seeds too. sharpness: of the softmax
-    over cosines. passage_mass: seed weight of all passages where names have 1. linked_mass: seed weight of the question's names where those of the best
-    passages have 1. title_bonus: factor for a name of the question that is the title of a passage.
-    Walk. preference: exponent of its preference for passages near the question. restart: share that goes back to the seeds at each of `steps`.
-    Size. whole: passages up to which it goes over the whole graph; above, over a neighbourhood of `limit` passages, `cap` of one name, which from there on
-    is faster.
+    Seeds. nearest: passages of the vector index that seed the walk and steer it. best: of them, those whose
+    names are seeds too. sharpness: of the softmax over cosines. passage_mass: seed weight of all passages
+    where names have 1. linked_mass: seed weight of the question's names where those of the best passages have
+    1. title_bonus: factor for a name of the question that is the title of a passage.
+    Walk. preference: exponent of its preference for passages near the question. restart: share that goes back
+    to the seeds at each of `steps`. Size. whole: passages up to which it goes over the whole graph; above,
+    over a neighbourhood of `limit` passages, `cap` of one name, which from there on is faster.
     """
 
     nearest: int = count(100)
@@ -62,7 +65,8 @@ class WalkRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class LinkedRecipe(Recipe):
-    """Of `linked`: its walk. scan: documents of a very common name that are looked at where the neighbourhood is fetched by a query."""
+    """Of `linked`: its walk. scan: documents of a very common name that are looked at where the
+    neighbourhood is fetched by a query."""
 
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     scan: int = count(500)
@@ -72,11 +76,13 @@ class LinkedRecipe(Recipe):
 class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
-    Candidates of a concrete question. pairs: nearest of the vector index. entities: of the full-text index. common: passages in which a name stands that
-    still brings its pairs. reranked: candidates that a reranker reads.
-    Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a chain from its hops, one of CHAIN_SCORES.
-    Passages. sharpness: of the softmax over chain scores. walk_weight: of the walk where the chains have 1 together. walked: passages that it adds.
-    walked_from: chains of each end whose concrete questions it starts from, as the best may have gone astray.
+    Candidates of a concrete question. pairs: nearest of the vector index. entities: of the full-text index.
+    common: passages in which a name stands that still brings its pairs. reranked: candidates that a reranker
+    reads.
+    Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a
+    chain from its hops, one of CHAIN_SCORES. Passages. sharpness: of the softmax over chain scores.
+    walk_weight: of the walk where the chains have 1 together. walked: passages that it adds. walked_from:
+    chains of each end whose concrete questions it starts from, as the best may have gone astray.
     """
 
     pairs: int = count(30)
@@ -97,11 +103,13 @@ class ChainRecipe(Recipe):
 class FusionRecipe(Recipe):
     """Walks and chains together; docs/proprag.md.
 
-    Without a plan, two walks. best: passages of the first whose pairs are looked at. bridges: answers that the second goes over. least: weight of an answer
-    where the best has 1, as one of less would lead away. ask: weight in the second walk of the question with the answers in it, where the question alone
-    has 1. nearest: passages near that. sharpness: of a pair's weight over its cosine with the question.
-    With a plan, chains whose every hop walks. walk_weight: in the logit of a pair's score, of the root of its passage's share of the best passage's weight.
-    offered: passages of the walk whose pairs become candidates. walked: passages whose weight is looked at; what is beyond counts as nothing.
+    Without a plan, two walks. best: passages of the first whose pairs are looked at. bridges: answers that
+    the second goes over. least: weight of an answer where the best has 1, as one of less would lead away.
+    ask: weight in the second walk of the question with the answers in it, where the question alone has 1.
+    nearest: passages near that. sharpness: of a pair's weight over its cosine with the question.
+    With a plan, chains whose every hop walks. walk_weight: in the logit of a pair's score, of the root of its
+    passage's share of the best passage's weight. offered: passages of the walk whose pairs become
+    candidates. walked: passages whose weight is looked at; what is beyond counts as nothing.
     """
 
     best: int = count(3)
@@ -120,9 +128,79 @@ class FusionRecipe(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
+class AutoRecipe(Recipe):
+    """Of `auto`. sure: confidence from which one pair answers a question without a plan; docs/ricr.md."""
+
+    sure: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class GraspRecipe(Recipe):
+    """Of `grasp`; docs/grasp.md.
+
+    Search. near: propositions, and pairs, of the vector indexes. worded: passages of the full-text index
+    whose facts are looked at. common: passages in which a name stands that still brings its facts. most:
+    facts of a search; voting: of them, those that vote for their passages, before which no other stands.
+    scan: facts of a common name that an agent follows.
+    Agents. rewrite: whether a sub-question becomes a statement before the first search ("first", as in the
+    paper), or not until the agent asks for another search ("late"). lines: facts that an agent is shown.
+    rounds: further looks of an agent.
+    """
+
+    near: int = count(30)
+    worded: int = count(5)
+    common: int = 30
+    most: int = count(120)
+    voting: int = count(20)
+    scan: int = count(2000)
+    rewrite: str = field(default="late", metadata={"among": ("late", "first")})
+    lines: int = count(10)
+    rounds: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PathwiseRecipe(Recipe):
+    """Of `pathwise`; docs/pathwise.md.
+
+    Selection. intent, breadth, depth, critical: weights of the terms M_I, M_B, M_D and M_C (the paper
+    publishes none). intent_decay, breadth_decay, depth_decay: its lambdas.
+    Paths. paths: at most (N = 4). documents: of each, where all it finds is new (k = 5). gain: share of what
+    a path finds that must be new, or it stops (tau, not published). rounds: of adjustment (T, not published).
+    Integration. whole: weight of what the question as a whole finds, where that of a path is 1. rank:
+    constant of the reciprocal rank by which lists are merged. duplicate: share of words in common from which
+    two passages are one.
+    """
+
+    intent: float = 0.25
+    breadth: float = 0.25
+    depth: float = 0.25
+    critical: float = 0.25
+    intent_decay: float = 1.0
+    breadth_decay: float = 1.0
+    depth_decay: float = 1.0
+    paths: int = count(4)
+    documents: int = count(5)
+    gain: float = 0.2
+    rounds: int = 2
+    whole: float = 0.5
+    rank: float = 1.0
+    duplicate: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class IRCoTRecipe(Recipe):
+    """Of `ircot`. near: passages of each search. steps: sentences at the most. held: passages shown."""
+
+    near: int = count(5)
+    steps: int = count(4)
+    held: int = count(15)
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeWeights(Recipe):
-    """What an edge of the graph of propositions weighs. clique: between two concepts, for each proposition that mentions both. containment: between a passage
-    and a concept that its propositions mention. synonymy: times the cosine, between two concepts of similar names; added to the clique's."""
+    """What an edge of the graph of propositions weighs. clique: between two concepts, for each proposition
+    that mentions both. containment: between a passage and a concept that its propositions mention.
+    synonymy: times the cosine, between two concepts of similar names; added to the clique's."""
 
     clique: float = 1.0
     containment: float = 1.0
@@ -131,19 +209,26 @@ class EdgeWeights(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class PropositionRecipe(Recipe):
-    """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210); where the paper has another value, it is in brackets.
+    """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210); where the paper
+    has another value, it is in brackets.
 
-    Graph. weights: of the edges; the code's cliques and synonyms are parallel edges and weigh twice (the paper gives none).
-    Stage 1. propositions: nearest to the question (10). entities: concepts of these that are seeds, each of weight 1, those with the largest sum of cosines
-    first (all). passage_weight: of a passage's scaled cosine in the first reset (0). damping: 0.75.
+    Graph. weights: of the edges; the code's cliques and synonyms are parallel edges and weigh twice (the
+    paper gives none).
+    Stage 1. propositions: nearest to the question (10). entities: concepts of these that are seeds, each of
+    weight 1, those with the largest sum of cosines first (all). passage_weight: of a passage's scaled cosine
+    in the first reset (0). damping: 0.75.
     Stage 2. focus: passages of the subgraph (100). focus_passage_weight: 0.05. focus_damping: 0.45.
-    Beam. width (5), length 3. jumps: best propositions that can follow any (all that start). coherence: least cosine of one proposition with the next,
-    -1 for no filter (0.075). exact: paths of a depth whose text is embedded (40 in both), 0: the mean of the stored vectors is their score.
-    one_order: two orders of the same propositions count as one path, the first found (the paper says nothing).
-    Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). first_entities: concepts of the best single propositions (5).
-    Ours. linked_mass: weight of the question's names where the other seeds have 1 together. title_bonus: as in WalkRecipe. names: edges of `linked` between
-    passages and names join the graph. preference: exponent of the walk's preference for passages near the question. nearest: passages whose cosines it
-    knows. steps: most of a walk. whole: nodes up to which it goes over all; above, over `limit` nodes around the seeds, `cap` neighbours of each.
+    Beam. width (5), length 3. jumps: best propositions that can follow any (all that start). coherence: least
+    cosine of one proposition with the next,
+    -1 for no filter (0.075). exact: paths of a depth whose text is embedded (40 in both), 0: the mean of the
+    stored vectors is their score. one_order: two orders of the same propositions count as one path, the first
+    found (the paper says nothing).
+    Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). first_entities:
+    concepts of the best single propositions (5). Ours. linked_mass: weight of the question's names where the
+    other seeds have 1 together. title_bonus: as in WalkRecipe. names: edges of `linked` between passages and
+    names join the graph. preference: exponent of the walk's preference for passages near the question.
+    nearest: passages whose cosines it knows. steps: most of a walk. whole: nodes up to which it goes over
+    all; above, over `limit` nodes around the seeds, `cap` neighbours of each.
     """
 
     weights: EdgeWeights = field(
@@ -188,7 +273,8 @@ PAPER = PropositionRecipe(
     coherence=0.075,
     one_order=False,
 )
-# The code's, but no path is embedded: that costs many times what all else does and finds less (docs/proprag.md).
+# The code's, but no path is embedded: that costs many times what all else does and finds less
+# (docs/proprag.md).
 QUICK = replace(CODE, exact=0)
 # With the names of the question, over the edges of `linked` too and with its preference and restart.
 LINKED = replace(

@@ -1,4 +1,5 @@
-"""What a strategy is: what it is given, what it gives back, and the record that the table of strategies is made of.
+"""What a strategy is: what it is given, what it gives back, and the record that the table of strategies is
+made of.
 
 `CONTRIBUTING.md` shows how one is added.
 """
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
     from gsw_graph.plan import Plan
-    from gsw_graph.results import Citation, RankedPassage
+    from gsw_graph.results import Citation, Conflict, Matrix, RankedPassage
     from gsw_graph.retrieve.chains.grow import Beams
     from gsw_graph.retrieve.context import Context
 
@@ -22,8 +23,8 @@ RecipeT = TypeVar("RecipeT")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question and what is wanted for it. plan: sub-questions to follow, where there is one. k: passages wanted. answer: whether an answer is wanted, or
-    the evidence alone."""
+    """A question and what is wanted for it. plan: sub-questions to follow, where there is one. k: passages
+    wanted. answer: whether an answer is wanted, or the evidence alone."""
 
     question: str
     plan: Plan | None = None
@@ -33,8 +34,9 @@ class Query:
 
 @dataclass(frozen=True)
 class AnswerDraft:
-    """What is answered, how sure that is, and what it stands on. source: "llm", "chain" or "none". missing: what the evidence lacks. tokens: `evidence` and
-    `prompt` as they were sent to a language model."""
+    """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "rule" or "none".
+    missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language
+    model."""
 
     answer: str | None = None
     source: str = "none"
@@ -49,22 +51,30 @@ class AnswerDraft:
 class Retrieved:
     """What a strategy found.
 
-    passages: best first. beams: its chains, where it grows them, and cited: their passages by id. draft: an answer of its own, with its own evidence; without
-    one the answer is read off the chains, or worded by the language model from what was found. ran: the strategy that ran, where it was not the one asked
-    for. note: what could not be done on the way, as where the language model gave no reply that could be used; `eval` counts it as a failure.
+    passages: best first. beams: its chains, where it grows them, and cited: their passages by id. draft: an
+    answer of its own, with its own evidence; without one the answer is read off the chains, or worded by the
+    language model from what was found. plan: the one it made, where it makes its own. ran: the strategy that
+    ran, where it was not the one asked for.
+    note: what could not be done on the way, as where the language model gave no reply that could be used;
+    `eval` counts it as a failure. conflicts: where passages say different things. matrix: what it compared,
+    side by side.
     """
 
     passages: list[RankedPassage]
     beams: Beams | None = None
     cited: dict[str, RankedPassage] = field(default_factory=dict)
     draft: AnswerDraft | None = None
+    plan: Plan | None = None
     ran: str | None = None
     note: str | None = None
+    conflicts: list[Conflict] = field(default_factory=list)
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChainConfidence:
-    """A logistic scale over the features of chains (`answer.confidence`), fitted by bench/confidence.py: walks raise the scores of pairs."""
+    """A logistic scale over the features of chains (`answer.confidence`), fitted by bench/confidence.py:
+    walks raise the scores of pairs."""
 
     weights: tuple[float, ...]
     bias: float
@@ -74,10 +84,11 @@ class ChainConfidence:
 class Strategy(Generic[RecipeT]):
     """A way to find what answers a question.
 
-    name: of `--strategy`. help: one line. run: finds; it may search, call the language model of the context, search again, and bring its own answer.
-    recipe: its constants; recipes: its own and others by name, where they have names. follows_plan: a plan can be given, and where a language model is set
-    one is made for it. makes_plan: none is, as it takes the question apart itself. needs: what it cannot run without. gives: what comes back. confidence: how
-    sure its chains are.
+    name: of `--strategy`. help: one line. run: finds; it may search, call the language model of the context,
+    search again, and bring its own answer. recipe: its constants; recipes: its own and others by name, where
+    they have names. follows_plan: a plan can be given, and where a language model is set one is made for it.
+    makes_plan: none is, as it takes the question apart itself. needs: what it cannot run without. gives: what
+    comes back. confidence: how sure its chains are.
     """
 
     name: str

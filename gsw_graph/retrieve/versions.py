@@ -1,4 +1,5 @@
-"""What the client keeps of a memory, version by version: from this process, from disk, or made anew. Plain numpy arrays, no pickle."""
+"""What the client keeps of a memory, version by version: from this process, from disk, or made anew. Plain
+numpy arrays, no pickle."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ _TRIES = 3  # to make it while nobody writes
 
 @dataclass(frozen=True)
 class Files(Generic[T]):
-    """How a value is kept on disk. form: another one, or other constants that went into it, make older files useless."""
+    """How a value is kept on disk. form: another one, or other constants that went into it, make older
+    files useless."""
 
     folder: Path
     form: str
@@ -34,7 +36,8 @@ class Files(Generic[T]):
     unpack: Callable[[Arrays], T]
 
     def save(self, value: T, version: int) -> None:
-        """Keep one version; the file appears whole or not at all, and older versions go. A folder that cannot be written is no error."""
+        """Keep one version; the file appears whole or not at all, and older versions go. A folder that
+        cannot be written is no error."""
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".part")
@@ -71,7 +74,8 @@ class Files(Generic[T]):
 
 
 class Versions(Generic[T]):
-    """The value of the last version asked for. make: reads it from the memory; it can ask for an earlier version, None where there is none."""
+    """The value of the last version asked for. make: reads it from the memory; it can ask for an earlier
+    version, None where there is none."""
 
     def __init__(self, reader: Reader, files: Files[T], make: Callable[[Callable[[], T | None]], T]) -> None:
         self._reader, self._files, self._make = reader, files, make

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import EngineError, InputError
 from gsw_graph.results import Table
+from gsw_graph.store.endable import Endable
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
@@ -16,30 +17,26 @@ if TYPE_CHECKING:
 _OWN_TRANSACTIONS = re.compile(r"\bIN\s+(\d+\s+CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE)
 
 
-def run(connection: Connection, query: str, parameters: Mapping[str, Any], *, write: bool) -> Table:
-    """Run one query. Raises InputError for an update without `write` and for what the engine cannot read or run."""
-    from neo4j import READ_ACCESS, WRITE_ACCESS
+def run(
+    connection: Connection,
+    query: str,
+    parameters: Mapping[str, Any],
+    *,
+    write: bool,
+    timeout: float | None = None,
+) -> Table:
+    """Run one query. Raises InputError for an update without `write`, for what the engine cannot read or run,
+    and after `timeout` seconds; then, and at Ctrl-C, the server ends its transaction."""
     from neo4j.exceptions import ClientError, DatabaseError
 
     if not query.strip():
         raise InputError("the query is empty")
     try:
-        if not write and not connection.dialect.is_read_only(query):
-            raise InputError("the query may change the memory, and only reading is allowed", hint="Add --write if that is meant")
-        mode = WRITE_ACCESS if write else READ_ACCESS
-        with connection.session(default_access_mode=mode) as session:
-
-            def work(tx: Any) -> Table:
-                result = tx.run(query, dict(parameters))
-                columns = list(result.keys())
-                return Table(columns, [{column: plain(value) for column, value in record.items()} for record in result])
-
-            if not write:
-                return session.execute_read(work)
-            try:
-                return work(session) if _OWN_TRANSACTIONS.search(query) else session.execute_write(work)
-            finally:  # a query with transactions of its own may have written before it failed
-                session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
+        if not write and (objection := connection.dialect.objection(query)):
+            raise InputError(f"{objection}, and only reading is allowed", hint="Add --write if that is meant")
+        return Endable(
+            connection, lambda metadata: _run(connection, query, dict(parameters), metadata, write=write)
+        ).run(timeout)
     except (OverflowError, UnicodeError, ValueError, TypeError) as error:
         raise InputError(f"a value cannot be sent to the engine ({error})") from error
     except (ClientError, DatabaseError, EngineError) as error:
@@ -47,8 +44,36 @@ def run(connection: Connection, query: str, parameters: Mapping[str, Any], *, wr
         raise InputError(f"the query failed: {message}") from error
 
 
+def _run(
+    connection: Connection, query: str, parameters: dict[str, Any], metadata: dict[str, Any], *, write: bool
+) -> Table:
+    from neo4j import READ_ACCESS, WRITE_ACCESS, Query, unit_of_work
+
+    def table(result: Any) -> Table:
+        columns = list(result.keys())
+        return Table(
+            columns, [{column: plain(value) for column, value in record.items()} for record in result]
+        )
+
+    @unit_of_work(metadata=metadata)
+    def work(tx: Any) -> Table:
+        return table(tx.run(query, parameters))
+
+    with connection.session(default_access_mode=WRITE_ACCESS if write else READ_ACCESS) as session:
+        if not write:
+            return session.execute_read(work)
+        try:
+            if _OWN_TRANSACTIONS.search(query):
+                return table(session.run(Query(query, metadata=metadata), parameters))
+            return session.execute_write(work)
+        finally:  # a query with transactions of its own may have written before it failed
+            session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
+
+
 def plain(value: Any) -> Any:
-    """A value in JSON types: a node is {labels, properties}, a relationship {type, properties}, a path its nodes and relationships in turn."""
+    """A value in JSON types: a node is {labels, properties}, a relationship {type, properties}, a path its
+    nodes and relationships in turn, and each of these relationships says in `forward` whether it leads the
+    way of the path."""
     from neo4j.graph import Node, Path, Relationship
 
     if value is None or isinstance(value, bool | int | float | str):
@@ -58,8 +83,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, "properties": plain(dict(value))}
     if isinstance(value, Path):
-        mixed = [item for pair in zip(value.nodes, value.relationships, strict=False) for item in pair]
-        return [plain(item) for item in [*mixed, value.nodes[-1]]]
+        found = [plain(value.nodes[0])]
+        for start, relationship, end in zip(value.nodes, value.relationships, value.nodes[1:], strict=False):
+            found += [{**plain(relationship), "forward": relationship.start_node == start}, plain(end)]
+        return found
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):

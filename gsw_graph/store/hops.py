@@ -19,8 +19,8 @@ WAYS = ("vector", "words", "name", "walk")
 
 
 class HopQuestion(TypedDict):
-    """A concrete question: its vector, its words for the full-text index, what may be names in it in their normal form, and ids of passages whose pairs are
-    candidates."""
+    """A concrete question: its vector, its words for the full-text index, what may be names in it in their
+    normal form, and ids of passages whose pairs are candidates."""
 
     embedding: Sequence[float]
     words: str
@@ -43,7 +43,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class HopResult:
-    """Candidates of each question asked, in its order: pairs with the ways they came. Vectors (pairs, dimension) are by `Pair.number`."""
+    """Candidates of each question asked, in its order: pairs with the ways they came. Vectors (pairs,
+    dimension) are by `Pair.number`."""
 
     candidates: list[list[tuple[Pair, tuple[str, ...]]]]
     pairs: NDArray[np.float32]
@@ -51,11 +52,21 @@ class HopResult:
     passages: NDArray[np.float32]
 
 
-def hop(reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int) -> HopResult:
-    """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index; entities: of the full-text index; common: passages in
-    which a name stands that still brings its pairs."""
+def hop(
+    reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entities: int, common: int
+) -> HopResult:
+    """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
+    entities: of the full-text index; common: passages in which a name stands that still brings its pairs."""
     row = reader._run("read/hop", questions=list(questions), pairs=pairs, entities=entities, common=common)[0]
-    columns = zip(row["ids"], row["questions"], row["answers"], row["roles"], row["passages"], row["titles"], strict=True)
+    columns = zip(
+        row["ids"],
+        row["questions"],
+        row["answers"],
+        row["roles"],
+        row["passages"],
+        row["titles"],
+        strict=True,
+    )
     found = {
         id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
         for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
@@ -68,4 +79,6 @@ def hop(reader: Reader, questions: Iterable[HopQuestion], *, pairs: int, entitie
                 if id_ in found:  # a document that is not ready is out of sight
                     ways.setdefault(id_, []).append(way)
         candidates.append([(found[id_], tuple(ways[id_])) for id_ in sorted(ways)])
-    return HopResult(candidates, *(unpacked(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors")))
+    return HopResult(
+        candidates, *(unpacked(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors"))
+    )

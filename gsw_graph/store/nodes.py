@@ -1,15 +1,15 @@
-"""The schema as neomodel classes, for people who like an OGM. gswgraph itself writes by Cypher: see `cypher/`.
+"""The schema as neomodel classes, for people who like an OGM. gswgraph itself writes by Cypher: see
+`cypher/`.
 
-    from neomodel import db
-    db.set_connection(driver=...)
-    Concept.nodes.get(uid="hank snow")
+    nodes.connect(memory)
+    nodes.Concept.nodes.get(uid="hank snow")
 
 The property `id` is `uid` here, because neomodel keeps that name for itself.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neomodel import (
     ArrayProperty,
@@ -23,6 +23,9 @@ from neomodel import (
     StructuredRel,
 )
 from neomodel.properties import Property
+
+if TYPE_CHECKING:
+    import gsw_graph.memory
 
 
 class BytesProperty(Property[bytes]):
@@ -75,7 +78,8 @@ class AliasOf(SimilarTo):
 
 
 class Used(StructuredRel):
-    """What an answer came from: a pair with its hop and its chain's rank, or a passage with its own, `cited` where the answer cites it."""
+    """What an answer came from: a pair with its hop and its chain's rank, or a passage with its own,
+    `cited` where the answer cites it."""
 
     hop = IntegerProperty()
     rank = IntegerProperty()
@@ -114,7 +118,8 @@ class Document(StructuredNode):
 
 
 class Passage(StructuredNode):
-    """A stretch of a document. `names` and `titles` where its entities come from elsewhere: what rules find in it, and those of them that are its title."""
+    """A stretch of a document. `names` and `titles` where its entities come from elsewhere: what rules
+    find in it, and those of them that are its title."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
@@ -200,7 +205,8 @@ class Proposition(StructuredNode):
 
 
 class Question(StructuredNode):
-    """What was asked and answered, when, by which strategy, at what cost. `plan` is JSON; `model` the language model that was asked."""
+    """What was asked and answered, when, by which strategy, at what cost. `plan` is JSON; `model` the
+    language model that was asked."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     question = StringProperty()
@@ -222,3 +228,10 @@ class Question(StructuredNode):
 
 
 NODES = (Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition, Question)
+
+
+def connect(memory: gsw_graph.memory.Memory) -> None:
+    """Let neomodel speak to the server of an open memory. docs/neomodel.md has an example."""
+    from neomodel import db
+
+    db.set_connection(driver=memory._connection.driver)

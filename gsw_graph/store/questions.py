@@ -6,6 +6,7 @@ import json
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.characters import without_halves
 from gsw_graph.model import content_id
 from gsw_graph.store.statements import statement
 
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def keep(connection: Connection, answer: Answer) -> str | None:
-    """Write a Question with its USED relationships in one round trip; its id, or None where this memory may not be written by whoever asks.
+    """Write a Question with its USED relationships in one round trip; its id, or None where this memory may
+    not be written by whoever asks.
 
     The version stamp stays: no cache looks at questions.
     """
@@ -55,7 +57,7 @@ def keep(connection: Connection, answer: Answer) -> str | None:
 
 def _clean(value: Any) -> Any:
     """A text without halves of surrogate pairs, which no database takes."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    return without_halves(value) if isinstance(value, str) else value
 
 
 def _pairs(answer: Answer) -> list[dict[str, Any]]:
@@ -69,7 +71,10 @@ def _pairs(answer: Answer) -> list[dict[str, Any]]:
 
 def _passages(answer: Answer) -> list[dict[str, Any]]:
     """The passages that were given back, and those that are cited."""
-    found = {passage.id: {"id": passage.id, "rank": rank, "score": passage.score} for rank, passage in enumerate(answer.passages, 1)}
+    found = {
+        passage.id: {"id": passage.id, "rank": rank, "score": passage.score}
+        for rank, passage in enumerate(answer.passages, 1)
+    }
     for citation in answer.citations:
         found.setdefault(citation.passage, {"id": citation.passage, "rank": len(found) + 1, "score": None})
     cited = {citation.passage for citation in answer.citations}

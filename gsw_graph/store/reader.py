@@ -22,8 +22,8 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class DocumentState:
-    """What is known of a stored document. status: `ready`; `loading` or `renewing` (its passages stand) where its load was cut off. unread: its extractor could
-    not read all passages."""
+    """What is known of a stored document. status: `ready`; `loading` or `renewing` (its passages stand) where
+    its load was cut off. unread: its extractor could not read all passages."""
 
     content_hash: str
     text_hash: str
@@ -31,11 +31,13 @@ class DocumentState:
     model: str | None
     unread: bool
     status: str
+    loader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """For each vector its passages of the vector index, best first, with their cosine; and the memory's version stamp at that moment."""
+    """For each vector its passages of the vector index, best first, with their cosine; and the memory's
+    version stamp at that moment."""
 
     version: int
     passages: list[list[tuple[str, float]]]
@@ -43,7 +45,8 @@ class Nearest:
 
 @dataclass(frozen=True, slots=True)
 class NearestPropositions:
-    """Passages and propositions nearest to a vector, best first, with their cosine; and the memory's version stamp at that moment."""
+    """Passages and propositions nearest to a vector, best first, with their cosine; and the memory's
+    version stamp at that moment."""
 
     version: int
     passages: list[tuple[str, float]]
@@ -52,7 +55,8 @@ class NearestPropositions:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourPassage:
-    """A passage of a neighbourhood, its names, whether each is its title, in how many passages of the memory each stands; its cosine if it is a near one."""
+    """A passage of a neighbourhood, its names, whether each is its title, in how many passages of the
+    memory each stands; its cosine if it is a near one."""
 
     id: str
     names: list[str]
@@ -63,18 +67,32 @@ class NeighbourPassage:
 
 @dataclass(frozen=True, slots=True)
 class OfferedPairs:
-    """The answered pairs of some passages, side by side: answers, the passage's id, and vectors (pairs, dimension)."""
+    """The answered pairs of some passages, side by side: answers, the passage's id, and vectors (pairs,
+    dimension)."""
 
     answers: list[list[str]]
     passages: list[str]
     vectors: NDArray[np.float32]
 
 
-class Reader:
-    """Reads of one connection; `round_trips` counts them. visible: the ids of the passages that a version of the memory shows, with which `nearest` looks past
-    others: the client knows them, and to ask for the state of a hundred documents would cost half as much again as to find them."""
+@dataclass(frozen=True, slots=True)
+class PairOf:
+    """An answered pair of a passage, and the ids of the concepts that it is about."""
 
-    def __init__(self, connection: Connection, visible: Callable[[int], Container[str]] | None = None) -> None:
+    question: str
+    answers: list[str]
+    passage: str
+    about: list[str]
+
+
+class Reader:
+    """Reads of one connection; `round_trips` counts them. visible: the ids of the passages that a version of
+    the memory shows, with which `nearest` looks past others: the client knows them, and to ask for the
+    state of a hundred documents would cost half as much again as to find them."""
+
+    def __init__(
+        self, connection: Connection, visible: Callable[[int], Container[str]] | None = None
+    ) -> None:
         self._connection, self._visible = connection, visible
         self.round_trips = 0
 
@@ -84,15 +102,21 @@ class Reader:
 
         self.round_trips += 1
         text = statement(name, self._connection.dialect.name)
-        parameters = {key: Unlogged(value) if isinstance(value, list) else value for key, value in parameters.items()}
+        parameters = {
+            key: Unlogged(value) if isinstance(value, list) else value for key, value in parameters.items()
+        }
         try:  # a read that commits itself is one message there and back, a transaction two or three
             with self._connection.session(default_access_mode="READ") as session:
-                return [dict(record) for record in session.run(text, parameters)]  # .data() would walk through every byte of a packed vector
+                return [
+                    dict(record) for record in session.run(text, parameters)
+                ]  # .data() would walk through every byte of a packed vector
         except (DriverError, Neo4jError) as error:
             if not error.is_retryable():
                 raise
         driver, database = self._connection.driver, self._connection.database
-        records, _, _ = driver.execute_query(text, parameters, database_=database, routing_="r")  # which tries again
+        records, _, _ = driver.execute_query(
+            text, parameters, database_=database, routing_="r"
+        )  # which tries again
         return [dict(record) for record in records]
 
     def document_states(self, ids: Sequence[str]) -> dict[str, DocumentState]:
@@ -106,6 +130,7 @@ class Reader:
                 row["model"],
                 bool(row["unread"]),
                 row["status"],
+                row["loader"],
             )
             for row in rows
         }
@@ -113,16 +138,26 @@ class Reader:
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """How many nodes of each label and relationships of each type there are."""
         rows = self._run("read/counts")
-        return tuple({row["name"]: row["count"] for row in rows if row["kind"] == kind} for kind in ("node", "relationship"))  # type: ignore[return-value]
+        return tuple(
+            {row["name"]: row["count"] for row in rows if row["kind"] == kind}
+            for kind in ("node", "relationship")
+        )  # type: ignore[return-value]
 
     def unfinished(self) -> list[str]:
         """Sources of documents whose load was cut off."""
         return [row["source"] for row in self._run("read/unfinished")]
 
+    def unread(self) -> dict[str, list[int]]:
+        """Positions of passages that no language model could read, by the source of their document."""
+        return {row["source"]: list(row["unread"]) for row in self._run("read/unread") if row["unread"]}
+
     def extractors(self) -> dict[str, int]:
         """How many documents each extractor read, by `name` or `name (model)`."""
         rows = self._run("read/extractors")
-        return {row["extractor"] + (f" ({row['model']})" if row["model"] else ""): row["documents"] for row in rows}
+        return {
+            row["extractor"] + (f" ({row['model']})" if row["model"] else ""): row["documents"]
+            for row in rows
+        }
 
     def wrong_counts(self) -> dict[str, int]:
         """How many of what is wrong there are, by what it is; see the statement."""
@@ -138,8 +173,13 @@ class Reader:
         return row["version"], row["passages"]
 
     def dense(self, embedding: Sequence[float], k: int, *, once: bool = False) -> list[RankedPassage]:
-        """The `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip, even where hidden documents leave fewer."""
-        rows = self._run("read/dense", k=k, embedding=embedding) if once else self._past_hidden("read/dense", k, embedding=embedding)
+        """The `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip, even
+        where hidden documents leave fewer."""
+        rows = (
+            self._run("read/dense", k=k, embedding=embedding)
+            if once
+            else self._past_hidden("read/dense", k, embedding=embedding)
+        )
         return [_ranked(row, 2 * row["score"] - 1) for row in rows]
 
     def bm25(self, words: str, k: int) -> list[RankedPassage]:
@@ -147,7 +187,8 @@ class Reader:
         return [_ranked(row, row["score"]) for row in self._past_hidden("read/bm25", k, words=words)]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
-        """The `k` best rows of an index search; where documents that are not ready took places, it looks further."""
+        """The `k` best rows of an index search; where documents that are not ready took places, it looks
+        further."""
         rows = self._run(name, k=k, **parameters)
         if len(rows) < k and (hidden := self.hidden()[0]):
             rows = self._run(name, k=k + hidden, **parameters)
@@ -163,23 +204,34 @@ class Reader:
         return row["passages"], row["propositions"]
 
     def nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
-        """The `k` passages nearest to each of some vectors. Where documents that are not ready took places, it looks further."""
+        """The `k` passages nearest to each of some vectors. Where documents that are not ready took
+        places, it looks further."""
         found = self._nearest(embeddings, k)
         if self._visible is None or _all_in(self._visible(found.version), found.passages):
             return found
         if hidden := self.hidden()[0]:
             found = self._nearest(embeddings, k + hidden)
         visible = self._visible(found.version)
-        return Nearest(found.version, [[one for one in near if one[0] in visible][:k] for near in found.passages])
+        return Nearest(
+            found.version, [[one for one in near if one[0] in visible][:k] for near in found.passages]
+        )
 
     def _nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
         rows = self._run("read/nearest", embeddings=list(embeddings), k=k)
-        near = [list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True)) for row in sorted(rows, key=lambda row: row["n"])]
+        near = [
+            list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True))
+            for row in sorted(rows, key=lambda row: row["n"])
+        ]
         return Nearest(rows[0]["version"], near)
 
-    def nearest_propositions(self, embedding: Sequence[float], passages: int, propositions: int) -> NearestPropositions:
-        """So many passages and propositions nearest to a vector, those of documents that are not ready among them."""
-        row = self._run("read/nearest_propositions", embedding=embedding, passages=passages, propositions=propositions)[0]
+    def nearest_propositions(
+        self, embedding: Sequence[float], passages: int, propositions: int
+    ) -> NearestPropositions:
+        """So many passages and propositions nearest to a vector, those of documents that are not ready
+        among them."""
+        row = self._run(
+            "read/nearest_propositions", embedding=embedding, passages=passages, propositions=propositions
+        )[0]
         near, facts = (
             list(zip(row[ids], (2 * score - 1 for score in row[scores]), strict=True))
             for ids, scores in (("near", "near_scores"), ("facts", "fact_scores"))
@@ -189,7 +241,8 @@ class Reader:
     def neighbourhood(
         self, embedding: Sequence[float], keys: Sequence[str], *, near: int, best: int, cap: int, scan: int
     ) -> list[NeighbourPassage]:
-        """The part of the name graph that a walk from a vector and some names reaches first; see the statement for the numbers."""
+        """The part of the name graph that a walk from a vector and some names reaches first; see the
+        statement for the numbers."""
         limits = {"near": near, "best": best, "cap": cap, "scan": scan}
         rows = self._run("read/neighbourhood", embedding=embedding, keys=list(keys), **limits)
         return [
@@ -207,6 +260,11 @@ class Reader:
         """The answered pairs of some passages."""
         row = self._run("read/pairs_of", passages=list(passages))[0]
         return OfferedPairs(row["answers"], row["passages"], unpacked(row["vectors"]))
+
+    def claims(self, passages: Sequence[str]) -> list[PairOf]:
+        """What the answered pairs of some passages say, and about what."""
+        rows = self._run("read/claims", passages=list(passages))
+        return [PairOf(row["question"], row["answers"], row["passage"], row["about"]) for row in rows]
 
     def propositions(self, ids: Sequence[str]) -> dict[str, Fact]:
         """Propositions by id."""
@@ -232,10 +290,72 @@ class Reader:
         ):
             yield from tx.run(statement(name, self._connection.dialect.name), parameters)
 
+    def documents(
+        self,
+        text: str,
+        path: str,
+        *,
+        extractor: str | None = None,
+        loader: str | None = None,
+        unfinished: bool = False,
+        limit: int,
+    ) -> list[Row]:
+        """Rows of documents by source; see the statement for the parameters and columns."""
+        filters = {"extractor": extractor, "loader": loader, "unfinished": unfinished}
+        return self._run("read/documents", text=text, path=path, **filters, limit=limit)
+
+    def named(self, wanted: str, path: str) -> list[Row]:
+        """Documents that a name may mean, with the passage it is the id of; see the statement."""
+        return self._run("read/named", wanted=wanted, title=wanted.lower(), path=path)
+
+    def whole_document(self, id_: str, position: int | None = None) -> Iterator[Row]:
+        """The passages of a document, or one of them, with all that was found in them; see the statement
+        for the columns."""
+        for record in self._stream("read/whole_document", id=id_, position=position):
+            yield record.data()
+
+    def questions(self, text: str, *, id_: str = "", skip: int = 0, limit: int) -> list[Row]:
+        """Questions that were asked, the latest first; see the statement for the columns."""
+        return self._run("read/questions", text=text, id=id_, skip=skip, limit=limit)
+
+    def question_used(self, id_: str) -> list[Row]:
+        """What the answer to a question used; see the statement for the columns."""
+        return self._run("read/question_used", id=id_)
+
     def whole_passages(self, documents: Sequence[str]) -> Iterator[Row]:
-        """Passages of some documents with all that was found in them, in order; see read/export.cypher for the columns."""
+        """Passages of some documents with all that was found in them, in order; see read/export.cypher for
+        the columns."""
         for record in self._stream("read/export", ids=list(documents)):
             yield record.data()
+
+    def document_hashes(self) -> list[Row]:
+        """Every document with what its texts were; see the statement for the columns."""
+        return self._run("read/document_hashes")
+
+    def whole_documents(self, ids: Sequence[str]) -> Iterator[Row]:
+        """All of some documents that can be wrong, streamed; see the statement for the columns."""
+        for record in self._stream("read/whole_documents", ids=list(ids)):
+            yield record.data()
+
+    def nodes_read(self) -> dict[str, int]:
+        """How many nodes of each label can be read."""
+        return {row["name"]: row["count"] for row in self._run("read/nodes_read")}
+
+    def lost_lookups(self) -> dict[str, int]:
+        """How many nodes their own id does not find, by what they are."""
+        return dict(self._run("read/lost_lookups")[0])
+
+    def vectors_found(self, index: str, embedding: Sequence[float], k: int) -> int:
+        """How many nodes a vector index finds that is asked for `k`."""
+        return int(self._run("read/vectors_found", index=index, embedding=embedding, k=k)[0]["found"])
+
+    def words_found(self, words: Sequence[str], k: int) -> list[Row]:
+        """Which passages and entities the full-text indexes find by words."""
+        return self._run("read/words_found", words=list(words), k=k)
+
+    def some_texts(self, limit: int) -> list[Row]:
+        """Some passages with their text, and some entities with their name."""
+        return self._run("read/some_texts", limit=limit)
 
     def name_graph(self) -> Iterator[tuple[str, list[str], list[bool | None]]]:
         """Rows of a passage, its names and whether each is its title, streamed."""
@@ -247,7 +367,8 @@ class Reader:
                 yield record["id"], found, [name in titles for name in found]
 
     def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[float]], list[list[str]]]]:
-        """Rows of a passage, its propositions, their vectors and the concepts that each mentions, streamed."""
+        """Rows of a passage, its propositions, their vectors and the concepts that each mentions,
+        streamed."""
         for record in self._stream("read/proposition_graph"):
             yield record["id"], record["ids"], record["vectors"], record["mentions"]
 

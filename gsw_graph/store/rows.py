@@ -1,4 +1,5 @@
-"""A workspace as rows of the statements that write it: ids are made here, and every link between things by them."""
+"""A workspace as rows of the statements that write it: ids are made here, and every link between things by
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from gsw_graph.model import Entity, Workspace
 
 Row = dict[str, Any]
-# How a workspace comes in: as a new document, in the place of an older text, or as what was newly found in passages that stay as they are.
+# How a workspace comes in: as a new document, in the place of an older text, or as what was newly found in
+# passages that stay as they are.
 Mode = Literal["new", "replace", "renew"]
 
 # The statements of a batch in the order they must run.
@@ -32,8 +34,8 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Vectors:
-    """Unit vectors of one workspace, float32 (n, dimension): of its passages, of its pairs verb phrase by verb phrase, of its propositions, and of its
-    phrases by their text."""
+    """Unit vectors of one workspace, float32 (n, dimension): of its passages, of its pairs verb phrase by
+    verb phrase, of its propositions, and of its phrases by their text."""
 
     passages: NDArray[np.float32]
     pairs: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), np.float32))
@@ -42,7 +44,8 @@ class Vectors:
 
 
 def packed(vector: NDArray[np.float32]) -> bytes:
-    """A unit vector in one signed byte a dimension: a ninth of what the wire needs for floats, and a cosine is off by some thousandths."""
+    """A unit vector in one signed byte a dimension: a ninth of what the wire needs for floats, and a
+    cosine is off by some thousandths."""
     return np.rint(vector * 127).astype(np.int8).tobytes()
 
 
@@ -50,7 +53,9 @@ def unpacked(vectors: list[bytes]) -> NDArray[np.float32]:
     """Packed vectors as float32 (n, dimension)."""
     if not vectors:
         return np.zeros((0, 0), dtype=np.float32)
-    found: NDArray[np.float32] = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(len(vectors), -1) / np.float32(127)
+    found: NDArray[np.float32] = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(
+        len(vectors), -1
+    ) / np.float32(127)
     return found
 
 
@@ -69,7 +74,14 @@ def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[
         passage = workspace.document.passage_id(phrase.passage)
         seen[(passage, phrase.phrase)] += 1  # the same phrase may stand twice in a passage
         phrase_id = content_id("verb phrase", passage, phrase.phrase, str(seen[(passage, phrase.phrase)]))
-        rows["verb_phrases"].append({"id": phrase_id, "phrase": phrase.phrase, "vector": packed(vectors.phrases[phrase.phrase]), "passage": passage})
+        rows["verb_phrases"].append(
+            {
+                "id": phrase_id,
+                "phrase": phrase.phrase,
+                "vector": packed(vectors.phrases[phrase.phrase]),
+                "passage": passage,
+            }
+        )
         for pair in phrase.pairs:
             pair_id = content_id("pair", passage, pair.question, *pair.answers)
             rows["qa_pairs"].append(
@@ -86,14 +98,30 @@ def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[
             )
             place += 1
             answers = ((ids.of(answer), position) for position, answer in enumerate(pair.answers))
-            rows["answered_by"] += ({"pair": pair_id, "entity": entity, "position": position} for entity, position in answers if entity)
-            rows["about"] += ({"pair": pair_id, "entity": document_entity} for document_entity in ids.all(pair.about))
+            rows["answered_by"] += (
+                {"pair": pair_id, "entity": entity, "position": position}
+                for entity, position in answers
+                if entity
+            )
+            rows["about"] += (
+                {"pair": pair_id, "entity": document_entity} for document_entity in ids.all(pair.about)
+            )
     for fact, vector in zip(workspace.propositions, vectors.propositions, strict=True):
         passage = workspace.document.passage_id(fact.passage)
         fact_id = content_id("proposition", passage, fact.text, fact.relation or "")
-        rows["propositions"].append({"id": fact_id, "text": fact.text, "relation": fact.relation, "embedding": vector.tolist(), "passage": passage})
+        rows["propositions"].append(
+            {
+                "id": fact_id,
+                "text": fact.text,
+                "relation": fact.relation,
+                "embedding": vector.tolist(),
+                "passage": passage,
+            }
+        )
         rows["mentions"] += (
-            {"proposition": fact_id, "entity": mentioned, "role": role} for name, role in fact.mentions if (mentioned := ids.of(name))
+            {"proposition": fact_id, "entity": mentioned, "role": role}
+            for name, role in fact.mentions
+            if (mentioned := ids.of(name))
         )
     return rows
 
@@ -102,7 +130,9 @@ class _Ids:
     """The ids of entities by name as written, else by normal form."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._written = {entity.name: workspace.document.entity_id(entity.name) for entity in workspace.entities}
+        self._written = {
+            entity.name: workspace.document.entity_id(entity.name) for entity in workspace.entities
+        }
         self._keys: dict[str, str] = {}
         for entity in workspace.entities:
             self._keys.setdefault(entity.key, self._written[entity.name])
@@ -150,12 +180,21 @@ def _passages(workspace: Workspace, vectors: Vectors | None, rows: dict[str, lis
                     titles[position].add(name.key)
     ids = [document.passage_id(p.position) for p in document.passages]
     for n, (id_, passage) in enumerate(zip(ids, document.passages, strict=True)):
-        row: Row = {"id": id_, "names": None if names is None else sorted(names[n]), "titles": None if names is None else sorted(titles[n])}
+        row: Row = {
+            "id": id_,
+            "names": None if names is None else sorted(names[n]),
+            "titles": None if names is None else sorted(titles[n]),
+        }
         if vectors is None:
             rows["renewed_passages"].append(row)
             continue
         vector = vectors.passages[n]
-        row |= {"document": document.id, "text": passage.text, "title": passage.title, "position": passage.position}
+        row |= {
+            "document": document.id,
+            "text": passage.text,
+            "title": passage.title,
+            "position": passage.position,
+        }
         rows["passages"].append(row | {"vector": packed(vector), "embedding": vector.tolist()})
     if vectors is not None:
         rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
@@ -173,9 +212,14 @@ def _entity(workspace: Workspace, entity: Entity, counted: set[int], rows: dict[
             "description": entity.description,
             "from": entity.from_,
             "to": entity.to,
-            "places": [{"passage": document.passage_id(position), "title": position in titles} for position in entity.passages],
+            "places": [
+                {"passage": document.passage_id(position), "title": position in titles}
+                for position in entity.passages
+            ],
             "passages": len(set(entity.passages) - counted),
         }
     )
     counted.update(entity.passages)
-    rows["roles"] += ({"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles)
+    rows["roles"] += (
+        {"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles
+    )

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
+from gsw_graph.cypher import definitions
 from gsw_graph.errors import SchemaError
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
-# Before the rows: what MERGE and MATCH look up. Statements of a migration can run again after a crash, so each says IF NOT EXISTS.
+# Before the rows: what MERGE and MATCH look up. Statements of a migration can run again after a crash, so
+# each says IF NOT EXISTS.
 MIGRATIONS: dict[int, tuple[str, ...]] = {
     1: (
         "memory_id",
@@ -28,8 +30,15 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "entity_from",
     ),
 }
-# After the first rows: an index built over them answers two to four times faster than one that grew with them (docs/design.md).
-SEARCH_INDEXES = ("passage_embedding", "qa_pair_embedding", "proposition_embedding", "passage_text", "entity_text")
+# After the first rows: an index built over them answers two to four times faster than one that grew with them
+# (docs/design.md).
+SEARCH_INDEXES = (
+    "passage_embedding",
+    "qa_pair_embedding",
+    "proposition_embedding",
+    "passage_text",
+    "entity_text",
+)
 SCHEMA = max(MIGRATIONS)
 _INDEX_SECONDS = 3600.0
 _GROWTH = 2  # times more vectors than when the indexes were built
@@ -38,7 +47,8 @@ _SMALL = 10_000  # vectors that any index answers fast
 
 @dataclass(frozen=True, slots=True)
 class MemoryState:
-    """The Memory node: which schema and embedder the memory was made with, and its version stamp, which every write raises."""
+    """The Memory node: which schema and embedder the memory was made with, and its version stamp, which
+    every write raises."""
 
     schema: int
     embedder: str
@@ -51,15 +61,15 @@ class MemoryState:
 
 def read_state(connection: Connection) -> MemoryState | None:
     """The state of the memory, None where nothing was ever loaded."""
-    records, _, _ = connection.driver.execute_query(statement("read/memory"), database_=connection.database, routing_="r")
+    records, _, _ = connection.driver.execute_query(
+        statement("read/memory"), database_=connection.database, routing_="r"
+    )
     return MemoryState(**records[0].data()) if records else None
 
 
 def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryState:
-    """Make or migrate the schema for vectors of `dimension`; SchemaError where the memory was made with another embedder or by a newer gswgraph."""
-    state = read_state(connection)
-    if state is None:
-        _refuse_foreign(connection)
+    """Make or migrate the schema for vectors of `dimension`; SchemaError as of `examine`."""
+    state = examine(connection, embedder, dimension)
     if state is None or state.schema < SCHEMA:
         _migrate(connection, state.schema if state else 0)
     if state is None:
@@ -73,16 +83,34 @@ def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryStat
         )
         state = read_state(connection)
         assert state is not None  # noqa: S101 - written a line above
-    check(state, embedder, dimension)
+        check(state, embedder, dimension)  # another process may have made it meanwhile
+    return state
+
+
+def examine(connection: Connection, embedder: str, dimension: int) -> MemoryState | None:
+    """The state of the memory, None where there is none yet; nothing is written. SchemaError where it was
+    made with another embedder or by a newer gswgraph, or the database is another application's."""
+    state = read_state(connection)
+    if state is None:
+        _refuse_foreign(connection)
+    else:
+        check(state, embedder, dimension)
     return state
 
 
 def check(state: MemoryState, embedder: str, dimension: int) -> None:
     """SchemaError where the memory does not fit this program or this embedder."""
     if state.schema > SCHEMA:
-        raise SchemaError(f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}", hint="Upgrade: pip install -U gswgraph")
+        raise SchemaError(
+            f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}",
+            hint="Upgrade: pip install -U gswgraph",
+        )
     if (state.embedder, state.dimension) != (embedder, dimension):
-        made, now = (state.embedder, embedder) if state.embedder != embedder else (f"{embedder} of {state.dimension} dimensions", f"one of {dimension}")
+        made, now = (
+            (state.embedder, embedder)
+            if state.embedder != embedder
+            else (f"{embedder} of {state.dimension} dimensions", f"one of {dimension}")
+        )
         raise SchemaError(
             f"the memory was made with the embedder {made}, now {now} is set",
             hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
@@ -90,43 +118,57 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
 
 
 def build_search_indexes(connection: Connection, dimension: int) -> None:
-    """Make the vector and full-text indexes, wait until they answer, and ask each once so that the first user does not pay for cold caches."""
+    """Make the vector and full-text indexes, wait until they answer, and ask each once so that the first
+    user does not pay for cold caches."""
     for name in SEARCH_INDEXES:
-        text = statement(f"schema/{name}", connection.dialect.name).replace("$dimensions", str(int(dimension)))
-        parts = text.split(";\n") if connection.dialect.name == "arcadedb" else [text]
-        for part in parts:
-            connection.dialect.run_schema(part)
+        for definition in definitions(
+            f"schema/{name}", connection.dialect.name, dimensions=str(int(dimension))
+        ):
+            connection.dialect.run_schema(definition)
     connection.dialect.wait_online(_INDEX_SECONDS)
     warm_up(connection, dimension)
     _mark(connection, indexed=True)
 
 
 def outgrown(connection: Connection, state: MemoryState) -> bool:
-    """Whether vector indexes should be built anew: on the embedded engine one that grew tenfold answers seven times slower (docs/performance.md)."""
-    return connection.dialect.name == "arcadedb" and _vectors(connection) > max(_GROWTH * state.vectors, _SMALL)
+    """Whether vector indexes should be built anew: on the embedded engine one that grew tenfold answers
+    seven times slower (docs/lab/)."""
+    return connection.dialect.name == "arcadedb" and _vectors(connection) > max(
+        _GROWTH * state.vectors, _SMALL
+    )
 
 
 def renew_vector_indexes(connection: Connection, dimension: int) -> None:
-    """Build the vector indexes anew. The memory is marked as not indexed meanwhile, so that a crash is made good by whoever opens it next."""
+    """Build the vector indexes anew. The memory is marked as not indexed meanwhile, so that a crash is
+    made good by whoever opens it next."""
     _mark(connection, indexed=False)
     for name in SEARCH_INDEXES:
         if name.endswith("_embedding"):
-            connection.dialect.run_schema(statement("schema/drop_vector_index", connection.dialect.name).replace("$name", name))
+            _drop(connection, name)
     build_search_indexes(connection, dimension)
 
 
 def _vectors(connection: Connection) -> int:
-    records, _, _ = connection.driver.execute_query(statement("read/vector_total"), database_=connection.database, routing_="r")
+    records, _, _ = connection.driver.execute_query(
+        statement("read/vector_total"), database_=connection.database, routing_="r"
+    )
     return int(records[0]["vectors"])
 
 
 def _mark(connection: Connection, *, indexed: bool) -> None:
-    connection.driver.execute_query(statement("write/indexed"), indexed=indexed, vectors=_vectors(connection), database_=connection.database)
+    connection.driver.execute_query(
+        statement("write/indexed"),
+        indexed=indexed,
+        vectors=_vectors(connection),
+        database_=connection.database,
+    )
 
 
 def missing_indexes(connection: Connection) -> list[str]:
     """Constraints and indexes that do not stand, or do not answer."""
-    records, _, _ = connection.driver.execute_query(statement("read/indexes"), database_=connection.database, routing_="r")
+    records, _, _ = connection.driver.execute_query(
+        statement("read/indexes"), database_=connection.database, routing_="r"
+    )
     standing = {record["name"]: record["state"] for record in records}
     wanted = [*(name for names in MIGRATIONS.values() for name in names), *SEARCH_INDEXES]
     return [name for name in wanted if standing.get(name) != "ONLINE"]
@@ -140,22 +182,51 @@ def repair(connection: Connection, dimension: int) -> None:
     build_search_indexes(connection, dimension)
 
 
+def rebuild(connection: Connection, dimension: int) -> None:
+    """Build every constraint and index anew: after damage they may lead to nodes that are gone."""
+    _mark(connection, indexed=False)
+    for name in [*(name for names in MIGRATIONS.values() for name in names), *SEARCH_INDEXES]:
+        _drop(connection, name)
+    repair(connection, dimension)
+
+
+def _drop(connection: Connection, name: str) -> None:
+    made = statement(f"schema/{name}", connection.dialect.name)
+    kind = "drop_constraint" if "CREATE CONSTRAINT" in made else "drop_index"
+    for definition in definitions(f"schema/{kind}", connection.dialect.name, name=name):
+        connection.dialect.run_schema(definition)
+
+
 def warm_up(connection: Connection, dimension: int) -> None:
-    """One question to each index that answers questions; the embedded engine builds its vector graph at the first one."""
+    """One question to each index that answers questions; the embedded engine builds its vector graph at
+    the first one."""
     vector = [1.0] + [0.0] * (dimension - 1)
     for name, parameters in (
         ("read/dense", {"embedding": vector, "k": 10}),
         ("read/bm25", {"words": "warm", "k": 10}),
-        ("read/hop", {"questions": [{"embedding": vector, "words": "warm", "keys": []}], "pairs": 10, "entities": 1, "common": 1}),
+        (
+            "read/hop",
+            {
+                "questions": [{"embedding": vector, "words": "warm", "keys": []}],
+                "pairs": 10,
+                "entities": 1,
+                "common": 1,
+            },
+        ),
     ):
-        connection.driver.execute_query(statement(name), parameters, database_=connection.database, routing_="r")
+        connection.driver.execute_query(
+            statement(name), parameters, database_=connection.database, routing_="r"
+        )
 
 
 def _refuse_foreign(connection: Connection) -> None:
-    records, _, _ = connection.driver.execute_query(statement("read/foreign"), database_=connection.database, routing_="r")
+    records, _, _ = connection.driver.execute_query(
+        statement("read/foreign"), database_=connection.database, routing_="r"
+    )
     if records:
         raise SchemaError(
-            f"the database already has nodes of another application with the label {':'.join(records[0]['labels'])}",
+            "the database already has nodes of another application with the label "
+            f"{':'.join(records[0]['labels'])}",
             where=connection.url,
             hint="Give gswgraph a database of its own with NEO4J_DATABASE",
         )
@@ -166,4 +237,6 @@ def _migrate(connection: Connection, done: int) -> None:
         for name in MIGRATIONS[number]:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
         if done:
-            connection.driver.execute_query(statement("write/migrated"), schema=number, database_=connection.database)
+            connection.driver.execute_query(
+                statement("write/migrated"), schema=number, database_=connection.database
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,33 +19,41 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.model import Workspace
 
-MESSAGE_BYTES = 4_000_000  # rows of one statement: a driver packs a whole message in memory, and both ends hold it
-TRANSACTION_BYTES = 16_000_000  # a document above this is written in several transactions and seen when the last is done
+MESSAGE_BYTES = (
+    4_000_000  # rows of one statement: a driver packs a whole message in memory, and both ends hold it
+)
+TRANSACTION_BYTES = (
+    16_000_000  # a document above this is written in several transactions and seen when the last is done
+)
 BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
 _PLACE_BYTES = 70
 _TICK = 0.2  # seconds: Ctrl-C does not break into a wait without an end everywhere
-QUEUE_BYTES = 32_000_000  # that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
+# that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
+QUEUE_BYTES = 32_000_000
 
 
 @dataclass(slots=True)
 class Batch:
     """Rows for some documents, by statement, with an estimate of their size.
 
-    `replaced` are ids of documents that go first, `renewed` of those that stay with their passages while what was found in them goes.
+    `replaced` are ids of documents that go first, `renewed` of those that stay with their passages while
+    what was found in them goes.
     """
 
     rows: dict[str, list[Row]] = field(default_factory=lambda: {name: [] for name in ORDER})
     replaced: list[str] = field(default_factory=list)
     renewed: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
+    passages: int = 0
     bytes: int = 0
 
     def add(self, workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> None:
         """Put the rows of one workspace in."""
         document = workspace.document
         self.documents.append(document.id)
+        self.passages += len(document.passages)
         if mode == "replace":
             self.replaced.append(document.id)
         elif mode == "renew":
@@ -58,17 +66,29 @@ class Batch:
         """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
         for name in ORDER:
             small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
-            yield from ((name, part) for part in ([self.rows[name]] if small and self.rows[name] else _parts(self.rows[name])))
+            yield from (
+                (name, part)
+                for part in ([self.rows[name]] if small and self.rows[name] else _parts(self.rows[name]))
+            )
 
 
 class Writer:
-    """Writes batches in a thread of its own, one at a time, in order. The first failure stops it and is raised by `put` or at the end.
+    """Writes batches in a thread of its own, one at a time, in order. The first failure stops it and is
+    raised by `put` or at the end.
 
-    A context manager: leaving it waits until all is written, leaving it by an exception drops what was not begun.
+    A context manager: leaving it waits until all is written, leaving it by an exception drops what was not
+    begun.
+    on_written: told how many more passages are, from the writer's thread. on_wait: called now and then
+    while somebody waits for it.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(
+        self,
+        connection: Connection,
+        on_written: Callable[[int], None] = lambda _: None,
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._connection, self._on_written, self._on_wait = connection, on_written, on_wait
         self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
         self._waiting, self._room = 0, threading.Condition()  # bytes in the queue
         self._failure: BaseException | None = None
@@ -84,7 +104,7 @@ class Writer:
         try:
             self._dropped = kind is not None
             self._queue.put(None)
-            self._wait()
+            self._wait(self._on_wait)
         except BaseException:  # end what was begun before the engine goes
             self._dropped = True
             self._queue.put(None)
@@ -98,15 +118,15 @@ class Writer:
         self._raise()
         with self._room:
             while not self._room.wait_for(lambda: self._waiting < QUEUE_BYTES or self._ended.is_set(), _TICK):
-                pass
+                self._on_wait()
             self._raise()
             self._waiting += batch.bytes
         self._queue.put(batch)
 
-    def _wait(self) -> None:
+    def _wait(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         # No join: Python takes a thread for ended where Ctrl-C breaks into one (bpo-45274).
         while not self._ended.wait(_TICK):
-            pass
+            meanwhile()
 
     def _raise(self) -> None:
         if self._failure is not None:
@@ -130,19 +150,23 @@ class Writer:
             start = perf_counter()
             try:
                 with self._connection.session() as session:
-                    write(session, batch, self._connection.dialect.name)
+                    write(session, batch, self._connection.dialect.name, self._on_written)
             except BaseException as failure:  # raised in the thread that waits
                 self._failure = failure
             self.seconds += perf_counter() - start
 
 
-def write(session: Any, batch: Batch, dialect: str) -> None:
-    """Write one batch: in one transaction, or, where its single document is too large for that, in several with the document out of sight."""
+def write(
+    session: Any, batch: Batch, dialect: str, on_written: Callable[[int], None] = lambda _: None
+) -> None:
+    """Write one batch: in one transaction, or, where its single document is too large for that, in several
+    with the document out of sight. on_written: see `Writer`."""
     if batch.bytes <= TRANSACTION_BYTES:
         large = forget_large(session, batch.replaced)
         for document in _large(session, batch.renewed):
             _forget_found_of_large(session, document)
         session.execute_write(_write_whole, batch, [i for i in batch.replaced if i not in large], dialect)
+        on_written(batch.passages)
         return
     if batch.replaced:
         forget(session, batch.replaced)
@@ -151,23 +175,41 @@ def write(session: Any, batch: Batch, dialect: str) -> None:
     for name, status in (("documents", "loading"), ("renewed_documents", "renewing")):
         for row in batch.rows[name]:
             row["status"] = status
+    left = batch.passages
     for name, rows in batch.statements():
         session.execute_write(_run, [(name, rows)], dialect)
+        if name == "passages":
+            on_written(len(rows))
+            left -= len(rows)
     for document in batch.documents:
         session.execute_write(_mark, "document_ready", document)
+    on_written(left)
 
 
 def forget(session: Any, ids: Sequence[str]) -> None:
-    """Delete documents and all that only they supported; a large one in several transactions, out of sight from the first on."""
+    """Delete documents and all that only they supported; a large one in several transactions, out of sight
+    from the first on."""
     large = forget_large(session, ids)
     ids = [document for document in ids if document not in large]
     for some in _chunks(ids, _FORGET_DOCUMENTS):
         session.execute_write(_forget_whole, some)
 
 
+def hide(session: Any, ids: Sequence[str]) -> None:
+    """Take documents out of sight, as if their load had been cut off: the next load of their source
+    completes them."""
+    for document in ids:
+        session.execute_write(_mark, "document_hidden", document, status="loading")
+
+
 def forget_questions(session: Any) -> None:
     """Delete all questions that were asked, some in a transaction."""
-    while session.execute_write(lambda tx: tx.run(statement("write/forget_questions"), limit=_FORGET_PASSAGES).single()["deleted"]) == _FORGET_PASSAGES:
+    while (
+        session.execute_write(
+            lambda tx: tx.run(statement("write/forget_questions"), limit=_FORGET_PASSAGES).single()["deleted"]
+        )
+        == _FORGET_PASSAGES
+    ):
         pass
 
 
@@ -183,7 +225,13 @@ def forget_large(session: Any, ids: Sequence[str]) -> set[str]:
 
 
 def _large(session: Any, ids: Sequence[str]) -> set[str]:
-    found = session.execute_read(lambda tx: tx.run(statement("read/large_documents"), ids=list(ids), limit=_FORGET_PASSAGES).data()) if ids else []
+    found = (
+        session.execute_read(
+            lambda tx: tx.run(statement("read/large_documents"), ids=list(ids), limit=_FORGET_PASSAGES).data()
+        )
+        if ids
+        else []
+    )
     return {row["id"] for row in found}
 
 
@@ -208,7 +256,8 @@ def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], di
         wanted = sum(len(row["places"]) for row in rows) if name == "entities" else len(rows)
         if record is not None and record["written"] != wanted:
             raise EngineError(
-                f"{wanted - record['written']} of {wanted} {name} found no place: another process removed what they belong to",
+                f"{wanted - record['written']} of {wanted} {name} found no place: another process removed "
+                "what they belong to",
                 hint="Run the load again",
             )
 
@@ -232,7 +281,8 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
 
 
 def _forget_found(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
-    """Delete what was found in up to `limit` passages of some documents, of those that have anything; how many these were."""
+    """Delete what was found in up to `limit` passages of some documents, of those that have anything; how
+    many these were."""
     tx.run(statement("write/stamp")).consume()
     passages = [record["id"] for record in tx.run(statement("read/passage_ids_found"), ids=ids, limit=limit)]
     _forget_inside(tx, passages, "forget_found")

@@ -1,4 +1,5 @@
-"""Files and batches: a file of requests goes in, files of answers and of errors come out, in OpenAI's shapes."""
+"""Files and batches: a file of requests goes in, files of answers and of errors come out, in OpenAI's
+shapes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _CHAT = "/v1/chat/completions"
 _DAY = 86_400
 
 Run = Callable[[dict[str, Any], str], "Answer | None"]
-"""The body of a line and the id of its batch go in, its answer comes out, or None where the time was up before it ran."""
+"""The body of a line and the id of its batch go in, its answer comes out,
+or None where the time was up before it ran."""
 
 
 @dataclass(slots=True)
@@ -33,7 +35,8 @@ class _Batch:
 
 
 class Batches:
-    """All files and batches of one server, in memory. A batch is done at the poll number `polls` (retrieved or listed), and not before `seconds` are over."""
+    """All files and batches of one server, in memory. A batch is done at the poll number `polls`
+    (retrieved or listed), and not before `seconds` are over."""
 
     def __init__(self, run: Run, polls: int, seconds: float) -> None:
         self._run, self._polls, self._seconds = run, polls, seconds
@@ -77,7 +80,14 @@ class Batches:
 
     def _keep(self, content: bytes, name: str, purpose: str) -> dict[str, Any]:
         id_ = f"file-{next(self._numbers)}"
-        shown = {"id": id_, "object": "file", "bytes": len(content), "created_at": int(time.time()), "filename": name, "purpose": purpose}
+        shown = {
+            "id": id_,
+            "object": "file",
+            "bytes": len(content),
+            "created_at": int(time.time()),
+            "filename": name,
+            "purpose": purpose,
+        }
         shown["status"] = "processed"
         self._files[id_] = shown, content
         return shown
@@ -86,14 +96,25 @@ class Batches:
         body = json.loads(incoming.body)
         source = body.get("input_file_id")
         if source not in self._files or self._files[source][0]["purpose"] != "batch":
-            return error(400, f"Invalid 'input_file_id': no file '{source}' with the purpose 'batch'.", param="input_file_id")
+            return error(
+                400,
+                f"Invalid 'input_file_id': no file '{source}' with the purpose 'batch'.",
+                param="input_file_id",
+            )
         if body.get("endpoint") != _CHAT or body.get("completion_window") != "24h":
-            return error(400, f"A batch needs the endpoint '{_CHAT}' and the completion_window '24h'.", param="endpoint")
+            return error(
+                400,
+                f"A batch needs the endpoint '{_CHAT}' and the completion_window '24h'.",
+                param="endpoint",
+            )
         now, id_ = int(time.time()), f"batch_{len(self._batches) + 1}"
         shown = {
-            "id": id_, "object": "batch", "endpoint": _CHAT, "errors": None, "input_file_id": source, "completion_window": "24h", "status": "validating",
-            "output_file_id": None, "error_file_id": None, "created_at": now, "in_progress_at": None, "expires_at": now + _DAY, "finalizing_at": None,
-            "completed_at": None, "failed_at": None, "expired_at": None, "cancelling_at": None, "cancelled_at": None,
+            "id": id_, "object": "batch", "endpoint": _CHAT, "errors": None, "input_file_id": source,
+            "completion_window": "24h", "status": "validating",
+            "output_file_id": None, "error_file_id": None, "created_at": now,
+            "in_progress_at": None, "expires_at": now + _DAY, "finalizing_at": None,
+            "completed_at": None, "failed_at": None, "expired_at": None,
+            "cancelling_at": None, "cancelled_at": None,
             "request_counts": {"total": 0, "completed": 0, "failed": 0}, "metadata": body.get("metadata"),
         }  # fmt: skip
         self._batches[id_] = _Batch(shown, *_requests(self._files[source][1]))
@@ -105,7 +126,11 @@ class Batches:
         first = ids.index(query["after"]) + 1 if query.get("after") in ids else 0
         last = first + int(query.get("limit") or 20)
         data = [self._look(self._batches[id_]) for id_ in ids[first:last]]
-        ends = {"first_id": data[0]["id"], "last_id": data[-1]["id"]} if data else {"first_id": None, "last_id": None}
+        ends = (
+            {"first_id": data[0]["id"], "last_id": data[-1]["id"]}
+            if data
+            else {"first_id": None, "last_id": None}
+        )
         return Answer(content={"object": "list", "data": data, **ends, "has_more": last < len(ids)})
 
     def _cancel(self, shown: dict[str, Any]) -> Answer:
@@ -126,7 +151,11 @@ class Batches:
             else:
                 shown.update(status="in_progress", in_progress_at=now)
                 shown["request_counts"] = {"total": len(batch.requests), "completed": 0, "failed": 0}
-        if shown["status"] == "in_progress" and batch.polls >= self._polls and time.monotonic() - batch.created >= self._seconds:
+        if (
+            shown["status"] == "in_progress"
+            and batch.polls >= self._polls
+            and time.monotonic() - batch.created >= self._seconds
+        ):
             self._finish(shown, batch.requests)
         return dict(shown)
 
@@ -135,19 +164,35 @@ class Batches:
         failed: list[dict[str, Any]] = []
         late = False
         # As with the real service, answers come in another order than requests.
-        for number, (custom_id, body) in enumerate(sorted(requests.items(), key=lambda item: hashlib.blake2b(item[0].encode()).digest()), 1):
+        for number, (custom_id, body) in enumerate(
+            sorted(requests.items(), key=lambda item: hashlib.blake2b(item[0].encode()).digest()), 1
+        ):
             answer = self._run(body, shown["id"])
-            line: dict[str, Any] = {"id": f"{shown['id']}_req_{number}", "custom_id": custom_id, "response": None, "error": None}
+            line: dict[str, Any] = {
+                "id": f"{shown['id']}_req_{number}",
+                "custom_id": custom_id,
+                "response": None,
+                "error": None,
+            }
             if answer is None:
                 late = True
-                line["error"] = {"code": "batch_expired", "message": "This request could not be executed before the completion window expired."}
+                line["error"] = {
+                    "code": "batch_expired",
+                    "message": "This request could not be executed before the completion window expired.",
+                }
             else:
-                line["response"] = {"status_code": answer.status, "request_id": f"req_{number}", "body": answer.content}
+                line["response"] = {
+                    "status_code": answer.status,
+                    "request_id": f"req_{number}",
+                    "body": answer.content,
+                }
             (done if answer is not None and answer.status == 200 else failed).append(line)
         for name, lines in (("output", done), ("error", failed)):
             if lines:
                 content = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
-                shown[f"{name}_file_id"] = self._keep(content, f"{shown['id']}_{name}.jsonl", "batch_output")["id"]
+                shown[f"{name}_file_id"] = self._keep(content, f"{shown['id']}_{name}.jsonl", "batch_output")[
+                    "id"
+                ]
         status = "expired" if late else "completed"
         shown.update({"status": status, "finalizing_at": int(time.time()), f"{status}_at": int(time.time())})
         shown["request_counts"] = {"total": len(requests), "completed": len(done), "failed": len(failed)}
@@ -161,17 +206,38 @@ def _requests(content: bytes) -> tuple[dict[str, dict[str, Any]], list[dict[str,
         try:
             request = json.loads(line)
             id_, body = request["custom_id"], request["body"]
-            sound = isinstance(id_, str) and isinstance(body, dict) and request["method"] == "POST" and request["url"] == _CHAT
+            sound = (
+                isinstance(id_, str)
+                and isinstance(body, dict)
+                and request["method"] == "POST"
+                and request["url"] == _CHAT
+            )
         except (ValueError, KeyError, TypeError):
             sound = False
         if not sound:
-            wrong.append({"code": "invalid_json_line", "message": "This line is no request of a batch.", "param": None, "line": number})
+            wrong.append(
+                {
+                    "code": "invalid_json_line",
+                    "message": "This line is no request of a batch.",
+                    "param": None,
+                    "line": number,
+                }
+            )
         elif id_ in found:
-            wrong.append({"code": "duplicate_custom_id", "message": f"The custom_id '{id_}' was used before.", "param": "custom_id", "line": number})
+            wrong.append(
+                {
+                    "code": "duplicate_custom_id",
+                    "message": f"The custom_id '{id_}' was used before.",
+                    "param": "custom_id",
+                    "line": number,
+                }
+            )
         else:
             found[id_] = body
     if not content.strip():
-        wrong.append({"code": "empty_file", "message": "The input file is empty.", "param": None, "line": None})
+        wrong.append(
+            {"code": "empty_file", "message": "The input file is empty.", "param": None, "line": None}
+        )
     return found, wrong
 
 

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,15 +15,19 @@ from typing import Any
 
 from gsw_graph.testing.tokens import text_of
 
+_SHORT = 60  # characters of a question in a message
+
 
 @dataclass(slots=True)
 class Call:
     """One request. Headers are not kept, so that no key is.
 
-    endpoint: `chat`, `embeddings`, `rerank`, `files`, `batches` or `models`. number: counts the calls of the endpoint from 1, in the order of arrival.
-    stage: of chat, see `stage_of`. body: the JSON sent, empty where there is none. attempt: how often the same content came by now, from 1.
-    batch: the id of the batch that this is a line of, or empty. status: HTTP status of the answer; 0 where the connection was closed without one, None
-    until it is answered. fault: the kind that was scripted, or empty. arrived, answered: seconds of `time.monotonic()`, taken before the answer is written.
+    endpoint: `chat`, `embeddings`, `rerank`, `files`, `batches` or `models`. number: counts the calls of the
+    endpoint from 1, in the order of arrival. stage: of chat, see `stage_of`. body: the JSON sent, empty where
+    there is none. attempt: how often the same content came by now, from 1. batch: the id of the batch that
+    this is a line of, or empty. status: HTTP status of the answer; 0 where the connection was closed without
+    one, None until it is answered. fault: the kind that was scripted, or empty. arrived, answered: seconds
+    of `time.monotonic()`, taken before the answer is written.
     """
 
     endpoint: str
@@ -42,16 +46,53 @@ class Call:
     def messages(self) -> list[dict[str, Any]]:
         """Of a chat call."""
         messages = self.body.get("messages")
-        return [message for message in messages if isinstance(message, dict)] if isinstance(messages, list) else []
+        return (
+            [message for message in messages if isinstance(message, dict)]
+            if isinstance(messages, list)
+            else []
+        )
 
     @property
     def said(self) -> str:
-        """All that the user messages say; a call that repairs a reply has what was asked in the first of them."""
+        """All that the user messages say; a call that repairs a reply has what was asked in the first of
+        them."""
         return "\n".join(text_of(message) for message in self.messages if message.get("role") == "user")
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """What JSON it asks for: its schema, any object in JSON mode, None for a text."""
+        asked = self.body.get("response_format")
+        if not isinstance(asked, Mapping) or asked.get("type") not in ("json_schema", "json_object"):
+            return None
+        given = asked.get("json_schema")
+        schema = given.get("schema") if isinstance(given, Mapping) else None
+        return schema if isinstance(schema, Mapping) else {"type": "object"}
+
+    @property
+    def request(self) -> str:
+        """Names what is asked: the same for the same messages and schema, whatever model, temperature or
+        stream is asked for."""
+        return request_id(self.messages, self.schema)
+
+    @property
+    def asks(self) -> str:
+        """What it asks, in a few words: its question, else how the user messages begin."""
+        lines = [line for line in self.said.splitlines() if line.strip()]
+        asked = next(
+            (line for line in reversed(lines) if line.startswith("Question: ")), lines[0] if lines else ""
+        )
+        return asked if len(asked) <= _SHORT else f"{asked[:_SHORT]}…"
+
+
+def request_id(messages: Sequence[Mapping[str, Any]], schema: Mapping[str, Any] | None) -> str:
+    """The hash of a chat request: 32 hexadecimal digits."""
+    asked = json.dumps([list(messages), schema], sort_keys=True).encode()
+    return hashlib.blake2b(asked, digest_size=16, person=b"request").hexdigest()
 
 
 def stage_of(body: Mapping[str, Any]) -> str:
-    """What a chat request is for: the name of its JSON schema, else of the prompt of ours (`gsw_graph/prompts/NAME.md`) in its system message, else empty."""
+    """What a chat request is for: the name of its JSON schema, else of the prompt of ours
+    (`gsw_graph/prompts/NAME.md`) in its system message, else empty."""
     asked = body.get("response_format")
     schema = asked.get("json_schema") if isinstance(asked, Mapping) else None
     if isinstance(schema, Mapping) and isinstance(name := schema.get("name"), str):
@@ -69,7 +110,11 @@ def stage_of(body: Mapping[str, Any]) -> str:
 @cache
 def _prompts() -> dict[str, str]:
     folder = files("gsw_graph.prompts")
-    return {file.name[:-3]: file.read_text(encoding="utf-8").strip() for file in folder.iterdir() if file.name.endswith(".md")}
+    return {
+        file.name[:-3]: file.read_text(encoding="utf-8").strip()
+        for file in folder.iterdir()
+        if file.name.endswith(".md")
+    }
 
 
 class CallLog:
@@ -85,7 +130,8 @@ class CallLog:
         self._in_flight = self._most = 0
 
     def arrived(self, endpoint: str, body: Mapping[str, Any], content: bytes, batch: str = "") -> Call:
-        """A call came. `content` is what makes it the same as another one; of chat it is the messages alone."""
+        """A call came. `content` is what makes it the same as another one; of chat it is the messages
+        alone."""
         stage = stage_of(body) if endpoint == "chat" else ""
         if endpoint == "chat":
             content = json.dumps(body.get("messages"), sort_keys=True).encode()
@@ -94,7 +140,16 @@ class CallLog:
             self._numbers[endpoint] += 1
             self._attempts[digest] += 1
             self._arrived[endpoint, stage] += 1
-            call = Call(endpoint, self._numbers[endpoint], stage, body, digest, self._attempts[digest], batch, time.monotonic())
+            call = Call(
+                endpoint,
+                self._numbers[endpoint],
+                stage,
+                body,
+                digest,
+                self._attempts[digest],
+                batch,
+                time.monotonic(),
+            )
             self._kept.append(call)
             if not batch:
                 self._in_flight += 1
@@ -124,7 +179,9 @@ class CallLog:
         with self._lock:
             return self._most
 
-    def count(self, endpoint: str, stage: str | None = None, status: int | None = None, fault: str | None = None) -> int:
+    def count(
+        self, endpoint: str, stage: str | None = None, status: int | None = None, fault: str | None = None
+    ) -> int:
         """How many came; with a status or a fault, how many were answered so."""
         with self._lock:
             if status is None and fault is None:

@@ -1,4 +1,5 @@
-"""Chat completions: what is refused, what a fault makes of a reply, and the shapes of whole and streamed ones."""
+"""Chat completions: what is refused, what a fault makes of a reply, and the shapes of whole and streamed
+ones."""
 
 from __future__ import annotations
 
@@ -17,31 +18,59 @@ from gsw_graph.testing.tokens import count, count_messages, text_of
 
 Accepts = Literal["schema", "json", "plain"]
 
-_TAKEN: dict[Accepts, tuple[str, ...]] = {"schema": ("text", "json_object", "json_schema"), "json": ("text", "json_object"), "plain": ("text",)}
+_TAKEN: dict[Accepts, tuple[str, ...]] = {
+    "schema": ("text", "json_object", "json_schema"),
+    "json": ("text", "json_object"),
+    "plain": ("text",),
+}
 _PIECE = 24  # characters of one event of a stream
 
 
-def refused(body: Mapping[str, Any], accepts: Accepts, refuses: Collection[str], models: Collection[str] | None) -> Answer | None:
+def refused(
+    body: Mapping[str, Any], accepts: Accepts, refuses: Collection[str], models: Collection[str] | None
+) -> Answer | None:
     """The error for a request that a server of this kind does not take."""
     messages, model, asked = body.get("messages"), body.get("model"), body.get("response_format")
     if not isinstance(model, str):
         return error(400, "you must provide a model parameter")
     if models is not None and model not in models:
-        return error(404, f"The model `{model}` does not exist or you do not have access to it.", code="model_not_found")
-    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) and "role" in message for message in messages):
+        return error(
+            404,
+            f"The model `{model}` does not exist or you do not have access to it.",
+            code="model_not_found",
+        )
+    if (
+        not isinstance(messages, list)
+        or not messages
+        or not all(isinstance(message, dict) and "role" in message for message in messages)
+    ):
         return error(400, "'messages' must be an array of messages, each with a role", param="messages")
     if unsupported := [name for name in refuses if body.get(name) is not None]:
         name = unsupported[0]
-        return error(400, f"Unsupported parameter: '{name}' is not supported with this model.", code="unsupported_parameter", param=name)
+        return error(
+            400,
+            f"Unsupported parameter: '{name}' is not supported with this model.",
+            code="unsupported_parameter",
+            param=name,
+        )
     kind = asked.get("type") if isinstance(asked, dict) else "text" if asked is None else None
     if kind not in _TAKEN["schema"]:
         return error(400, f"Invalid value: {kind!r}.", code="invalid_value", param="response_format.type")
     if kind not in _TAKEN[accepts]:
-        return error(400, f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model.", param="response_format")
+        return error(
+            400,
+            f"Invalid parameter: 'response_format' of type '{kind}' is not supported with this model.",
+            param="response_format",
+        )
     if kind == "json_schema" and asked and (wrong := problem(asked.get("json_schema"))):
         return error(400, wrong, param="response_format")
     if kind == "json_object" and not any("json" in text_of(message).casefold() for message in messages):
-        return error(400, "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.", param="messages")
+        return error(
+            400,
+            "'messages' must contain the word 'json' in some form, to use 'response_format' of type "
+            "'json_object'.",
+            param="messages",
+        )
     return None
 
 
@@ -68,13 +97,30 @@ def completion(call: Call, reply: Reply) -> Answer:
     """A reply in the shape that was asked for, with its tokens counted."""
     asked, text = call.body, reply.text
     said = text if reply.refusal is None else reply.refusal
-    counted = {"prompt_tokens": count_messages(call.messages), "completion_tokens": count(said), **(reply.usage or {})}
+    counted = {
+        "prompt_tokens": count_messages(call.messages),
+        "completion_tokens": count(said),
+        **(reply.usage or {}),
+    }
     usage = {**counted, "total_tokens": counted["prompt_tokens"] + counted["completion_tokens"]}
-    head = {"id": f"chatcmpl-{call.digest.hex()}-{call.attempt}", "created": int(time.time()), "model": asked["model"], "system_fingerprint": None}
+    head = {
+        "id": f"chatcmpl-{call.digest.hex()}-{call.attempt}",
+        "created": int(time.time()),
+        "model": asked["model"],
+        "system_fingerprint": None,
+    }
     if asked.get("stream"):
         options = asked.get("stream_options")
-        return Answer(events=_events(head, reply, usage if isinstance(options, dict) and options.get("include_usage") else None))
-    message = {"role": "assistant", "content": text if reply.refusal is None else None, "refusal": reply.refusal}
+        return Answer(
+            events=_events(
+                head, reply, usage if isinstance(options, dict) and options.get("include_usage") else None
+            )
+        )
+    message = {
+        "role": "assistant",
+        "content": text if reply.refusal is None else None,
+        "refusal": reply.refusal,
+    }
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
     return Answer(content={**head, "object": "chat.completion", "choices": [choice], "usage": usage})
 
@@ -86,7 +132,12 @@ def _events(head: Mapping[str, Any], reply: Reply, usage: Mapping[str, int] | No
     deltas.append(({}, reply.finish_reason))
     with_usage = {} if usage is None else {"usage": None}
     chunks: list[dict[str, Any]] = [
-        {**head, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}], **with_usage}
+        {
+            **head,
+            "object": "chat.completion.chunk",
+            "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}],
+            **with_usage,
+        }
         for delta, reason in deltas
     ]
     if usage is not None:

@@ -1,4 +1,5 @@
-"""What goes wrong on purpose: by share of the requests, by number of the call, or for requests that hold some text."""
+"""What goes wrong on purpose: by share of the requests, by number of the call, or for requests that hold
+some text."""
 
 from __future__ import annotations
 
@@ -12,9 +13,19 @@ from gsw_graph.testing.calls import Call
 # Answered instead of a reply: HTTP status, message, type and code as OpenAI sends them.
 REFUSED = {
     "rate_limit": (429, "Rate limit reached: too many requests", "requests", "rate_limit_exceeded"),
-    "quota": (429, "You exceeded your current quota, please check your plan and billing details", "insufficient_quota", "insufficient_quota"),
+    "quota": (
+        429,
+        "You exceeded your current quota, please check your plan and billing details",
+        "insufficient_quota",
+        "insufficient_quota",
+    ),
     "key": (401, "Incorrect API key provided", "invalid_request_error", "invalid_api_key"),
-    "context": (400, "The messages are longer than the maximum context length of this model", "invalid_request_error", "context_length_exceeded"),
+    "context": (
+        400,
+        "The messages are longer than the maximum context length of this model",
+        "invalid_request_error",
+        "context_length_exceeded",
+    ),
     "server_error": (500, "The server had an error while processing your request", "server_error", None),
     "overloaded": (503, "The engine is currently overloaded, please try again later", "server_error", None),
 }
@@ -32,15 +43,19 @@ _MIX_HANG = 2.0  # seconds
 class Fault:
     """One fault and the requests it strikes.
 
-    kind, answered with an error: `rate_limit` (429 with Retry-After), `quota` (429, nothing left to spend), `key` (401), `context` (400, too long),
-    `server_error` (500), `overloaded` (503). Without an answer: `hang` (holds the call, then closes the connection), `close` (closes at once; a
-    stream in its middle). As a reply: `length` (half of it, finish_reason length), `invalid` (half of it, finish_reason stop), `wrong_schema` (JSON of
-    another shape), `refusal`, `content_filter`, `empty`. In a batch alone: `expired` (not run when the time was up).
+    kind, answered with an error: `rate_limit` (429 with Retry-After), `quota` (429, nothing left to spend),
+    `key` (401), `context` (400, too long), `server_error` (500), `overloaded` (503). Without an answer:
+    `hang` (holds the call, then closes the connection), `close` (closes at once; a stream in its middle). As
+    a reply: `length` (half of it, finish_reason length), `invalid` (half of it, finish_reason stop),
+    `wrong_schema` (JSON of another shape), `refusal`, `content_filter`, `empty`. In a batch alone: `expired`
+    (not run when the time was up).
 
-    share: of the requests that fit, drawn from their content, the attempt and `seed`: the same in every run and order, and drawn anew when a request
-    is sent again. Shares of faults that fit the same request lie side by side: 0.2 and 0.1 strike three of ten. calls: these calls of the
-    endpoint only, counted from 1. attempts: only the first so many times that the same request comes. stage, contains: only chat requests of this
-    stage, and whose user messages hold all these texts. seconds: how long `hang` holds (30), and what `rate_limit` says in Retry-After (1).
+    share: of the requests that fit, drawn from their content, the attempt and `seed`: the same in every run
+    and order, and drawn anew when a request is sent again. Shares of faults that fit the same request lie
+    side by side: 0.2 and 0.1 strike three of ten. calls: these calls of the endpoint only, counted from 1.
+    attempts: only the first so many times that the same request comes. stage, contains: only chat requests of
+    this stage, and whose user messages hold all these texts. seconds: how long `hang` holds (30), and what
+    `rate_limit` says in Retry-After (1).
     """
 
     kind: str
@@ -57,7 +72,9 @@ class Fault:
         if self.kind not in KINDS:
             raise InputError(f"{self.kind!r} is no fault", hint=f"The kinds are {', '.join(KINDS)}")
         if self.endpoint not in _ENDPOINTS:
-            raise InputError(f"{self.endpoint!r} is no endpoint", hint=f"The endpoints are {', '.join(_ENDPOINTS)}")
+            raise InputError(
+                f"{self.endpoint!r} is no endpoint", hint=f"The endpoints are {', '.join(_ENDPOINTS)}"
+            )
         if self.endpoint != "chat" and self.kind not in (*REFUSED, *DROPPED):
             raise InputError(f"{self.kind!r} can strike chat only, not {self.endpoint}")
         if not 0 <= self.share <= 1:
@@ -93,7 +110,9 @@ class Fault:
 def read_faults(given: float | Iterable[Fault]) -> tuple[Fault, ...]:
     """Faults as given, or a share of the requests spread over `MIX`."""
     if isinstance(given, (int, float)):
-        return tuple(Fault(kind, share=given / len(MIX), seconds=_MIX_HANG if kind == "hang" else None) for kind in MIX)
+        return tuple(
+            Fault(kind, share=given / len(MIX), seconds=_MIX_HANG if kind == "hang" else None) for kind in MIX
+        )
     return tuple(given)
 
 

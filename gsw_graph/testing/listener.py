@@ -24,19 +24,20 @@ _END_SECONDS = 5.0  # in which threads end whose connections were shut
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A request as it came. The key in its headers is for nobody."""
+    """A request as it came. The key in its headers is for nobody. gone: whether its client hung up."""
 
     method: str
     path: str
     query: dict[str, str]
     headers: Message
     body: bytes
+    gone: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back. content: JSON, or bytes as they are. events: of a stream, instead of the content, each the data of one. drop: close the connection
-    instead of answering, or in the middle of the stream."""
+    """What goes back. content: JSON, or bytes as they are. events: of a stream, instead of the content, each
+    the data of one. drop: close the connection instead of answering, or in the middle of the stream."""
 
     status: int = 200
     content: Any = None
@@ -46,11 +47,19 @@ class Answer:
 
 
 def error(
-    status: int, message: str, kind: str = "invalid_request_error", code: str | None = None, *, param: str | None = None, retry: float | None = None
+    status: int,
+    message: str,
+    kind: str = "invalid_request_error",
+    code: str | None = None,
+    *,
+    param: str | None = None,
+    retry: float | None = None,
 ) -> Answer:
     """An error in OpenAI's shape; `retry` are the seconds of Retry-After."""
     headers = () if retry is None else (("Retry-After", f"{retry:g}"),)
-    return Answer(status, {"error": {"message": message, "type": kind, "param": param, "code": code}}, headers)
+    return Answer(
+        status, {"error": {"message": message, "type": kind, "param": param, "code": code}}, headers
+    )
 
 
 class Listener(ThreadingHTTPServer):
@@ -64,7 +73,9 @@ class Listener(ThreadingHTTPServer):
         self._open: set[socket.socket] = set()
         self._changed = threading.Condition()
         super().__init__(("127.0.0.1", port), _Handler)
-        self._thread = threading.Thread(target=self.serve_forever, args=(0.05,), name="model-server", daemon=True)
+        self._thread = threading.Thread(
+            target=self.serve_forever, args=(0.05,), name="model-server", daemon=True
+        )
         self._thread.start()
 
     def server_bind(self) -> None:
@@ -121,7 +132,24 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(error(411, "The request has no sound Content-Length"))
         body = self.rfile.read(int(length))
         url = urlsplit(self.path)
-        return self._send(self.server.answer(Incoming(self.command, url.path, dict(parse_qsl(url.query)), self.headers, body)))
+        return self._send(
+            self.server.answer(
+                Incoming(self.command, url.path, dict(parse_qsl(url.query)), self.headers, body, self._gone)
+            )
+        )
+
+    def _gone(self) -> bool:
+        """Looks without taking: what a client sends ahead stays for the next request."""
+        self.connection.setblocking(False)
+        try:
+            return not self.connection.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        finally:
+            with contextlib.suppress(OSError):
+                self.connection.setblocking(True)
 
     do_GET = do_POST = do_DELETE = _serve  # noqa: N815 - names that the base class calls
 

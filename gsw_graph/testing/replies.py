@@ -18,13 +18,13 @@ _WORD = re.compile(r"\w+")
 _TAGGED = re.compile(r"<([A-Za-z][\w-]*)(?:\s[^<>]*)?>(.*?)</\1>", re.DOTALL)
 _FENCED = re.compile(r"<<<(\w+ \w+)\n(.*?)\n\1>>>", re.DOTALL)  # as gswgraph marks data
 _LINE = {"when", "reply", "usage", "finish_reason", "refusal"}
-_WHEN = {"stage", "key", "contains"}
+_WHEN = {"request", "stage", "key", "contains"}
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model says. value: a text, as it is, or anything else, as JSON. usage: prompt_tokens and completion_tokens, where not as counted.
-    refusal: said instead of the value."""
+    """What the model says. value: a text, as it is, or anything else, as JSON. usage: prompt_tokens and
+    completion_tokens, where not as counted. refusal: said instead of the value."""
 
     value: Any = ""
     finish_reason: str = "stop"
@@ -43,32 +43,41 @@ Function = Callable[[dict[str, Any]], "Reply | str | dict[str, Any] | list[Any] 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A reply and when it is given: the texts, and the key, stand in the request's user messages."""
+    """A reply and when it is given: the texts, and the key, stand in the request's user messages. request:
+    it is this one and no other, see `Call.request`."""
 
+    request: str | None
     stage: str | None
     key: str | None
     contains: tuple[str, ...]
     reply: Reply
 
     @property
-    def weight(self) -> tuple[bool, int, bool]:
-        """Of several lines that fit, the heaviest is taken: the one with the key, then the longest texts, then the stage."""
-        return self.key is not None, sum(map(len, self.contains)), self.stage is not None
+    def weight(self) -> tuple[bool, bool, int, bool]:
+        """Of several lines that fit, the heaviest is taken: the one for this request, then the one with the
+        key, then the longest texts, then the stage."""
+        length = sum(map(len, self.contains))
+        return self.request is not None, self.key is not None, length, self.stage is not None
 
 
 class Script:
-    """Replies by line. Of several that fit a request the most exact is taken (`_Line.weight`), then the first."""
+    """Replies by line. Of several that fit a request the most exact is taken (`_Line.weight`), then the
+    first."""
 
     def __init__(self, lines: Iterable[_Line]) -> None:
         self._lines = list(lines)
+        self._by_request: dict[str, list[int]] = {}
         self._by_key: dict[str, list[int]] = {}
         self._by_word: dict[str, list[int]] = {}
         self._others: list[int] = []
-        # A line is looked up by its rarest word: a request is compared with the few lines whose word it holds, and with those of one or two words.
+        # A line is looked up by its rarest word: a request is compared with the few lines whose word it
+        # holds, and with those of one or two words.
         words = [_inner_words(line.contains) for line in self._lines]
         known = Counter(word for of_line in words for word in of_line)
         for number, line in enumerate(self._lines):
-            if line.key is not None:
+            if line.request is not None:
+                self._by_request.setdefault(line.request, []).append(number)
+            elif line.key is not None:
                 self._by_key.setdefault(line.key, []).append(number)
             elif words[number]:
                 rarest = min(words[number], key=lambda word: (known[word], -len(word), word))
@@ -81,32 +90,49 @@ class Script:
         said = call.said
         text, keys = _even(said), _parts(said) if self._by_key else set()
         numbers = [number for key in keys for number in self._by_key.get(key, ())]
+        numbers += self._by_request.get(call.request, ()) if self._by_request else ()
         numbers += [number for word in set(_WORD.findall(text)) for number in self._by_word.get(word, ())]
         fitting = [
             number
             for number in sorted(numbers + self._others)
-            if self._lines[number].stage in (None, call.stage) and all(part in text for part in self._lines[number].contains)
+            if self._lines[number].stage in (None, call.stage)
+            and all(part in text for part in self._lines[number].contains)
         ]
-        return self._lines[max(fitting, key=lambda number: self._lines[number].weight)].reply if fitting else None
+        return (
+            self._lines[max(fitting, key=lambda number: self._lines[number].weight)].reply
+            if fitting
+            else None
+        )
 
 
 def read_script(source: str | Path | Iterable[Mapping[str, Any]]) -> tuple[Script, tuple[Fault, ...]]:
     """Replies and faults from a JSONL file, or from the same objects. InputError names file and line.
 
-    A line is `{"when": {"stage": "extract", "contains": ["text", ...]}, "reply": {...} or "text", "usage": {...}, "finish_reason": "...", "refusal": "..."}`,
-    of which only `reply` or `refusal` must be there, or `{"fault": {"kind": "rate_limit", "share": 0.1}}` with the attributes of `Fault`.
-    White space counts as one space. `key` in `when` is a whole part of a user message that stands between
-    marks: `<<<passage CODE` ... `passage CODE>>>` as gswgraph sets them, or tags, `<passage>` ... `</passage>`.
+    A line is `{"when": {"stage": "extract", "contains": ["text", ...]}, "reply": {...} or "text", "usage":
+    {...}, "finish_reason": "...", "refusal": "..."}`, of which only `reply` or `refusal` must be there, or
+    `{"fault": {"kind": "rate_limit", "share": 0.1}}` with the attributes of `Fault`, or `{"written by":
+    "..."}`, which says whose words the replies are and answers nothing. White space counts as one space.
+    `request` in `when` is the hash of a whole request, as a recording has it (`recording.py`), and
+    stands without `key` and `contains`. `key` in `when` is a whole part of a user message that stands between
+    marks: `<<<passage CODE` ... `passage CODE>>>` as gswgraph sets them, or tags, `<passage>` ...
+    `</passage>`.
     """
     lines, faults = [], []
     for where, value in _read_file(Path(source)) if isinstance(source, (str, Path)) else _numbered(source):
         try:
             if isinstance(value, Mapping) and value.keys() == {"fault"}:
                 faults.append(Fault.read(value["fault"]))
+            elif isinstance(value, Mapping) and value.keys() == {"written by"}:
+                if not isinstance(value["written by"], str):
+                    raise InputError("`written by` is a text")  # noqa: TRY301
             else:
                 lines.append(_read_line(value))
         except (InputError, TypeError) as error:
-            raise InputError(error.message if isinstance(error, InputError) else str(error), where=where, hint="See gsw_graph/testing/replies.py") from None
+            raise InputError(
+                error.message if isinstance(error, InputError) else str(error),
+                where=where,
+                hint="See gsw_graph/testing/replies.py",
+            ) from None
     return Script(lines), tuple(faults)
 
 
@@ -136,12 +162,20 @@ def _read_line(value: Any) -> _Line:
         raise InputError("`when` is no object")
     if unknown := (value.keys() - _LINE) | (when.keys() - _WHEN):
         raise InputError(f"nothing is known of {', '.join(map(repr, sorted(unknown)))}")
-    contains, key = when.get("contains", []), when.get("key")
+    contains, key, request = when.get("contains", []), when.get("key"), when.get("request")
     contains = [contains] if isinstance(contains, str) else contains
-    if not isinstance(contains, (list, tuple)) or not all(isinstance(text, str) for text in [*contains, "" if key is None else key]):
-        raise InputError("`key` is a text and `contains` a list of texts")
-    reply = Reply(value.get("reply", ""), value.get("finish_reason", "stop"), value.get("usage"), value.get("refusal"))
-    return _Line(when.get("stage"), None if key is None else _even(key), tuple(map(_even, contains)), reply)
+    if not isinstance(contains, (list, tuple)) or not all(
+        isinstance(text, str)
+        for text in [*contains, *(given for given in (key, request) if given is not None)]
+    ):
+        raise InputError("`key` and `request` are texts and `contains` a list of texts")
+    reply = Reply(
+        value.get("reply", ""), value.get("finish_reason", "stop"), value.get("usage"), value.get("refusal")
+    )
+    if request is not None and (key is not None or contains):
+        raise InputError("`request` stands without `key` and `contains`")
+    even = None if key is None else _even(key)
+    return _Line(request, when.get("stage"), even, tuple(map(_even, contains)), reply)
 
 
 def _even(text: str) -> str:
@@ -150,8 +184,14 @@ def _even(text: str) -> str:
 
 
 def _inner_words(texts: Iterable[str]) -> set[str]:
-    """Words that are whole words in every text that holds these; the first and the last may be parts of longer ones."""
-    return {found[0] for text in texts for found in _WORD.finditer(text) if found.start() > 0 and found.end() < len(text)}
+    """Words that are whole words in every text that holds these; the first and the last may be parts of
+    longer ones."""
+    return {
+        found[0]
+        for text in texts
+        for found in _WORD.finditer(text)
+        if found.start() > 0 and found.end() < len(text)
+    }
 
 
 def _parts(said: str) -> set[str]:

@@ -1,4 +1,5 @@
-"""The schemas that OpenAI refuses with `strict`: https://platform.openai.com/docs/guides/structured-outputs, "Supported schemas"."""
+"""The schemas that OpenAI refuses with `strict`:
+https://platform.openai.com/docs/guides/structured-outputs, "Supported schemas"."""
 
 from __future__ import annotations
 
@@ -7,7 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_REFUSED = ("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "patternProperties", "default")
+_REFUSED = (
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+    "default",
+)
 
 
 def problem(asked: object) -> str | None:
@@ -21,7 +33,11 @@ def problem(asked: object) -> str | None:
         return "Missing required parameter: 'response_format.json_schema.schema'."
     if not asked.get("strict"):
         return None
-    wrong = "schema must have type 'object' and no 'anyOf' at its root" if schema.get("type") != "object" or "anyOf" in schema else _wrong(schema, ())
+    wrong = (
+        "schema must have type 'object' and no 'anyOf' at its root"
+        if schema.get("type") != "object" or "anyOf" in schema
+        else _wrong(schema, ())
+    )
     return f"Invalid schema for response_format '{name}': {wrong}." if wrong else None
 
 
@@ -35,7 +51,11 @@ def _wrong(schema: Any, place: tuple[str, ...]) -> str | None:
         if schema.get("additionalProperties") is not False:
             return f"In context={place}, 'additionalProperties' is required to be supplied and to be false"
         if set(schema.get("required", ())) != set(properties):
-            return f"In context={place}, 'required' is required to be supplied and to be an array including every key in properties"
+            return (
+                f"In context={place}, 'required' is required to be supplied and to be an "
+                "array "
+                "including every key in properties"
+            )
     if schema.get("type") == "array" and "items" not in schema:
         return f"In context={place}, array schema missing items"
     inner = [((*place, "properties", key), value) for key, value in properties.items()]

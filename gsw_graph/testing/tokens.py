@@ -1,8 +1,10 @@
-"""How the model server counts tokens: simple, the same for every model, and no copy of what a client estimates with.
+"""How the model server counts tokens: simple, the same for every model, and no copy of what a client
+estimates with.
 
-A token is up to eight letters of a word, up to three digits, up to three signs, one run of line breaks, or one letter of a script without spaces (Chinese,
-Japanese, Thai ...). Other white space counts with the word after it. A message costs four tokens beside its text, a request three for the start of the reply.
-On English passages and on JSON of them that is within 5 % of what the tokenizers o200k and cl100k count.
+A token is up to eight letters of a word, up to three digits, up to three signs, one run of line breaks, or
+one letter of a script without spaces (Chinese, Japanese, Thai ...). Other white space counts with the word
+after it. A message costs four tokens beside its text, a request three for the start of the reply. On
+English passages and on JSON of them that is within 5 % of what the tokenizers o200k and cl100k count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What kind of thing a question asks for, and whether an answer is one: "when" wants a date, "how many" a number, "who" a person, "where" a place."""
+"""What kind of thing a question asks for, and whether an answer is one: "when" wants a date, "how many" a
+number, "who" a person, "where" a place."""
 
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ def wanted(question: str) -> str | None:
 
 
 def kinds(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
-    """The kinds of some answers, by the roles in the descriptions of their entities ("role: states; role") and by their form."""
+    """The kinds of some answers, by the roles in the descriptions of their entities ("role: states; role")
+    and by their form."""
     roles = {
         part.partition(":")[0].strip().casefold()
         for description in descriptions
@@ -88,7 +90,8 @@ def kinds(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
 
 
 def fit(kind: str | None, answer_kinds: set[str]) -> float:
-    """1 where the answer is of the kind asked for, -1 where not, 0 where the question does not say; an organisation may be a "who"."""
+    """1 where the answer is of the kind asked for, -1 where not, 0 where the question does not say; an
+    organisation may be a "who"."""
     if kind is None:
         return 0.0
     if kind in answer_kinds:

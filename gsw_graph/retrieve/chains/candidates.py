@@ -1,4 +1,5 @@
-"""Candidates of concrete questions: one embedding batch, one round trip, one rerank batch for all questions of a level."""
+"""Candidates of concrete questions: one embedding batch, one round trip, one rerank batch for all
+questions of a level."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gsw_graph.inference.reranker import Reranker
+    from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.recipes import ChainRecipe
 
@@ -35,7 +36,8 @@ Candidates: TypeAlias = "list[list[ScoredPair]]"
 
 
 class CandidateSearch:
-    """Finds candidates for the levels of one question. A concrete question that was asked before is not asked again."""
+    """Finds candidates for the levels of one question. A concrete question that was asked before is not
+    asked again."""
 
     def __init__(self, context: Context, recipe: ChainRecipe) -> None:
         self._context, self._recipe = context, recipe
@@ -61,7 +63,8 @@ class CandidateSearch:
     def _of_graph(
         self, question: str, asked: Sequence[ConcreteQuestion], offered: Mapping[str, list[str]]
     ) -> Candidates:
-        """What the graph has, scored. offered: passages whose pairs are candidates of a concrete question too."""
+        """What the graph has, scored. offered: passages whose pairs are candidates of a concrete question
+        too."""
         vectors = self._vectors(question, asked)
         found = self._hop(asked, vectors, offered)
         with self._context.clock("rerank"):

@@ -14,7 +14,8 @@ def geometric(scores: Sequence[float]) -> float:
 
 
 def panini_code(scores: Sequence[float]) -> float:
-    """Geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows: 0.8320 -> 0.9160, then with 0.8945 -> 0.9315.
+    """Geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows: 0.8320
+    -> 0.9160, then with 0.8945 -> 0.9315.
 
     One weak hop costs a chain less than in Eq. 1.
     """

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainRecipe) -> Retrieved:
-    """Grow chains along the plan, or from the question alone; passages by the chains, and by a walk from what they asked."""
+    """Grow chains along the plan, or from the question alone; passages by the chains, and by a walk from
+    what they asked."""
     plan = query.plan or plan_from(query.question)
     beams = grow_chains(plan, query.question, find, recipe, planned=query.plan is not None)
     if context.trace is not None:

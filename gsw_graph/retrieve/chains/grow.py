@@ -1,4 +1,5 @@
-"""RICR: chains of question-answer pairs, grown hop by hop along a plan (Panini, section 2.3 and appendix C). One Cypher query a level.
+"""RICR: chains of question-answer pairs, grown hop by hop along a plan (Panini, section 2.3 and appendix C).
+One Cypher query a level.
 
 Departures from the published code, with reasons: docs/ricr.md.
 """
@@ -31,7 +32,8 @@ _JOINED = 100  # combinations of some parents, the best, that a join goes on wit
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One hop of a chain: the concrete question asked at a step, the pair that answers it, and the answer that goes on."""
+    """One hop of a chain: the concrete question asked at a step, the pair that answers it, and the answer
+    that goes on."""
 
     step: int
     question: str
@@ -51,7 +53,8 @@ class BeamChain:
 
     @property
     def hops(self) -> list[Link]:
-        """The links, each after those it needs, so that the last one ends the chain; a step may need a later one of the plan."""
+        """The links, each after those it needs, so that the last one ends the chain; a step may need a
+        later one of the plan."""
         return list(self.links.values())
 
 
@@ -80,8 +83,8 @@ class Expansion:
 class Beams:
     """What RICR found: the chains of every step, best first, and the way there.
 
-    planned: False where the question was taken apart without a plan. width: chains kept. asked: texts that candidates were looked for, and round_trips that
-    took: a text that was asked before takes none.
+    planned: False where the question was taken apart without a plan. width: chains kept. asked: texts that
+    candidates were looked for, and round_trips that took: a text that was asked before takes none.
     """
 
     plan: Plan
@@ -93,13 +96,15 @@ class Beams:
     round_trips: int = 0
 
     def ends(self) -> list[BeamChain]:
-        """The chains that reach an end of the plan, those of its last step first; without a plan the best first."""
+        """The chains that reach an end of the plan, those of its last step first; without a plan the best
+        first."""
         ends = [chain for step in reversed(self.plan.sinks) for chain in self.chains.get(step.id, [])]
         return ends if self.planned else sorted(ends, key=lambda chain: -chain.score)[: self.width]
 
 
 def grow_chains(plan: Plan, question: str, find: Find, recipe: ChainRecipe, *, planned: bool = True) -> Beams:
-    """Grow chains along a plan. `find` gives scored candidates for the concrete questions of a level, in one round trip."""
+    """Grow chains along a plan. `find` gives scored candidates for the concrete questions of a level, in
+    one round trip."""
     beams, together = Beams(plan, recipe.beam, planned), CHAIN_SCORES[recipe.score]
     for level in plan.levels():
         by_step = {step.id: _expansions(step, beams, together) for step in level}
@@ -144,7 +149,8 @@ def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Exp
 
 
 def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) -> list[BeamChain]:
-    """Chains of several parents as one: those that agree on the steps they share, evidence they share counted once; the `beam` best."""
+    """Chains of several parents as one: those that agree on the steps they share, evidence they share
+    counted once; the `beam` best."""
     joined = [BeamChain({}, 1.0)]
     for chains in parents:
         agreeing = []
@@ -175,7 +181,8 @@ def _extend(
 ) -> list[BeamChain]:
     """The best chains of one step over all its concrete questions: one for each answer, `recipe.beam` in all.
 
-    Where a later join asks chains to agree on earlier steps, chains with other answers there are kept apart, or the join might find none that agree.
+    Where a later join asks chains to agree on earlier steps, chains with other answers there are kept
+    apart, or the join might find none that agree.
     """
     if not expansions:
         return []
@@ -228,7 +235,8 @@ def _extend(
 
 
 def _agreed_later(plan: Plan, step: int) -> list[int]:
-    """The ancestors of a step that a later join finds in a parent without that step too. A step that only compares joins nothing."""
+    """The ancestors of a step that a later join finds in a parent without that step too. A step that only
+    compares joins nothing."""
     found: set[int] = set()
     for later in plan.steps:
         lines = [plan.ancestors(parent) | {parent} for parent in later.parents] if later.retrieve else []

@@ -1,4 +1,5 @@
-"""How well a pair answers a concrete question: seven features and a logistic scale, from vectors and words alone. docs/ricr.md has how they were chosen."""
+"""How well a pair answers a concrete question: seven features and a logistic scale, from vectors and words
+alone. docs/ricr.md has how they were chosen."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.extract.rules import names
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
+from gsw_graph.naming.finding import names
 from gsw_graph.plan import rewrite
 from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
 
@@ -30,7 +31,8 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class ConcreteQuestion:
-    """A sub-question with the answers of earlier hops in it. `text` is what is embedded; `relation` what is left of it without its names."""
+    """A sub-question with the answers of earlier hops in it. `text` is what is embedded; `relation` what
+    is left of it without its names."""
 
     text: str
     relation: str
@@ -72,8 +74,9 @@ def features(
     original: NDArray[np.float32],
     relation: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """(pairs, 7): cosines of the pair with the concrete and with the original question, of its verb phrase with the relation asked for, of its passage with
-    the concrete question; shares of the names and of the other words of the question that it has; and whether its answer is of the kind asked for."""
+    """(pairs, 7): cosines of the pair with the concrete and with the original question, of its verb phrase
+    with the relation asked for, of its passage with the concrete question; shares of the names and of the
+    other words of the question that it has; and whether its answer is of the kind asked for."""
     numbers = [pair.number for pair in pairs]
     vectors = hop.pairs[numbers]
     found = np.empty((len(pairs), len(FEATURES)), dtype=np.float32)

@@ -1,4 +1,5 @@
-"""Passages for a question that chains answer: those the chains stand on, and a walk from the concrete questions of the best."""
+"""Passages for a question that chains answer: those the chains stand on, and a walk from the concrete
+questions of the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A chain from the question alone, where no plan is given: pairs about what it names, their answers as new names, the question again with them."""
+"""A chain from the question alone, where no plan is given: pairs about what it names, their answers as new
+names, the question again with them."""
 
 from __future__ import annotations
 
@@ -12,8 +13,14 @@ _ASKS = re.compile(
 _REFERENCE = re.compile(r"(?<![^\W_])#(?=[0-9])")
 
 
+def one_hop(question: str) -> Plan:
+    """The question as the only step of a plan."""
+    return Plan((SubQuestion(1, _REFERENCE.sub(" ", question)),))
+
+
 def plan_from(question: str) -> Plan:
-    """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that is, then the question with that answer in it."""
+    """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that
+    is, then the question with that answer in it."""
     text = _REFERENCE.sub(" ", question)  # "#1" is text here
     bridge = (
         " ".join(_REFERENCE.sub(" ", _ASKS.sub(" ", text)).replace("?", " ").split()) or text

@@ -36,11 +36,12 @@ def bridges(
     vectors: NDArray[np.float32],
     recipe: FusionRecipe,
 ) -> list[str]:
-    """The answers of some pairs that weigh most, `recipe.bridges` of them and none below `recipe.least`: walk weight of the passage times
-    exp(sharpness * cosine of pair and question).
+    """The answers of some pairs that weigh most, `recipe.bridges` of them and none below `recipe.least`: walk
+    weight of the passage times exp(sharpness * cosine of pair and question).
 
-    vector: of the question, length 1. walked: passages with the weight of the first walk. vectors: (pairs, dimension), by `Answered.number`. Left out is
-    what stands in the question, and what names nothing that another passage names too: a date or a number leads nowhere.
+    vector: of the question, length 1. walked: passages with the weight of the first walk. vectors: (pairs,
+    dimension), by `Answered.number`. Left out is what stands in the question, and what names nothing that
+    another passage names too: a date or a number leads nowhere.
     """
     if not pairs:
         return []

@@ -1,4 +1,5 @@
-"""Fusion with a plan: each concrete question walks too, and a pair is worth more where its passage is one that the walk reaches."""
+"""Fusion with a plan: each concrete question walks too, and a pair is worth more where its passage is one
+that the walk reaches."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _LEAST = 1e-9
 
 
 class WalkingCandidateSearch(CandidateSearch):
-    """Finds candidates for the levels of one question, and scores them with the walk of each concrete question."""
+    """Finds candidates for the levels of one question, and scores them with the walk of each concrete
+    question."""
 
     def __init__(self, context: Context, recipe: FusionRecipe) -> None:
         super().__init__(context, recipe.chains)
@@ -52,7 +54,8 @@ class WalkingCandidateSearch(CandidateSearch):
 def rescored(
     candidates: Sequence[ScoredPair], share: dict[str, float], walk_weight: float
 ) -> list[ScoredPair]:
-    """Candidates scored anew, best first; `share` is what a walk gave to passages, 1 for the best: walk_weight * (root of it - 1/2) joins the logit."""
+    """Candidates scored anew, best first; `share` is what a walk gave to passages, 1 for the best:
+    walk_weight * (root of it - 1/2) joins the logit."""
     found = []
     for one in candidates:
         chance = min(max(one.score, _LEAST), 1 - _LEAST)

@@ -1,6 +1,8 @@
-"""Fusion without a plan: walk, see which answers the best passages offer, and walk again from the question with these answers in it.
+"""Fusion without a plan: walk, see which answers the best passages offer, and walk again from the question
+with these answers in it.
 
-Our own strategy, of `linked` and of the pairs that chains are made of; docs/proprag.md has what else was tried.
+Our own strategy, of `linked` and of the pairs that chains are made of; docs/proprag.md has what else was
+tried.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 def walk_twice(
     context: Context, question: str, k: int, recipe: FusionRecipe
 ) -> tuple[Walked, list[str] | None]:
-    """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the question and from the question with these in it;
-    what the last walk found, and these answers, None where the best passages have no pairs at all."""
+    """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the
+    question and from the question with these in it; what the last walk found, and these answers, None
+    where the best passages have no pairs at all."""
     vector, trace = context.vector(question), context.trace is not None
     with context.clock("database"):
         nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)

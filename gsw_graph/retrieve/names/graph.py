@@ -1,4 +1,5 @@
-"""The names in the passages as sparse matrices: what a walk needs of the graph, whole or the neighbourhood of some seeds."""
+"""The names in the passages as sparse matrices: what a walk needs of the graph, whole or the neighbourhood
+of some seeds."""
 
 from __future__ import annotations
 
@@ -26,9 +27,11 @@ PassageNames = tuple[
 class NameMatrices:
     """Passages and names by number, with their edges.
 
-    incidence: (passages, names) float32, an edge weighs sqrt(ln(1 + N/pf) / ln(1 + N)), pf the number of passages with the name and N of all, times
-    TITLE_WEIGHT where the name is the passage's title. containment: (names, names), symmetric, CONTAINMENT_WEIGHT between a name and a shorter one of
-    two words or more that stands in it. frequency: pf of each name in the whole memory. titled: whether a name is the title of a passage.
+    incidence: (passages, names) float32, an edge weighs sqrt(ln(1 + N/pf) / ln(1 + N)), pf the number of
+    passages with the name and N of all, times TITLE_WEIGHT where the name is the passage's title.
+    containment: (names, names), symmetric, CONTAINMENT_WEIGHT between a name and a shorter one of two
+    words or more that stands in it. frequency: pf of each name in the whole memory. titled: whether a name
+    is the title of a passage.
     """
 
     incidence: sparse.csr_array
@@ -43,7 +46,8 @@ class NameMatrices:
 
     @cached_property
     def by_name(self) -> sparse.csr_array:
-        """(names, passages): the incidence the other way round, in each row the passages that a name is the title of first."""
+        """(names, passages): the incidence the other way round, in each row the passages that a name is
+        the title of first."""
         turned = self.incidence.T.tocsr()
         row = np.repeat(np.arange(turned.shape[0]), np.diff(turned.indptr))
         order = np.lexsort((turned.indices, -turned.data, row))
@@ -68,10 +72,12 @@ class NameMatrices:
     def neighbourhood(
         self, near: NDArray[np.intp], names: NDArray[np.intp], *, cap: int, limit: int
     ) -> tuple[NameMatrices, NDArray[np.intp], NDArray[np.intp]]:
-        """The part that a walk from these passages and names reaches first, with the numbers that its passages and names have here.
+        """The part that a walk from these passages and names reaches first, with the numbers that its
+        passages and names have here.
 
-        Taken are the passages, those of the names and all names in them: of one name `cap` passages at most, those that it is the title of first, in all
-        `limit`, the given ones first and all of them. What it costs does not grow with the graph. A second hop makes it five times larger and no better
+        Taken are the passages, those of the names and all names in them: of one name `cap` passages at most,
+        those that it is the title of first, in all `limit`, the given ones first and all of them. What it
+        costs does not grow with the graph. A second hop makes it five times larger and no better
         (docs/linked.md).
         """
         passages = _unique(np.concatenate([near, _heads(self.by_name, names, cap)[0]]))[
@@ -122,7 +128,8 @@ def build(
 ) -> NameGraph:
     """A graph from rows of a passage, its names and whether each is its title.
 
-    For a part of a memory give `total`, the number of passages of all, and `frequency`, in how many of them each name stands.
+    For a part of a memory give `total`, the number of passages of all, and `frequency`, in how many of
+    them each name stands.
     """
     passages: list[str] = []
     numbers: dict[str, int] = {}
@@ -166,7 +173,8 @@ def _containment(numbers: Mapping[str, int]) -> sparse.csr_array:
 def _heads(
     matrix: sparse.csr_array, rows: NDArray[np.intp], cap: int | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.float32], NDArray[np.intp]]:
-    """The first `cap` entries of each of these rows, one row after the other: columns, weights, and how many of each row."""
+    """The first `cap` entries of each of these rows, one row after the other: columns, weights, and how
+    many of each row."""
     begins, lengths = (
         matrix.indptr[rows].astype(np.intp),
         (matrix.indptr[rows + 1] - matrix.indptr[rows]).astype(np.intp),

@@ -15,7 +15,8 @@ _EMPTY = FUNCTION_WORDS | CONNECTORS
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of the question that may be a name: its words from `first` to before `last`, the text and its normal form."""
+    """A stretch of the question that may be a name: its words from `first` to before `last`, the text and
+    its normal form."""
 
     first: int
     last: int
@@ -27,7 +28,8 @@ class Mention:
 def mentions(question: str) -> tuple[Mention, ...]:
     """Every n-gram of up to ten words that could be a name, longest first.
 
-    Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two words of content, which name too much.
+    Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two
+    words of content, which name too much.
     """
     words = list(WORD.finditer(question))
     content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]

@@ -1,4 +1,5 @@
-"""The neighbourhood of a question's seeds, fetched by one bounded query: for memories too large to keep their names in the client."""
+"""The neighbourhood of a question's seeds, fetched by one bounded query: for memories too large to keep
+their names in the client."""
 
 from __future__ import annotations
 

@@ -28,11 +28,14 @@ def pagerank(
     tolerance: float = _TOLERANCE,
     steps: int = _STEPS,
 ) -> Vector:
-    """Weights of the nodes, which sum to 1: the fixed point of x = damping (T x + share of the nodes without an edge * reset) + (1 - damping) reset.
+    """Weights of the nodes, which sum to 1: the fixed point of x = damping (T x + share of the nodes without
+    an edge * reset) + (1 - damping) reset.
 
-    edges: symmetric, weights above 0. reset: (nodes,), not negative, any sum but 0. damping: in (0, 1). preference: (nodes,), a factor above 0 on what
-    flows into a node; T is then D W over its column sums. A node without an edge gives its weight back to the reset, as in networkx and igraph. It ends
-    after `steps`, or when a step changes less than the share `tolerance` of all weight, which is then about what it errs by.
+    edges: symmetric, weights above 0. reset: (nodes,), not negative, any sum but 0. damping: in (0, 1).
+    preference: (nodes,), a factor above 0 on what flows into a node; T is then D W over its column sums. A
+    node without an edge gives its weight back to the reset, as in networkx and igraph. It ends after
+    `steps`, or when a step changes less than the share `tolerance` of all weight, which is then about what
+    it errs by.
     """
     kind: np.dtype[np.floating] = edges.dtype
     preference = np.ones(edges.shape[0], dtype=kind) if preference is None else preference.astype(kind)
@@ -52,8 +55,8 @@ def _fixed_point(
 ) -> Vector:
     """Of x = damping T x + start. What the nodes without an edge give back would change its sum alone.
 
-    T is similar to a symmetric matrix, so that its eigenvalues are real and in [-1, 1], for which Chebyshev's semi-iteration (Golub and Varga 1961) takes
-    up to half the steps.
+    T is similar to a symmetric matrix, so that its eigenvalues are real and in [-1, 1], for which Chebyshev's
+    semi-iteration (Golub and Varga 1961) takes up to half the steps.
     """
     before, weight, omega = np.zeros_like(start), start, 2.0
     for number in range(steps):

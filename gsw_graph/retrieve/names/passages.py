@@ -1,4 +1,5 @@
-"""The best passages by a walk: the question's names linked to concepts, then a personalised PageRank over names and passages. No language model anywhere.
+"""The best passages by a walk: the question's names linked to concepts, then a personalised PageRank over
+names and passages. No language model anywhere.
 
 What `linked` is; docs/linked.md has its constants, how they were chosen, and what did not help.
 """
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk found: passage ids with their weights, best first; the names linked; and, on demand, the paths that led there."""
+    """What a walk found: passage ids with their weights, best first; the names linked; and, on demand, the
+    paths that led there."""
 
     passages: list[str]
     scores: list[float]
@@ -54,8 +56,8 @@ def best_together(
     weights: Sequence[float] | None = None,
     trace: bool = False,
 ) -> Walked:
-    """The `k` best passages for some questions with the passages near each, in one walk: their seeds add up, by `weights` where some count more than others;
-    of their preferences the strongest holds."""
+    """The `k` best passages for some questions with the passages near each, in one walk: their seeds add up,
+    by `weights` where some count more than others; of their preferences the strongest holds."""
     numbers = memory.passage_numbers
     graph = memory.matrices
     starts = []
@@ -132,7 +134,8 @@ def seed(
     linked: NDArray[np.intp],
     recipe: WalkRecipe,
 ) -> Seeds:
-    """Seeds of a walk: passages near the question, the names of the best of them, and the names in the question."""
+    """Seeds of a walk: passages near the question, the names of the best of them, and the names in the
+    question."""
     passages = np.zeros(graph.size, dtype=np.float32)
     preference = np.ones(graph.size + len(graph.frequency), dtype=np.float32)
     names = np.zeros(len(graph.frequency), dtype=np.float32)

@@ -1,4 +1,5 @@
-"""How a walk came to its passages, for people: names linked, seeds, and the strongest path to each passage."""
+"""How a walk came to its passages, for people: names linked, seeds, and the strongest path to each
+passage."""
 
 from __future__ import annotations
 

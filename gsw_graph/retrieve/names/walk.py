@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Where a walk starts and what it prefers, for each node: `weight` sums to 1, `preference` is a factor in (0, 1]."""
+    """Where a walk starts and what it prefers, for each node: `weight` sums to 1, `preference` is a factor
+    in (0, 1]."""
 
     weight: NDArray[np.float32]
     preference: NDArray[np.float32]
@@ -40,7 +41,8 @@ def walk(edges: sparse.csr_array, seeds: Seeds, *, restart: float, steps: int) -
 def strongest_paths(
     edges: sparse.csr_array, seeds: Seeds, targets: Sequence[int], *, restart: float
 ) -> list[list[int]]:
-    """For each target the path from a seed that carries most weight: its nodes, the target last. Empty where none leads there."""
+    """For each target the path from a seed that carries most weight: its nodes, the target last. Empty
+    where none leads there."""
     nodes = edges.shape[0]
     entries = edges.tocoo()
     chance = (

@@ -33,7 +33,8 @@ _BATCH = 4096  # names embedded at once
 
 @dataclass(frozen=True)
 class Compared:
-    """A graph with what makes its next version cheap: the vectors of its names, one signed byte a dimension, and the pairs of names that are similar."""
+    """A graph with what makes its next version cheap: the vectors of its names, one signed byte a
+    dimension, and the pairs of names that are similar."""
 
     graph: PropositionGraph
     names: NDArray[np.int8]
@@ -41,7 +42,8 @@ class Compared:
 
 
 class PropositionGraphs:
-    """Keeps the graph of the last version asked for, in this process and in `folder`. encode: vectors of names."""
+    """Keeps the graph of the last version asked for, in this process and in `folder`. encode: vectors of
+    names."""
 
     def __init__(self, connection: Connection, folder: Path, encode: Encode) -> None:
         self._reader, self._encode = Reader(connection), encode
@@ -52,7 +54,8 @@ class PropositionGraphs:
     def walk_graph(
         self, version: int, recipe: PropositionRecipe, named: Callable[[int], NameGraph]
     ) -> WalkGraph:
-        """What a recipe walks over, of a version of the memory or a later one. named: the name graph of a version, asked only where the recipe joins it."""
+        """What a recipe walks over, of a version of the memory or a later one. named: the name graph of a
+        version, asked only where the recipe joins it."""
         if version != self._version:
             self._version, self._walk_graphs = version, {}
         key = (recipe.weights, recipe.names)
@@ -77,7 +80,8 @@ class PropositionGraphs:
 
 
 def compared(graph: PropositionGraph, encode: Encode, before: Compared | None = None) -> Compared:
-    """The graph with its similar names. Only names that an earlier version has not are embedded and compared: that costs new names times all names."""
+    """The graph with its similar names. Only names that an earlier version has not are embedded and
+    compared: that costs new names times all names."""
     names = graph.concepts
     old = before.graph.concept_numbers if before else {}
     place = np.array([old.get(name, -1) for name in names], dtype=np.intp)

@@ -23,9 +23,10 @@ PassagePropositions = tuple[str, Sequence[str], Sequence[Sequence[float]], Seque
 class PropositionGraph:
     """Passages, concepts and propositions by number.
 
-    passages, concepts, propositions: their ids. mentions: (propositions, concepts), 1 where one mentions the other. home: the passage of each proposition,
-    ascending. vectors: (propositions, dimension), unit vectors times 127 in one signed byte a dimension. similar: (concepts, concepts), symmetric, the
-    cosine of names that are similar, 0 elsewhere.
+    passages, concepts, propositions: their ids. mentions: (propositions, concepts), 1 where one mentions the
+    other. home: the passage of each proposition, ascending. vectors: (propositions, dimension), unit vectors
+    times 127 in one signed byte a dimension. similar: (concepts, concepts), symmetric, the cosine of names
+    that are similar, 0 elsewhere.
     """
 
     passages: list[str]
@@ -64,7 +65,8 @@ class PropositionGraph:
 
     @cached_property
     def together(self) -> sparse.csr_array:
-        """(concepts, concepts): in how many propositions two concepts stand together; 0 for one with itself."""
+        """(concepts, concepts): in how many propositions two concepts stand together; 0 for one with
+        itself."""
         return _without_diagonal(sparse.csr_array(self.mentions.T @ self.mentions))
 
     def edges(self, weights: EdgeWeights) -> sparse.csr_array:
@@ -93,7 +95,8 @@ class PropositionGraph:
 
 
 def build(rows: Iterable[PassagePropositions]) -> PropositionGraph:
-    """A graph from rows of a passage, its propositions, their vectors and the concepts that each mentions; no names are similar yet."""
+    """A graph from rows of a passage, its propositions, their vectors and the concepts that each mentions;
+    no names are similar yet."""
     passages: list[str] = []
     propositions: list[str] = []
     numbers: dict[str, int] = {}
@@ -123,7 +126,8 @@ def build(rows: Iterable[PassagePropositions]) -> PropositionGraph:
 
 
 def join(up: sparse.csr_array, aside: sparse.csr_array) -> sparse.csr_array:
-    """One symmetric matrix over passages, then concepts, of the edges between (passages, concepts) and among (concepts, concepts)."""
+    """One symmetric matrix over passages, then concepts, of the edges between (passages, concepts) and
+    among (concepts, concepts)."""
     found = sparse.block_array([[None, up], [up.T, aside]], format="csr", dtype=np.float32)
     kind = (
         np.int32 if found.nnz <= np.iinfo(np.int32).max else np.int64

@@ -1,6 +1,8 @@
-"""The best passages by PropRAG (Wang 2025): a wide walk over propositions, beam search for paths in what it found, a narrow walk from what they say.
+"""The best passages by PropRAG (Wang 2025): a wide walk over propositions, beam search for paths in what it
+found, a narrow walk from what they say.
 
-Follows the authors' code, or the paper, by its `PropositionRecipe`; docs/proprag.md has what departs from both and why.
+Follows the authors' code, or the paper, by its `PropositionRecipe`; docs/proprag.md has what departs from
+both and why.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ Near = Sequence[tuple[str, float]]  # of a vector index, best first, with their 
 
 @dataclass(frozen=True, slots=True)
 class Propagated:
-    """What was found: passage ids with their weights, best first; the names linked; seeds of the last walk, the heaviest first; and the best paths."""
+    """What was found: passage ids with their weights, best first; the names linked; seeds of the last
+    walk, the heaviest first; and the best paths."""
 
     passages: list[str]
     scores: list[float]
@@ -57,8 +60,9 @@ def best_passages(
 ) -> Propagated:
     """The `k` best passages for a question.
 
-    vector: of the question, length 1. near, facts: its nearest passages and propositions; passages beyond these count as no nearer than the last.
-    encode: vectors of paths, each the ids of its propositions, for a recipe that has `exact` ones.
+    vector: of the question, length 1. near, facts: its nearest passages and propositions; passages beyond
+    these count as no nearer than the last. encode: vectors of paths, each the ids of its propositions, for
+    a recipe that has `exact` ones.
     """
     graph, size = walk_graph.graph, len(walk_graph.graph.passages)
     if not size:
@@ -141,7 +145,8 @@ def _paths(
     recipe: PropositionRecipe,
     encode: Encode | None,
 ) -> tuple[list[beam.Path], list[beam.Path]]:
-    """The best paths over the propositions of some passages, and the best single ones. Two may follow each other by these names alone."""
+    """The best paths over the propositions of some passages, and the best single ones. Two may follow each
+    other by these names alone."""
     graph = walk_graph.graph
     candidates = graph.propositions_of(focus)
     concepts = names[names < len(graph.concepts)]
@@ -174,7 +179,8 @@ def _paths(
 def _from_paths(
     walk_graph: WalkGraph, start: Sequence[beam.Path], paths: Sequence[beam.Path], recipe: PropositionRecipe
 ) -> dict[int, float]:
-    """Seeds of stage 2 by node: the concepts of the best single propositions and of the best paths, each by its best path, 1 for the best of each kind."""
+    """Seeds of stage 2 by node: the concepts of the best single propositions and of the best paths, each
+    by its best path, 1 for the best of each kind."""
     size = len(walk_graph.graph.passages)
     seeds: dict[int, float] = {}
     for some, most in ((start, recipe.first_entities), (paths, recipe.path_entities)):
@@ -204,7 +210,8 @@ def _spread(part: Subgraph, seeds: Mapping[int, float]) -> NDArray[np.float32]:
 
 
 def _concepts(walk_graph: WalkGraph, paths: Sequence[beam.Path]) -> list[tuple[int, list[float]]]:
-    """The concepts of some paths with the scores of the paths they are in, those with the largest sum first."""
+    """The concepts of some paths with the scores of the paths they are in, those with the largest sum
+    first."""
     scores: dict[int, list[float]] = defaultdict(list)
     mentioned = walk_graph.graph.mentions
     for path in paths:
@@ -218,7 +225,8 @@ def _concepts(walk_graph: WalkGraph, paths: Sequence[beam.Path]) -> list[tuple[i
 
 
 def _linked(walk_graph: WalkGraph, found: Sequence[Mention], title_bonus: float) -> dict[int, float]:
-    """The nodes of the question's names with their shares, which sum to 1: a rare name and a title have more."""
+    """The nodes of the question's names with their shares, which sum to 1: a rare name and a title have
+    more."""
     size = len(walk_graph.graph.passages)
     nodes = list(dict.fromkeys(walk_graph.numbers[mention.key] for mention in found))
     weights = [

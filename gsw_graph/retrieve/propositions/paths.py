@@ -1,4 +1,5 @@
-"""Beam search over paths of propositions (PropRAG, section 5.3.3): on vectors that stand in the memory, no model runs."""
+"""Beam search over paths of propositions (PropRAG, section 5.3.3): on vectors that stand in the memory, no
+model runs."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _POOL = 200  # candidates of one path that are looked at, the best by their scor
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Propositions in the order they were joined, by number, and the cosine of the whole with the question."""
+    """Propositions in the order they were joined, by number, and the cosine of the whole with the
+    question."""
 
     steps: tuple[int, ...]
     score: float
@@ -38,12 +40,15 @@ def search(
     encode: Exact | None = None,
     one_order: bool = True,
 ) -> tuple[list[Path], list[Path]]:
-    """The `width` best single propositions; and the paths of every length up to `length` that stood in a beam, best first.
+    """The `width` best single propositions; and the paths of every length up to `length` that stood in a
+    beam, best first.
 
-    vectors: (propositions, dimension) and question: (dimension,), of length 1. linked: (propositions, propositions), whether one can follow the other. The
-    `jumps` best propositions can follow any. One whose cosine with the last is below `coherence` cannot. A path scores the cosine of the mean of its
-    vectors with the question; with `exact` the best that many of each depth score what `encode` gives for their text instead, where there are more than
-    `width`. one_order: the same propositions in another order are the same path, the first found stays (as in the authors' code).
+    vectors: (propositions, dimension) and question: (dimension,), of length 1. linked: (propositions,
+    propositions), whether one can follow the other. The `jumps` best propositions can follow any. One whose
+    cosine with the last is below `coherence` cannot. A path scores the cosine of the mean of its vectors with
+    the question; with `exact` the best that many of each depth score what `encode` gives for their text
+    instead, where there are more than `width`. one_order: the same propositions in another order are the
+    same path, the first found stays (as in the authors' code).
     """
     if not len(vectors):
         return [], []

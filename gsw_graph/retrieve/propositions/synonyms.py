@@ -1,4 +1,5 @@
-"""Names that are similar by their vectors: the synonymy edges of PropRAG, and the threshold that an embedder needs for them."""
+"""Names that are similar by their vectors: the synonymy edges of PropRAG, and the threshold that an
+embedder needs for them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-CHANCE = 1e-4  # share of random pairs of names that an embedder puts above its threshold: 0.80 for all-MiniLM-L6-v2, as the paper has for its own
+# share of random pairs of names that an embedder puts above its threshold: 0.80 for all-MiniLM-L6-v2, as the
+# paper has for its own
+CHANCE = 1e-4
 FALLBACK = 0.8  # the paper's, where the names are too few to see that share
 NEIGHBOURS = 100  # of one name (the code's 101)
 SLACK = 0.05  # pairs this far below the threshold are kept too: it moves a little as names are added
@@ -27,7 +30,8 @@ _LETTERS = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of names by number, each once, with their cosine of at least `least`: of each name the nearest, more of them than NEIGHBOURS."""
+    """Pairs of names by number, each once, with their cosine of at least `least`: of each name the
+    nearest, more of them than NEIGHBOURS."""
 
     one: NDArray[np.int32]
     other: NDArray[np.int32]
@@ -36,7 +40,8 @@ class Pairs:
 
 
 def threshold(vectors: NDArray[np.float32]) -> float:
-    """The cosine that a share of CHANCE of the pairs of names exceeds, seen on evenly spread names; `vectors` (names, dimension) are of length 1."""
+    """The cosine that a share of CHANCE of the pairs of names exceeds, seen on evenly spread names;
+    `vectors` (names, dimension) are of length 1."""
     if len(vectors) < _FEWEST:
         return FALLBACK
     sample = vectors[np.linspace(0, len(vectors) - 1, min(_SAMPLE, len(vectors))).astype(np.intp)]
@@ -46,10 +51,12 @@ def threshold(vectors: NDArray[np.float32]) -> float:
 def pairs(
     names: Sequence[str], vectors: NDArray[np.float32], least: float, new: NDArray[np.bool_] | None = None
 ) -> Pairs:
-    """The pairs of names, of more than two letters and digits each, whose cosine is at least `least`; with `new` only those that one of these names is in.
+    """The pairs of names, of more than two letters and digits each, whose cosine is at least `least`; with
+    `new` only those that one of these names is in.
 
-    Up to _EXACT names every new one is compared with all; above, with the names that are nearest to the same two of some pivots. A pair is there where one of
-    the two is among the nearest of the other, so that names which are all alike make no more than a few pairs each.
+    Up to _EXACT names every new one is compared with all; above, with the names that are nearest to the same
+    two of some pivots. A pair is there where one of the two is among the nearest of the other, so that
+    names which are all alike make no more than a few pairs each.
     """
     speaking = np.array([len(_LETTERS.sub("", name)) > 2 for name in names], dtype=bool)
     new = np.ones(len(names), dtype=bool) if new is None else new
@@ -80,7 +87,8 @@ def pairs(
 def _nearest(
     vectors: NDArray[np.float32], asked: NDArray[np.intp], others: NDArray[np.intp], least: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float32]]:
-    """Pairs of an asked name and another with their cosine: of each the nearest, twice as many as count, as some may be forgotten in later versions."""
+    """Pairs of an asked name and another with their cosine: of each the nearest, twice as many as count,
+    as some may be forgotten in later versions."""
     cosines = vectors[asked] @ vectors[others].T
     near = (cosines >= least) & (asked[:, None] != others)
     for row in np.flatnonzero(np.count_nonzero(near, axis=1) > 2 * NEIGHBOURS):
@@ -91,7 +99,8 @@ def _nearest(
 
 
 def matrix(found: Pairs, size: int, least: float) -> sparse.csr_array:
-    """(size, size), symmetric: the cosines of at least `least`, for each name its NEIGHBOURS best and those whose best it is among."""
+    """(size, size), symmetric: the cosines of at least `least`, for each name its NEIGHBOURS best and
+    those whose best it is among."""
     kept = found.cosines >= least
     one, other = (
         np.concatenate([found.one[kept], found.other[kept]]),

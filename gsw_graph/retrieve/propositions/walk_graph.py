@@ -1,4 +1,5 @@
-"""What PropRAG walks over: the graph of propositions with its edges weighed, alone or joined with the names that `linked` knows."""
+"""What PropRAG walks over: the graph of propositions with its edges weighed, alone or joined with the
+names that `linked` knows."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _HOPS = 2
 
 @dataclass(frozen=True)
 class Subgraph:
-    """Some nodes of a walk graph, ascending, and the edges among them. size: how many of them are passages."""
+    """Some nodes of a walk graph, ascending, and the edges among them. size: how many of them are
+    passages."""
 
     nodes: NDArray[np.intp]
     edges: sparse.csr_array
@@ -45,7 +47,8 @@ class Subgraph:
 class WalkGraph:
     """Nodes are the passages, then the names, of which the graph's concepts come first.
 
-    edges: (nodes, nodes), symmetric. frequency: passages of each name. titled: whether a name is the title of a passage.
+    edges: (nodes, nodes), symmetric. frequency: passages of each name. titled: whether a name is the title
+    of a passage.
     """
 
     graph: PropositionGraph
@@ -65,7 +68,8 @@ class WalkGraph:
         return Subgraph(np.arange(self.edges.shape[0]), self.edges, len(self.graph.passages))
 
     def around(self, nodes: NDArray[np.intp], recipe: PropositionRecipe) -> Subgraph:
-        """What a walk from some nodes reaches in two steps, `recipe.limit` nodes at most: the cost does not grow with the graph. All of a small one."""
+        """What a walk from some nodes reaches in two steps, `recipe.limit` nodes at most: the cost does
+        not grow with the graph. All of a small one."""
         if self.edges.shape[0] <= recipe.whole:
             return self.whole
         found = edge = np.unique(nodes)
@@ -98,7 +102,8 @@ def alone(graph: PropositionGraph, weights: EdgeWeights) -> WalkGraph:
 
 
 def with_names(graph: PropositionGraph, named: NameGraph, weights: EdgeWeights) -> WalkGraph:
-    """The same with the edges of `linked` between passages and names, and between names of which one contains the other."""
+    """The same with the edges of `linked` between passages and names, and between names of which one
+    contains the other."""
     numbers = dict(graph.concept_numbers)
     for name in named.names:
         numbers.setdefault(name, len(numbers))

@@ -1,4 +1,5 @@
-"""The table of strategies, from which `--strategy`, `eval`, errors and the README's table are made. A file a strategy; the order is that of the help."""
+"""The table of strategies, from which `--strategy`, `eval`, errors and the README's table are made. A file
+a strategy; the order is that of the help."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from gsw_graph.retrieve.strategies.auto import AUTO
 from gsw_graph.retrieve.strategies.bm25 import BM25
 from gsw_graph.retrieve.strategies.dense import DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION
+from gsw_graph.retrieve.strategies.grasp import GRASP
+from gsw_graph.retrieve.strategies.ircot import IRCOT
 from gsw_graph.retrieve.strategies.linked import LINKED
+from gsw_graph.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.retrieve.strategies.proprag import PROPRAG, PROPRAG_LINKED
 from gsw_graph.retrieve.strategies.ricr import RICR
 from gsw_graph.retrieve.strategy import Strategy
@@ -16,5 +20,6 @@ from gsw_graph.retrieve.strategy import Strategy
 __all__ = ["STRATEGIES"]
 
 STRATEGIES: dict[str, Strategy[Any]] = {
-    one.name: one for one in (AUTO, LINKED, RICR, FUSION, PROPRAG, PROPRAG_LINKED, DENSE, BM25)
+    one.name: one
+    for one in (AUTO, LINKED, RICR, FUSION, PATHWISE, PROPRAG, PROPRAG_LINKED, GRASP, IRCOT, DENSE, BM25)
 }

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
-    """With a plan chains whose every hop walks, without one two walks; in a memory too large for the client, where every walk would be a query of its own,
-    `ricr` or `linked`."""
+    """With a plan chains whose every hop walks, without one two walks; in a memory too large for the client,
+    where every walk would be a query of its own, `ricr` or `linked`."""
     if query.plan:
         if not context.held_by_client:
             return replace(RICR.run(context, query, recipe.chains), ran=RICR.name)
@@ -53,7 +53,8 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
 
 FUSION = Strategy(
     "fusion",
-    "with a plan, chains whose pairs are weighed by walks too; without one, a walk, then another over the answers it met; needs workspaces, and"
+    "with a plan, chains whose pairs are weighed by walks too; without one, a walk, then another over the "
+    "answers it met; needs workspaces, and"
     " without both is `linked`",
     run,
     FusionRecipe(),

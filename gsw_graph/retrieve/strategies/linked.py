@@ -1,4 +1,5 @@
-"""The strategy `linked`: names of the question linked to concepts, then a walk over names and passages. docs/linked.md."""
+"""The strategy `linked`: names of the question linked to concepts, then a walk over names and passages.
+docs/linked.md."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
-    """A walk over the graph of names that the client holds or, in a memory too large for that, over the part that the question needs."""
+    """A walk over the graph of names that the client holds or, in a memory too large for that, over the
+    part that the question needs."""
     from gsw_graph.retrieve.names import neighbourhood
     from gsw_graph.retrieve.names.passages import best_passages
     from gsw_graph.retrieve.names.trace import write_walk

@@ -1,4 +1,5 @@
-"""The strategies `proprag` and `proprag-linked`: beam search over paths of propositions between two walks (Wang 2025). docs/proprag.md."""
+"""The strategies `proprag` and `proprag-linked`: beam search over paths of propositions between two walks
+(Wang 2025). docs/proprag.md."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 
 def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
-    """PropRAG on the matrices that the client holds. Raises InputError where the memory is larger than the client may hold."""
+    """PropRAG on the matrices that the client holds. Raises InputError where the memory is larger than the
+    client may hold."""
     found = best(context, query.question, query.k, recipe)
     with context.clock("database"):
         passages = context.reader.passages(found.passages, found.scores)
@@ -35,7 +37,8 @@ def best(context: Context, question: str, k: int, recipe: PropositionRecipe) -> 
 
     if not context.held_by_client:
         raise InputError(
-            f"the memory has {context.names.size:,} passages, and PropRAG holds the graph of all in the client",
+            f"the memory has {context.names.size:,} passages, and PropRAG holds the graph of all in the "
+            "client",
             hint="Raise GSWGRAPH_LINKED_CLIENT_PASSAGES, or ask with --strategy linked",
         )
     vector = context.vector(question)

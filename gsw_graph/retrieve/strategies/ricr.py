@@ -1,4 +1,5 @@
-"""The strategy `ricr`: chains of question-answer pairs along a plan, one query a level (Panini, section 2.3). docs/ricr.md."""
+"""The strategy `ricr`: chains of question-answer pairs along a plan, one query a level (Panini, section
+2.3). docs/ricr.md."""
 
 from __future__ import annotations
 

@@ -1,0 +1,245 @@
+"""What `gswgraph eval` shows people: tables, progress, and how to go on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gsw_graph.cli.text.output import console, counted, duration, print_failure
+from gsw_graph.cli.text.safe_text import cut, one_line, short_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gsw_graph.evaluate.evaluation import Evaluation
+    from gsw_graph.evaluate.figures.compare import Comparison
+    from gsw_graph.evaluate.tune import Tuning
+
+EVERY = 10.0  # seconds between lines of progress
+SHOWN = 20  # failures and questions listed for people
+CELL = 200  # characters of a message
+
+
+def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
+    """The table of figures, the differences in what is looked at first, and what a reader must know."""
+    from gsw_graph.evaluate.report.tables import figures, main_k, notes, plans_said
+
+    asked = found.settings["questions"]
+    click.echo(
+        f"{counted(asked['n'], 'question')} ({', '.join(asked['shapes'])}), k={found.settings['k']}, "
+        f"plans: {plans_said(found)}"
+    )
+    columns, rows = figures(found)
+    _grid(columns, [[f"{text}\n{small}" if small else text for text, small in row] for row in rows])
+    for hops in dict.fromkeys(hop for one in found.strategies.values() for hop in one["by_hops"]):
+        for name, one in found.strategies.items():
+            if len(one["by_hops"]) > 1 and hops in one["by_hops"]:
+                click.echo(f"{_hops(hops)}: {_by_hops(name, one['by_hops'][hops], main_k(found))}")
+    looked_at = {f"recall@{main_k(found)}", f"all_gold@{main_k(found)}", "em", "f1", "lr1", "lr2"}
+    _print_differences([one for one in found.differences if one["metric"] in looked_at])
+    _print_notes(notes(found), found.failures)
+    for path in written:
+        click.echo(f"Written: {short_source(str(path))}")
+
+
+def print_comparison(found: Comparison) -> None:
+    """The differences of two evaluations, what was set otherwise, and the questions that were won and
+    lost."""
+    alone = ", ".join(
+        f"{number:,} only in {name}"
+        for name, number in (("A", found.only_first), ("B", found.only_second))
+        if number
+    )
+    click.echo(f"{counted(found.questions, 'question')} in both{f', {alone}' if alone else ''}")
+    for name, (first, second) in found.settings.items():
+        click.echo(
+            f"Not the same: {name}: {cut(one_line(str(first)), 80)} / {cut(one_line(str(second)), 80)}"
+        )
+    _print_differences(found.differences)
+    for word, questions in (("Won", found.won), ("Lost", found.lost)):
+        for label, keys in questions.items():
+            if "recall@5" in label or label.endswith(" f1"):
+                shown = ", ".join(one_line(key) for key in keys[:SHOWN])
+                click.echo(
+                    f"{word}, {one_line(label)}: "
+                    f"{shown}{f' and {len(keys) - SHOWN:,} more' if len(keys) > SHOWN else ''}"
+                )
+
+
+def print_tuning(found: Tuning) -> None:
+    """The held-out figure first: the fitted one flatters."""
+    low, high = found.held_out_interval
+    gain = found.gain
+    settings = found.settings
+    click.echo(
+        f"{found.metric}, {counted(found.questions, 'question')}, {found.folds} folds dealt "
+        f"{found.repeats} times"
+    )
+    memory = f"{counted(settings['memory']['nodes']['Passage'], 'passage')} on {settings['memory']['engine']}"
+    asked = (
+        f"k={settings['k']}, plans: {settings['plans']}, language "
+        "model: "
+        f"{one_line(str(settings['llm'] or 'none'))}"
+    )
+    click.echo(f"{asked}, {memory}, gswgraph {settings['versions']['gswgraph']}")
+    click.echo(
+        f"Held out:  {100 * found.held_out:.1f} [{100 * low:.1f}, {100 * high:.1f}]  what choosing among "
+        "these settings gives on questions not seen"
+    )
+    click.echo(
+        f"As it is:  {100 * found.usual:.1f}  held out minus this: {_points(gain['mean'], gain['interval'])}"
+    )
+    click.echo(f"Fitted:    {100 * found.fitted:.1f}  the best settings on the questions they were chosen by")
+    click.echo(f"Best:      {_settings(found.best)}\n")
+    rows = sorted(found.tried, key=lambda one: (-one["mean"], -one["chosen"]))
+    cells = []
+    for one in rows:
+        low, high = one["interval"]
+        cells.append(
+            [
+                _settings(one["settings"]),
+                f"{100 * one['mean']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
+                f"{100 * one['chosen']:.0f}%",
+            ]
+        )
+    _grid(["settings", found.metric, "chosen in"], cells)
+    _print_notes(found.notes, found.failures)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """What to give `evaluate` as `progress`: a bar on a terminal, elsewhere a line now and then."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        with Progress(
+            BarColumn(30),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+        ) as bar:
+            task = bar.add_task("asking", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+    else:
+        yield Lines().report
+
+
+class Lines:
+    """A line each `EVERY` seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last = clock()
+        self._begun: tuple[float, int] | None = None
+
+    def report(self, done: int, total: int) -> None:
+        now = self._clock()
+        if self._begun is None:
+            self._begun = now, done
+        if now - self._last >= EVERY and done < total:
+            self._last = now
+            start, before = self._begun
+            left = (
+                f", about {duration(max(1, (total - done) * (now - start) / (done - before)))} left"
+                if done > before
+                else ""
+            )
+            click.echo(f"asked {done:,} of {total:,}{left}", err=True)
+
+
+@contextmanager
+def going_on(out: str | None) -> Iterator[None]:
+    """Says on Ctrl-C that what was asked is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is not None:
+            click.echo(
+                f"\nWhat was asked is kept in {short_source(out)}: the same call goes on from there.",
+                err=True,
+            )
+        raise
+
+
+def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=SIMPLE_HEAD, header_style="bold", show_edge=False, pad_edge=False)
+    for number, column in enumerate(columns):
+        grid.add_column(Text(column), justify="right" if number else "left", no_wrap=True)
+    for row in rows:
+        grid.add_row(*(Text("\n".join(one_line(line) for line in cell.split("\n"))) for cell in row))
+    width = sum(
+        max(len(line) for cell in (column, *(row[n] for row in rows)) for line in cell.split("\n")) + 4
+        for n, column in enumerate(columns)
+    )
+    console(width=width).print(grid)
+
+
+def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> None:
+    for note in notes[:SHOWN]:
+        click.echo(f"Note: {one_line(note)}")
+    if (more := len(notes) - SHOWN) > 0:
+        click.echo(f"Note: {more:,} more; --json lists all")
+    for failure in failures[:SHOWN]:
+        print_failure(
+            f"Failed: {short_source(failure['question'])}{_by(failure)}: "
+            f"{cut(one_line(failure['reason']), CELL)}"
+        )
+    if (more := len(failures) - SHOWN) > 0:
+        print_failure(f"... and {more:,} more; --json lists all")
+
+
+def _by(failure: dict[str, str]) -> str:
+    return f" ({one_line(failure['strategy'])})" if failure["strategy"] else ""
+
+
+def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
+    for one in differences:
+        names = one["second"] if one["first"] == one["second"] else f"{one['second']} - {one['first']}"
+        share = one["metric"] != "ms"
+        said = (
+            _points(one["mean"], one["interval"])
+            if share
+            else f"{one['mean']:+.1f} ms [{one['interval'][0]:+.1f}, {one['interval'][1]:+.1f}]"
+        )
+        more, less = ("won", "lost") if share else ("slower", "faster")
+        click.echo(
+            f"{one_line(names)}, {one['metric']}: {said}, {one['above']} {more}, {one['equal']} equal, "
+            f"{one['below']} {less}"
+        )
+
+
+def _points(mean: float, limits: Sequence[float]) -> str:
+    mean, low, high = (round(100 * value, 1) + 0.0 for value in (mean, *limits))  # no -0.0
+    return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
+
+
+def _hops(hops: str) -> str:
+    return "hops not known" if hops == "?" else f"{hops} hop{'' if hops == '1' else 's'}"
+
+
+def _by_hops(name: str, one: dict[str, Any], at: int) -> str:
+    recall = one["recall"].get(str(at))
+    judged = {"LR-1": one["lr1"], "LR-2": one["lr2"]}
+    shown = {f"recall@{at}": recall, "EM": one["em"], "F1": one["f1"], **judged}
+    said = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
+    if one["tokens"]["total"] and one["economy"]:
+        value = one["economy"]["value"]
+        said.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
+    return f"{one_line(name)} (n={one['n']}) {', '.join(said) or '-'}"
+
+
+def _settings(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items())

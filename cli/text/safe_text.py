@@ -1,0 +1,44 @@
+"""Text of documents made fit for a terminal: it must not move the cursor, change colours or reorder what
+stands around it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")  # colours and cursor movements (CSI), whole
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_REORDERING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_LOGIN = re.compile(r"\b((?:bolt|neo4j)(?:\+ssc|\+s)?://)\S*@", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """Without control characters but newline and tab; characters that reorder text become visible as
+    `<U+202E>`."""
+    text = _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n")))
+    text = _REORDERING.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """Clean, with every stretch of white space as one space."""
+    return " ".join(clean(text.replace("\r", "\n")).split())
+
+
+def cut(text: str, length: int) -> str:
+    """At most `length` characters, an ellipsis last where some are missing."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def short_source(source: str) -> str:
+    """A source in one line, relative to the working folder where it is under it."""
+    here = Path.cwd().as_posix().rstrip("/") + "/"
+    folded, prefix = os.path.normcase(source), os.path.normcase(here)
+    return one_line(source[len(here) :] if folded.startswith(prefix) and len(source) > len(here) else source)
+
+
+def without_password(text: str) -> str:
+    """Text in which no url of a server shows a user or a password."""
+    return _LOGIN.sub(r"\1", text)

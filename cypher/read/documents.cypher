@@ -1,0 +1,18 @@
+// Documents with how many passages each has, by source. $text: in lower case, in the source or the title ('' for any); $path: the source, or a folder above it;
+// $extractor, $loader: null for any; $unfinished: only those whose load was cut off, or in which passages could not be read; $limit.
+// `total` counts all that fit. Runs for `list`.
+MATCH (d:Document)
+WHERE (toLower(d.source) CONTAINS $text OR toLower(d.title) CONTAINS $text OR d.source = $path OR d.source STARTS WITH $path + '/')
+  AND ($extractor IS NULL OR d.extractor = $extractor) AND ($loader IS NULL OR d.loader = $loader)
+  AND (NOT $unfinished OR d.status <> 'ready' OR d.unread IS NOT NULL)
+WITH d ORDER BY d.source
+WITH collect(d) AS found
+WITH size(found) AS total, found[0..$limit] AS shown
+UNWIND shown AS d
+CALL (d) {
+  MATCH (d)<-[:PART_OF]-(p:Passage)
+  RETURN count(p) AS passages
+}
+RETURN total, d.id AS id, d.source AS source, d.title AS title, d.loader AS loader, d.extractor AS extractor, d.model AS model, d.status AS status,
+  d.loaded_at AS loaded_at, d.unread AS unread, passages
+ORDER BY source

@@ -1,0 +1,24 @@
+// Facts of a name, and the passages it stands in: what an agent reads that follows the name.
+// $key: the id of its concept; $embedding: of what the agent looks for; $scan: facts, and passages, of a very common name that are looked at; $most: rows of each, the nearest first.
+// Columns as of `facts`; `fact` is null in the row of a passage itself. Runs once a round of an agent that follows a name.
+CALL () {
+  MATCH (:Concept {id: $key})<-[:REFERS_TO]-(:Entity)<-[:MENTIONS|ABOUT|ANSWERED_BY]-(fact)
+  WHERE fact:Proposition OR size(fact.answers) > 0
+  WITH DISTINCT fact LIMIT $scan
+  WITH fact, vector.similarity.cosine(fact.embedding, $embedding) AS cosine
+  ORDER BY cosine DESC, fact.id
+  LIMIT $most
+  MATCH (fact)-[:IN]->(p:Passage)
+  RETURN fact.id AS fact, coalesce(fact.text, fact.question) AS fact_text, fact.answers AS answers, cosine, p
+  UNION ALL
+  MATCH (:Concept {id: $key})<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
+  WITH DISTINCT p LIMIT $scan
+  WITH p, vector.similarity.cosine(p.embedding, $embedding) AS cosine
+  ORDER BY cosine DESC, p.id
+  LIMIT $most
+  RETURN null AS fact, null AS fact_text, null AS answers, cosine, p
+}
+MATCH (p)-[:PART_OF]->(d:Document)
+WHERE d.status = 'ready'
+RETURN fact, fact_text, answers, false AS by_words, cosine, p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document
+ORDER BY cosine DESC, fact, id

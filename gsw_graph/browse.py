@@ -1,0 +1,203 @@
+"""What a memory holds, for people who look around: its documents, one of them whole, and the questions
+that were asked."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.errors import InputError
+from gsw_graph.results import (
+    QA,
+    AskedQuestion,
+    Documents,
+    Fact,
+    FoundEntity,
+    FoundPhrase,
+    History,
+    Shown,
+    StoredDocument,
+    UsedPair,
+    UsedPassage,
+    WholePassage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gsw_graph.store.reader import Reader, Row
+
+_ALL = 2**31 - 1
+_NAMED = 5  # documents that an error lists
+
+
+def documents(
+    reader: Reader,
+    text: str = "",
+    *,
+    extractor: str | None = None,
+    loader: str | None = None,
+    unfinished: bool = False,
+    limit: int | None = None,
+) -> Documents:
+    """See `Memory.documents`."""
+    rows = reader.documents(
+        text.lower(),
+        _path(text),
+        extractor=extractor,
+        loader=loader,
+        unfinished=unfinished,
+        limit=_most(limit),
+    )
+    return Documents(rows[0]["total"] if rows else 0, [_document(row) for row in rows])
+
+
+def show(reader: Reader, name: str, passage: int | None = None) -> Shown:
+    """See `Memory.show`."""
+    document, position = _meant(reader, name)
+    if passage is not None:
+        position = passage - 1
+    found = [_passage(row) for row in reader.whole_document(document.id, position)]
+    if position is not None and not found:
+        hint = f"It has {document.passages}, counted from 1"
+        raise InputError(f"there is no passage {position + 1}", where=document.source, hint=hint)
+    return Shown(document, found)
+
+
+def history(reader: Reader, text: str = "", *, limit: int | None = None) -> History:
+    """See `Memory.history`."""
+    rows = reader.questions(text.lower(), limit=_most(limit))
+    if not rows:
+        return History(0, {"in": 0, "out": 0}, None, [])
+    first = rows[0]
+    tokens = {"in": first["all_prompt_tokens"], "out": first["all_completion_tokens"]}
+    paid = first["all_dollars"] or None  # a sum of nothing known is no sum
+    return History(first["total"], tokens, paid, [_asked(row) for row in rows])
+
+
+def asked(reader: Reader, which: int | str) -> AskedQuestion:
+    """See `Memory.asked`."""
+    if isinstance(which, int):
+        rows = reader.questions("", skip=which - 1, limit=1) if which > 0 else []
+    else:
+        rows = reader.questions("", id_=which, limit=2) if which else []
+    if len(rows) > 1:
+        raise InputError(f"several questions have an id that begins with {which!r}", hint="Give more of it")
+    if not rows:
+        hint = "See gswgraph history: 1 is the latest; an id is as its --json shows it"
+        raise InputError(f"no question {which!r} was kept", hint=hint)
+    used = sorted(reader.question_used(rows[0]["id"]), key=lambda row: (row["rank"], row["hop"], row["id"]))
+    return _asked(rows[0], used)
+
+
+def _most(limit: int | None) -> int:
+    if limit is not None and limit < 1:
+        raise InputError(f"the limit is {limit}", hint="Give at least 1")
+    return _ALL if limit is None else limit
+
+
+def _path(name: str) -> str:
+    """A name as an absolute path, as sources of files are written; of an empty one a path that none has."""
+    return Path(os.path.abspath(name)).as_posix() if name and "\0" not in name else "\0"  # noqa: PTH100 - takes `..` away
+
+
+def _meant(reader: Reader, name: str) -> tuple[StoredDocument, int | None]:
+    """The document that a name means, and the position of the passage where it means one."""
+    rows = reader.named(name, _path(name)) if name.strip() else []
+    if not rows:
+        hint = "Give a source, a title or an id; gswgraph list shows what there is"
+        raise InputError("no document or passage is called so", where=name, hint=hint)
+    best = min(row["how"] for row in rows)
+    meant = sorted((row for row in rows if row["how"] == best), key=lambda row: str(row["source"]))
+    if len(meant) > 1:
+        some = ", ".join(row["source"] for row in meant[:_NAMED]) + (", ..." if len(meant) > _NAMED else "")
+        raise InputError(
+            f"{len(meant)} documents are called so", where=name, hint=f"Give the source of one: {some}"
+        )
+    return _document(meant[0]), meant[0]["position"]
+
+
+def _document(row: Row) -> StoredDocument:
+    names = ("id", "source", "title", "loader", "extractor", "model", "status", "loaded_at", "passages")
+    return StoredDocument(
+        **{name: row[name] for name in names}, unread=sorted(n + 1 for n in row["unread"] or ())
+    )
+
+
+def _passage(row: Row) -> WholePassage:
+    entities = [
+        FoundEntity(
+            found["id"],
+            found["name"],
+            bool(found["title"]),
+            _roles(found["roles"]),
+            found["from"],
+            found["to"],
+        )
+        for found in sorted(row["entities"], key=lambda found: (not found["title"], found["name"]))
+    ]
+    phrases = [
+        FoundPhrase(found["id"], found["phrase"], _pairs(found["pairs"]))
+        for found in sorted(row["phrases"], key=lambda found: (found["phrase"], found["id"]))
+    ]
+    facts = sorted(row["propositions"], key=lambda found: (found["text"], found["id"]))
+    return WholePassage(
+        row["id"],
+        row["position"],
+        row["title"],
+        row["text"],
+        sorted(row["names"] or ()),
+        entities,
+        phrases,
+        [Fact(fact["id"], fact["text"], row["id"]) for fact in facts],
+    )
+
+
+def _roles(roles: Iterable[Row]) -> dict[str, list[str]]:
+    """The states of each role; an entity without any has none."""
+    return {
+        role["role"]: list(role["states"] or ())
+        for role in sorted(roles, key=lambda role: role["role"] or "")
+        if role["role"] is not None
+    }
+
+
+def _pairs(pairs: Iterable[Row]) -> list[QA]:
+    found = sorted(
+        (pair["question"], pair["id"], pair["answers"]) for pair in pairs if pair["id"] is not None
+    )
+    return [QA(id_, question, list(answers or ())) for question, id_, answers in found]
+
+
+def _asked(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
+    plain = (
+        "id",
+        "question",
+        "answer",
+        "answer_source",
+        "abstained",
+        "confidence",
+        "strategy",
+        "model",
+        "asked_at",
+    )
+    given: dict[str, Any] = {name: row[name] for name in plain}
+    return AskedQuestion(
+        **given,
+        seconds=row["seconds"],
+        plan=json.loads(row["plan"]) if row["plan"] else None,
+        tokens={"in": row["prompt_tokens"] or 0, "out": row["completion_tokens"] or 0},
+        dollars=row["dollars"],
+        passages=[
+            UsedPassage(one["id"], one["title"], one["text"], one["source"], one["rank"], bool(one["cited"]))
+            for one in used
+            if one["kind"] == "passage"
+        ],
+        pairs=[
+            UsedPair(QA(one["id"], one["text"], list(one["answers"] or ())), one["hop"], one["rank"])
+            for one in used
+            if one["kind"] == "pair"
+        ],
+    )

@@ -1,0 +1,1 @@
+"""Questions with known answers, in the shapes that data sets have."""

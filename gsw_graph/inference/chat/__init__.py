@@ -1,0 +1,1 @@
+"""Language models: what others use, calls and their limits, the protocol, kept replies."""

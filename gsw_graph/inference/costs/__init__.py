@@ -1,0 +1,1 @@
+"""What language models cost: prices, a budget, the ledger."""

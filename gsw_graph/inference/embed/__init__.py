@@ -1,0 +1,1 @@
+"""Embedding: texts to vectors, on the client."""

@@ -1,0 +1,1 @@
+"""Reranking: how well a pair answers a question."""

@@ -1,0 +1,1 @@
+"""Names and dates in text, by rule."""

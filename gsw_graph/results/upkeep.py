@@ -1,0 +1,34 @@
+"""What was checked, removed and written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gsw_graph.results.result import Result
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """One thing that `doctor` looked at; `mend` is the line that mends it."""
+
+    check: str
+    ok: bool
+    found: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True)
+class Forgotten(Result):
+    """What `forget` removed: sources of documents, and names it was given that the memory does not know."""
+
+    forgotten: list[str]
+    unknown: list[str]
+
+
+@dataclass(frozen=True)
+class Exported(Result):
+    """What `export` wrote: how many documents and files, and where."""
+
+    documents: int
+    files: int
+    folder: str

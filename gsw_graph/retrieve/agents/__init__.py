@@ -1,0 +1,1 @@
+"""What strategies share that search with a language model: an agent with its steps, and several at once."""

@@ -1,0 +1,1 @@
+"""Questions with a time in them: what they ask of dates, and what fits that."""

@@ -1,0 +1,1 @@
+"""PDF, HTML, Office and mail to text, in a child process."""

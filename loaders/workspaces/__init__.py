@@ -1,0 +1,1 @@
+"""Ready workspaces and their parts, in every shape that is published."""

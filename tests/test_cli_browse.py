@@ -1,0 +1,109 @@
+"""`gswgraph list`, `show` and `history`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import cli_runner
+import pytest
+from cli_runner import HOSTILE, last_call, run
+
+from gsw_graph.results import Documents, History
+
+fake = cli_runner.fake
+
+
+def test_list_shows_a_line_a_document(fake):
+    result = run("list", "iron", "works", "--extractor", "llm", "--unfinished", "-n", "1")
+    given = {"extractor": "llm", "loader": None, "unfinished": True, "limit": 1}
+    assert last_call(fake) == ("documents", ("iron works",), given)
+    assert result.stdout.splitlines() == [
+        "/far/1.md  Foundry, 2 passages, llm (small), 2026-01-02, 1 passage not read; the next load asks again",
+        "1 of 7 documents; -n shows more",
+    ]
+
+
+def test_list_has_a_limit_for_people_only(fake):
+    run("list")
+    assert last_call(fake)[2]["limit"] == 50
+    found = json.loads(run("list", "--json").stdout)
+    assert last_call(fake)[2]["limit"] is None
+    assert (found["total"], found["documents"][0]["unread"]) == (7, [1])
+    fake.stored = Documents(0, [])
+    assert run("list").stdout == "0 documents\n"
+
+
+def test_show_has_the_text_and_what_was_found(fake):
+    result = run("show", "The", "Foundry", "-p", "1")
+    assert last_call(fake) == ("show", ("The Foundry", 1), {})
+    assert result.stdout.splitlines()[:2] == ["Foundry", "/far/1.md"]
+    for lines in (
+        "Passage 1  p1\nAda founded it\nin 1871.\n",
+        "Names\n  Foundry  (the title)\n  1871  (date: of founding, 1871-01-01 to 1871-12-31)\n",
+        "Names that rules found\n  ada\n",
+        "  was founded by\n    Who founded the foundry? -> Ada\n",
+        "Propositions\n  Ada founded the foundry.\n",
+    ):
+        assert lines in result.stdout
+    found = json.loads(run("show", "x", "--json").stdout)
+    assert found["passages"][0]["phrases"][0]["pairs"][0]["answers"] == ["Ada"]
+
+
+def test_history_lists_answers_and_what_they_took(fake):
+    result = run("history", "--find", "found", "-n", "1")
+    assert last_call(fake) == ("history", ("found",), {"limit": 1})
+    lines = result.stdout.splitlines()
+    assert lines[:2] == ["1. Who founded it?", "   Ada  (confidence 0.75)"]
+    assert lines[2].endswith("ricr, 1.5 s, small, 1,200 tokens in and 30 out, $0.02")
+    assert lines[-1] == "1 of 3 questions; all together 2,400 tokens in and 60 out, $0.04"
+    assert json.loads(run("history", "--json").stdout)["total"] == 3
+    fake.questions = History(0, {"in": 0, "out": 0}, None, [])
+    assert run("history").stdout == "0 questions\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"answer": None, "abstained": True}, "not in memory"),
+        ({"answer": None, "abstained": False}, "no answer, passages only"),
+        ({"confidence": None}, "Ada"),
+    ],
+)
+def test_history_says_what_was_no_answer(fake, changes, said):
+    fake.questions = History(1, {"in": 0, "out": 0}, None, [replace(fake.question, **changes)])
+    assert run("history").stdout.splitlines()[1] == f"   {said}"
+
+
+def test_one_question_again(fake):
+    result = run("history", "2")
+    assert last_call(fake) == ("asked", (2,), {})
+    for words in ("Who founded it?\nAda", "id abc123", "#1  Who founded the foundry?", "1, hop 1: Who founded the foundry? -> Ada", "1. Foundry, /far/1.md  (cited)"):
+        assert words in result.stdout
+    assert json.loads(run("history", "abc", "--json").stdout)["pairs"][0]["qa"]["answers"] == ["Ada"]
+    assert last_call(fake) == ("asked", ("abc",), {})
+
+
+def test_one_question_asked_again(fake):
+    result = run("history", "2", "--ask")
+    name, words, given = last_call(fake)
+    assert (name, words, given["strategy"], given["plan"]) == ("ask", ("Who founded it?",), "ricr", fake.question.plan)
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Skarholm  (confidence 0.75, read off a chain)")
+
+
+@pytest.mark.parametrize("args", [["history", "--ask"], ["history", "1", "--find", "x"], ["show"], ["list", "-n", "0"]])
+def test_what_does_not_fit_is_refused(fake, args):
+    assert run(*args).exit_code == 2
+    assert fake.calls == []
+
+
+def test_hostile_text_drives_no_terminal(fake):
+    document = replace(fake.shown.document, title=HOSTILE, source=HOSTILE)
+    fake.stored = Documents(1, [document])
+    fake.shown = replace(fake.shown, document=document, passages=[replace(fake.shown.passages[0], text=HOSTILE, names=[HOSTILE])])
+    fake.question = replace(fake.question, question=HOSTILE, answer=HOSTILE)
+    fake.questions = History(1, {"in": 0, "out": 0}, None, [fake.question])
+    for args in (["list"], ["show", "x"], ["history"], ["history", "1"]):
+        shown = run(*args).stdout
+        assert "[bold]x[/bold]" in shown
+        assert not set(shown) & set("\x1b\x9b\x07\u202e\udc00")

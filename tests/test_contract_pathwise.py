@@ -1,0 +1,100 @@
+"""`pathwise` without a language model, on every engine: the example workspaces, with a plan and without."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import samples
+from contract import HOSTILE, by_query
+
+from gsw_graph.cli.text.answers import print_answer
+from gsw_graph.config import Settings
+from gsw_graph.memory import Memory
+from gsw_graph.results import Answer, Conflict
+from gsw_graph.retrieve.strategies import STRATEGIES
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+COMPARED = "Which was built first, the Marrow Bridge or the Cray Bridge?"
+
+
+@pytest.fixture
+def memory(fresh_settings: Settings, fake_embedder: None):
+    with Memory.open(settings=fresh_settings) as opened:
+        opened.load(EXAMPLES / "workspaces.jsonl")
+        yield opened
+
+
+def steps(answer: Answer) -> dict[str, list[str]]:
+    assert answer.trace is not None
+    found: dict[str, list[str]] = {}
+    for step in answer.trace.steps:
+        found.setdefault(step.agent, []).append(step.found)
+    return found
+
+
+def test_the_whole_strategy(memory: Memory) -> None:
+    sides = memory.ask(COMPARED, strategy="pathwise", k=4, trace=True)
+    assert sides.strategy == "pathwise"
+    assert {"Marrow Bridge", "Cray Bridge"} & {passage.title for passage in sides}
+    told = steps(sides)
+    assert told["intent"][0].startswith("comparative")
+    assert told["selection"][0].startswith("comparative matrix")
+    assert {"path 1", "path 2", "whole question"} <= set(told)
+    assert any(note.startswith("gain") for note in told["path 1"])
+    assert [step.statements for step in sides.trace.steps if step.agent == "integration"] == [["read/claims"]]
+
+    plan = json.loads((EXAMPLES / "plan.json").read_text())
+    planned = memory.ask("Which river flows through the town where the builder of the Marrow Bridge was born?", strategy="pathwise", plan=plan)
+    assert (planned.answer, planned.plan_source) == ("Lissel", "given")
+    assert planned.chains
+
+    simple = memory.ask("Who built the Marrow Bridge?", strategy="pathwise", trace=True, answer=False)
+    dense = memory.ask("Who built the Marrow Bridge?", strategy="dense")
+    assert steps(simple)["selection"][0].startswith("dense precision")
+    assert [passage.id for passage in simple] == [passage.id for passage in dense]
+
+    for text in HOSTILE[:8]:
+        assert memory.ask(f"Who is older, {text} Ann or Joe {text}?", strategy="pathwise", keep=False).strategy == "pathwise"
+    large = by_query(memory)
+    assert large.ask(COMPARED, strategy="pathwise", k=3, keep=False).passages
+
+
+def test_contradictions_are_found_and_say_who_says_what(fresh_settings: Settings, fake_embedder: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def record(id_: str, year: str) -> dict[str, object]:
+        phrase = {"phrase": "built", "questions": [{"text": "When was the Stone Pier built?", "answers": [year]}]}
+        entities = [samples.entity("Stone Pier", structure=[]), samples.entity(year, date=[])]
+        return {"id": id_, "title": id_, "text": f"The Stone Pier was built in {year}, says {id_}.", "entities": entities, "verb_phrases": [phrase]}
+
+    said = [record("Almanac", "1902"), record("Ledger", "1902"), record("Rumour", "1911")]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.load(tmp_path / "said.jsonl")
+        answer = memory.ask("When was the Stone Pier built?", strategy="pathwise", trace=True)
+        (found,) = answer.conflicts
+        assert isinstance(found, Conflict)
+        assert [(claim.answer, sorted(claim.titles)) for claim in found.claims] == [("1902", ["Almanac", "Ledger"]), ("1911", ["Rumour"])]
+        assert [claim.confidence for claim in found.claims] == pytest.approx([2 / 3, 1 / 3])
+        assert json.loads(json.dumps(answer.to_dict()))["conflicts"][0]["claims"][1]["titles"] == ["Rumour"]
+        assert "1911 (33%: Rumour)" in steps(answer)["integration"][0]
+        assert "Passages disagree: When was the Stone Pier built? 1902 (67%: " in str(answer)
+        print_answer(answer)
+        assert "/ 1911 (33%: Rumour)" in capsys.readouterr().out
+
+
+def test_auto_takes_the_paths_where_a_question_compares_or_is_bounded_by_time(sample: Memory) -> None:
+    for question in (COMPARED, "What was built before 1910?"):
+        answer = sample.ask(question, keep=False)
+        assert answer.strategy == "pathwise"
+        assert [one.id for one in answer] == [one.id for one in sample.ask(question, strategy="pathwise", keep=False)]
+    assert sample.ask(samples.QUESTION, keep=False).strategy == "fusion"
+    assert sample.ask(COMPARED, plan=["Who built the Marrow Bridge?"], keep=False).strategy == "fusion"
+
+
+def test_a_memory_without_pairs_has_no_contradictions(sample: Memory) -> None:
+    usual = STRATEGIES["pathwise"]
+    narrow = usual.with_recipe(replace(usual.recipe, paths=1))
+    answer = sample.ask(COMPARED, strategy=narrow, trace=True, keep=False)
+    assert "path 2" not in steps(answer)

@@ -1,0 +1,105 @@
+"""IRCoT: a sentence, a search by it, and so on; what a model may do to it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import engines
+import pytest
+
+from gsw_graph.config import Settings
+from gsw_graph.memory import Memory
+from gsw_graph.testing import Fault, ModelServer
+
+ASKED = "In which town was the builder of the Stone Pier born?"
+FIRST = "The Stone Pier was built by Ana Ruiz."
+LAST = "Ana Ruiz was born in Valle Alto. So the answer is: Valle Alto"
+
+
+class Script:
+    """What the model says at each step of reasoning; the reader finds what stands in the first line."""
+
+    def __init__(self, *thoughts: str) -> None:
+        self.thoughts, self.shown = list(thoughts), []
+
+    def __call__(self, body: dict[str, Any]) -> str:
+        task, shown = (message["content"] for message in body["messages"][:2])
+        if not task.startswith("You reason"):
+            return "Answer: Ana Ruiz\nSources: 1"
+        self.shown.append(shown)
+        return self.thoughts[min(len(self.shown), len(self.thoughts)) - 1]
+
+
+@pytest.fixture(scope="module")
+def opened(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    copy = tmp_path_factory.mktemp("opened") / "memory"
+    shutil.copytree(sample_folder, copy)
+    with Memory.open(settings=Settings(memory=str(copy))) as memory:
+        yield memory
+
+
+@pytest.fixture
+def ask(opened: Memory, tmp_path: Path, fake_embedder: None) -> Iterator[Any]:
+    """Asks with a script; gives the answer and the server."""
+    running: list[Any] = []
+
+    def asked(script: Any, question: str = ASKED, faults: tuple[Fault, ...] = (), **how: Any) -> tuple[Any, ModelServer]:
+        server = ModelServer(script)
+        server.__enter__()
+        server.faults = faults
+        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url), tmp_path / "cache")
+        memory = Memory(opened._connection, settings)
+        running.extend((memory._close_chat, lambda: server.__exit__(None, None, None)))
+        return memory.ask(question, strategy="ircot", trace=True, **how), server
+
+    yield asked
+    for end in running:
+        end()
+
+
+def test_it_searches_by_each_sentence_until_it_has_the_answer(ask: Any) -> None:
+    script = Script(FIRST, LAST)
+    answer, server = ask(script)
+    steps = answer.trace.steps
+    assert [(step.stage, step.asked) for step in steps if step.stage == "search"] == [("search", ASKED), ("search", FIRST)]
+    assert [step.found for step in steps if step.stage == "ircot"] == [FIRST, LAST]
+    assert [shown.endswith(f"So far: {said}") for shown, said in zip(script.shown, ["(nothing)", FIRST], strict=True)] == [True, True]
+    assert server.count() == 3, "two sentences and the answer"
+    assert (answer.answer, answer.answer_source, answer.strategy) == ("Ana Ruiz", "llm", "ircot")
+    assert [citation.passage for citation in answer.citations] == [answer.passages[0].id]
+    assert answer.tokens["in"] > sum(step.tokens["in"] for step in steps if step.tokens) > 0
+    assert answer.trace.walked is None, "the walks are parts"
+
+
+def test_a_model_that_loops_is_stopped(ask: Any) -> None:
+    answer, server = ask(Script("I must search on."))
+    assert server.count() == 3, "the second time it says the same is the last"
+    assert answer.answer == "Ana Ruiz"
+
+
+def test_a_model_that_never_ends_is_stopped(ask: Any) -> None:
+    _, server = ask(Script(*(f"Thought {n} of the pier." for n in range(20))))
+    assert server.count() == 4 + 1
+
+
+def test_no_sentence_leaves_what_was_found(ask: Any) -> None:
+    answer, _ = ask(Script(FIRST), faults=(Fault("empty", calls=(1, 2)),))
+    assert answer.note.startswith("the reasoning ended early: ")
+    assert answer.passages
+    assert [step.failed is not None for step in answer.trace.steps if step.stage == "ircot"] == [True]
+
+
+def test_evidence_alone_asks_for_no_answer(ask: Any) -> None:
+    answer, server = ask(Script(FIRST, LAST), answer=False)
+    assert (answer.answer, server.count()) == (None, 2)
+    assert answer.passages
+
+
+def test_sentences_of_the_model_are_data_too(ask: Any) -> None:
+    """A sentence that looks like the end of the evidence, or like our numbers, is one line without them."""
+    script = Script("Look [1]\nevidence>>> [2]", LAST)
+    ask(script)
+    assert script.shown[1].endswith("So far: Look (1)")

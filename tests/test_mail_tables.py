@@ -1,0 +1,166 @@
+"""Mail, CSV, code, and cells of a workbook that cannot be read."""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+
+import document_files as make
+import pytest
+
+from gsw_graph.extract import rules
+from gsw_graph.loaders import read
+from gsw_graph.model import Document, Failure, Skipped
+
+extra = pytest.mark.skipif(not os.environ.get("CI") and not find_spec("openpyxl"), reason="needs the extra documents")
+LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
+HEAD = "Return-Path: <ana@x.org>\r\nReceived: from a by b;\r\n\tFri, 1 May 2020\r\nFrom: =?utf-8?q?Ana_Ru=C3=ADz?= <ana@x.org>\r\nTo: Bo Lind <bo@x.org>\r\nDate: Fri, 1 May 2020 10:00:00 +0000\r\nSubject: The\r\n Old Light\r\nMIME-Version: 1.0\r\n"
+
+
+def load(path: Path, content: str | bytes) -> list[Document | Failure]:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(read([str(path)]))
+
+
+def text(found: Document | Failure) -> str:
+    assert isinstance(found, Document), found
+    return "\n\n".join(passage.text for passage in found.passages)
+
+
+SHOWN = "From: Ana Ruíz <ana@x.org>\nTo: Bo Lind <bo@x.org>\nDate: Fri, 01 May 2020 10:00:00 +0000"
+
+
+@pytest.mark.parametrize("name", ["a.eml", "a.txt"])
+def test_mail_is_who_wrote_to_whom_and_the_text(tmp_path: Path, name: str) -> None:
+    body = "Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nThe caf=E9 is open.\r\n\r\nAna"
+    (found,) = load(tmp_path / name, HEAD + body)
+    assert isinstance(found, Document)
+    assert (found.title, found.loader, found.titled) == ("The Old Light", "mail", True)
+    assert text(found) == f"{SHOWN}\n\nThe café is open.\n\nAna"
+
+
+@extra
+def test_of_mail_in_two_forms_the_plain_one_is_read_and_attachments_are_named(tmp_path: Path) -> None:
+    parts = (
+        'Content-Type: multipart/mixed; boundary="x"\r\n\r\n--x\r\nContent-Type: multipart/alternative; boundary="y"\r\n\r\n--y\r\nContent-Type: text/plain\r\n\r\n'
+        f"{LAMP}\r\n--y\r\nContent-Type: text/html\r\n\r\n<p>no</p>\r\n--y--\r\n--x\r\nContent-Type: image/png\r\n"
+        'Content-Disposition: attachment; filename="map.png"\r\nContent-Transfer-Encoding: base64\r\n\r\niVBORw0KGgo=\r\n--x--\r\n'
+    )
+    found, skipped = load(tmp_path / "a.eml", HEAD + parts)
+    assert text(found) == f"{SHOWN}\n\n{LAMP}"
+    assert skipped == Skipped((tmp_path / "a.eml").as_posix(), "its attachment map.png: save it and load it", part=True)
+    (found,) = load(tmp_path / "b.eml", HEAD + f"Content-Type: text/html\r\n\r\n<html><h1>Light</h1><p><b>{LAMP}</b><script>no</script>")
+    assert isinstance(found, Document)
+    assert (found.title, LAMP in text(found), "no</" in text(found)) == ("The Old Light", True, False)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (HEAD + "\r\n", "a mail without text"),
+        (HEAD + 'Content-Type: multipart/mixed; boundary="x"\r\n\r\n--x\r\nContent-Type: image/png\r\n\r\nx\r\n--x--', "a mail without a text part"),
+        (HEAD.encode() + b"Content-Type: text/plain; charset=utf-8\r\n\r\ncaf\xe9", "which its text is not"),
+    ],
+)
+def test_mail_that_says_nothing_is_a_failure(tmp_path: Path, content: str | bytes, why: str) -> None:
+    (found,) = load(tmp_path / "a.eml", content)
+    assert isinstance(found, Failure)
+    assert why in found.reason
+
+
+def test_text_that_goes_on_after_a_picture_is_read_and_a_forwarded_mail_is_named(tmp_path: Path) -> None:
+    parts = (
+        f'Content-Type: multipart/mixed; boundary="x"\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\n{LAMP}\r\n--x\r\nContent-Type: image/png\r\n\r\nx'
+        "\r\n--x\r\nContent-Type: text/plain\r\n\r\nBo Lind kept it.\r\n--x\r\nContent-Type: message/rfc822\r\n\r\nSubject: a\r\n\r\nb\r\n--x--\r\n"
+    )
+    found, skipped = load(tmp_path / "a.eml", HEAD + parts)
+    assert text(found) == f"{SHOWN}\n\n{LAMP}\n\nBo Lind kept it."
+    assert skipped == Skipped((tmp_path / "a.eml").as_posix(), "a mail that it forwards: save it and load it", part=True)
+
+
+def test_parts_within_parts_without_end(tmp_path: Path) -> None:
+    nested = "".join(f'Content-Type: multipart/mixed; boundary="{n}"\r\n\r\n--{n}\r\n' for n in range(3000))
+    (found,) = load(tmp_path / "a.eml", HEAD + nested)
+    assert isinstance(found, Failure)
+
+
+def test_rows_of_a_table_name_their_columns(tmp_path: Path) -> None:
+    (found,) = load(tmp_path / "light_keepers.csv", 'Keeper,From,Note\n"Ruiz, Ana",1863,"two\nlines"\n\nBo Lind,,short,more\n')
+    assert isinstance(found, Document)
+    assert (found.title, found.loader) == ("light keepers", "csv")
+    assert text(found) == "Keeper: Ruiz, Ana; From: 1863; Note: two lines\nKeeper: Bo Lind; Note: short; column 4: more"
+    assert text(load(tmp_path / "a.tsv", "\tName\tYear\n1\tBo\t1871\n")[0]) == "column 1: 1; Name: Bo; Year: 1871"
+    assert text(load(tmp_path / "b.csv", "Name;Year\nBo, the keeper;1871\n")[0]) == "Name: Bo, the keeper; Year: 1871"
+    assert text(load(tmp_path / "c.csv", "Bo,1871\nAna,1863\n")[0]) == "column 1: Bo; column 2: 1871\ncolumn 1: Ana; column 2: 1863"
+    assert text(load(tmp_path / "e.csv", "Name,Note\nBo,one\u2028two\x85three\n")[0]) == "Name: Bo; Note: one two three"
+    assert load(tmp_path / "d.csv", " \n") == [Skipped((tmp_path / "d.csv").as_posix(), "empty")]
+
+
+def test_each_passage_of_a_long_table_says_what_its_columns_are(tmp_path: Path) -> None:
+    (found,) = load(tmp_path / "a.csv", "Keeper,Year\n" + "".join(f"Keeper {n},{n}\n" for n in range(1000)))
+    assert isinstance(found, Document)
+    assert len(found.passages) > 10
+    assert all(passage.text.startswith("Keeper: Keeper ") for passage in found.passages)
+
+
+def test_a_row_that_cannot_be_read_is_left_out_alone(tmp_path: Path) -> None:
+    found, failure = load(tmp_path / "a.csv", f"Name,Year\nAna,1863\n{'x' * 200_000},1\nBo,1871\n")
+    assert text(found) == "Name: Ana; Year: 1863\nName: Bo; Year: 1871"
+    assert isinstance(failure, Failure)
+    assert failure.part
+    assert failure.reason.startswith("line 3: the row cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("old_light.py", "# The Old Light\n\ndef lit(lamp):\n    # in 1863\n\n    return lamp\n"),
+        ("deploy.yaml", "---\ntitle: x\nlamp: 1\n---\n# Heading\n\nlamp: 2"),
+        ("Makefile", "# comment\n\nall: x\n\n# comment\n\n"),
+    ],
+)
+def test_code_and_settings_stay_as_they_are(tmp_path: Path, name: str, content: str) -> None:
+    (found,) = load(tmp_path / name, content)
+    assert isinstance(found, Document)
+    assert (found.title, found.loader, text(found)) == (name, "code", content.strip())
+
+
+def test_the_name_of_a_file_is_no_name(tmp_path: Path) -> None:
+    (found,) = load(tmp_path / "meeting_notes_final.txt", LAMP)
+    assert isinstance(found, Document)
+    assert found.title == "meeting notes final"
+    assert [entity.name for entity in rules.extract(found).entities] == ["1863", "Ana Ruiz", "Old Light"]
+    (titled,) = load(tmp_path / "notes.md", f"# Harbour\n\n{LAMP}")
+    assert isinstance(titled, Document)
+    assert "Harbour" in [entity.name for entity in rules.extract(titled).entities]
+
+
+def broken(content: bytes, *changes: tuple[str, str]) -> bytes:
+    """A workbook whose first sheet was changed by hand."""
+    parts = {}
+    with zipfile.ZipFile(BytesIO(content)) as file:
+        for name in file.namelist():
+            parts[name] = file.read(name)
+    sheet = parts["xl/worksheets/sheet1.xml"].decode()
+    for old, new in changes:
+        assert re.search(old, sheet), sheet
+        sheet = re.sub(old, new, sheet, count=1)
+    return make.archive({**parts, "xl/worksheets/sheet1.xml": sheet})
+
+
+@extra
+def test_a_cell_that_cannot_be_read_is_left_out_alone(tmp_path: Path) -> None:
+    rows: list[list[object]] = [["Name", "Year"], ["Ana", 1863], ["Bo", 1871], ["Cy", 1880]]
+    bad = broken(make.xlsx(("One", rows), ("Two", [["Lamp"], ["Old"]])), ("<v>1863</v>", "<v>year</v>"), ('t="inlineStr"><is><t>Bo</t></is>', 't="s"><v>999</v>'), ('<row r="4"', '<row r="x"'))
+    found, *failures = load(tmp_path / "a.xlsx", bad)
+    assert text(found) == "One\n\n| Name | Year |\n|---|---|\n| Ana |  |\n|  | 1871 |\n\nTwo\n\n| Lamp |\n|---|\n| Old |"
+    assert all(isinstance(failure, Failure) and failure.part for failure in failures)
+    assert [failure.reason.partition(" (")[0] for failure in failures] == [
+        "sheet 'One': the cell B2 cannot be read",
+        "sheet 'One': the cell A3 cannot be read",
+        "sheet 'One': the row after 3 cannot be read",
+    ]

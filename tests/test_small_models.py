@@ -1,0 +1,141 @@
+"""What is done for models too small for the long prompts, and for servers that work on few calls at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_raw_server import RawServer, error, ok
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.extract.llm import check, request
+from gsw_graph.extract.llm_reply import SHORT_SCHEMA
+from gsw_graph.inference.chat.chat import Chat
+from gsw_graph.inference.chat.slots import slots
+from gsw_graph.inference.endpoint import Endpoint
+from gsw_graph.memory import Memory
+from gsw_graph.model import Document, Passage
+from gsw_graph.prompts import prompt
+from gsw_graph.testing import ModelServer
+
+TOWNS = ("Arles", "Basel", "Cadiz", "Derby")
+DOCUMENT = Document("a.md", "", tuple(Passage(f"Then Ana Ruiz went to {town}.", "", n) for n, town in enumerate(TOWNS)), "test")
+SOUND = {"entities": [{"name": "Ana Ruiz", "roles": []}], "verb_phrases": [], "propositions": []}
+ECHO = {"entities": [{"name": "Stone Pier", "roles": []}], "verb_phrases": [], "propositions": []}
+
+
+def said(body: dict[str, Any]) -> str:
+    return str(body["messages"][0]["content"])
+
+
+def is_short(body: dict[str, Any]) -> bool:
+    return said(body).startswith(prompt("extract_short"))
+
+
+def read(chat: Chat) -> list[bool]:
+    """Which passages the model could read."""
+    found = []
+    for at in range(len(TOWNS)):
+        try:
+            chat.ask(request(DOCUMENT, at), check(DOCUMENT, at))
+            found.append(True)
+        except ReplyError:
+            found.append(False)
+    return found
+
+
+def small(_: int, body: dict[str, Any]) -> Any:
+    """Understands the short prompt alone."""
+    return ok(SOUND if is_short(body) else ECHO)
+
+
+def test_short_prompts_are_chosen_after_the_first_replies_and_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with RawServer(small) as server, Chat.open(server.settings(tmp_path)) as chat:
+        assert read(chat) == [False, True, True, True]
+        assert [is_short(body) for body in server.bodies] == [False] * 4 + [True] * 3  # each long one with its repair
+        schema = server.bodies[-1]["response_format"]["json_schema"]["schema"]
+        assert schema == SHORT_SCHEMA
+        assert read(chat) == [True] * 4  # the first is asked again, and briefly
+        assert len(server.bodies) == 8
+    assert caplog.text.count("asked by short prompts from now on") == 1
+
+
+def test_a_model_that_understood_once_keeps_the_long_ones(tmp_path: Path) -> None:
+    with RawServer(lambda call, _: ok(SOUND if call == 1 else ECHO)) as server, Chat.open(server.settings(tmp_path)) as chat:
+        assert read(chat) == [True, False, False, False]
+        assert not any(map(is_short, server.bodies))
+
+
+@pytest.mark.parametrize(("which", "came"), [("short", [True] * 4), ("long", [False] * 4)])
+def test_the_setting_decides(which: str, came: list[bool], tmp_path: Path) -> None:
+    with RawServer(small) as server, Chat.open(server.settings(tmp_path, llm_prompt=which)) as chat:
+        assert read(chat) == came
+        assert {is_short(body) for body in server.bodies} == {which == "short"}
+        assert chat.known(request(DOCUMENT, 0)) is came[0]
+
+
+def test_the_setting_has_a_name_and_three_values() -> None:
+    assert Settings.from_env({"GSWGRAPH_LLM_PROMPT": "short"}).llm_prompt == "short"
+    assert Settings.from_env({}).llm_prompt == "auto"
+    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_PROMPT.*auto, long or short"):
+        Settings(llm_prompt="tiny")
+
+
+def test_the_short_prompt_says_what_to_do_after_the_passage() -> None:
+    short = request(DOCUMENT, 0).short
+    assert short is not None
+    assert len(short.messages[0]["content"]) < 200
+    assert short.messages[1]["content"].rsplit(">>>", 1)[1].strip().startswith("Write that passage down")
+    assert short.limit <= request(DOCUMENT, 0).limit
+
+
+class Slots(RawServer):
+    """As llama.cpp's server tells of itself."""
+
+    def __init__(self, props: str) -> None:
+        super().__init__(lambda *_: ok("ready"))
+
+        def get(handler: Any) -> None:
+            handler.send_response(200 if handler.path == "/props" else 404)
+            handler.send_header("Content-Length", str(len(props)))
+            handler.end_headers()
+            handler.wfile.write(props.encode())
+
+        self.server.RequestHandlerClass.do_GET = get  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("props", "known"), [('{"total_slots": 1}', 1), ('{"total_slots": "1"}', None), ("[]", None), ("<html>", None), ('{"total_slots": 1e999}', None)])
+def test_slots_where_they_can_be_known(props: str, known: int | None) -> None:
+    with Slots(props) as server:
+        assert slots(Endpoint.check("the language model", server.url, None, whole="", key_name="")) == known
+
+
+def test_doctor_tries_the_model_and_compares_the_calls_at_once(fake_embedder: None, tmp_path: Path) -> None:
+    with Slots('{"total_slots": 1}') as server:
+        settings = replace(server.settings(tmp_path / "cache"), memory=str(tmp_path / "memory"))
+        with Memory.open(settings=settings) as memory:
+            found = {finding.check: finding for finding in memory.doctor()}
+            assert found["language model"].ok
+            assert "works on 1 call at once" in found["language model"].found
+            assert not found["calls at once"].ok
+            assert "--concurrency 1" in str(found["calls at once"].mend)
+        with Memory.open(settings=replace(settings, concurrency=1)) as memory:
+            assert "calls at once" not in {finding.check for finding in memory.doctor()}
+            assert len(server.bodies) == 2  # it is not kept
+
+
+def test_doctor_says_what_a_server_says(fake_embedder: None, tmp_path: Path) -> None:
+    with RawServer(lambda *_: error(401, "no such key")) as server:
+        with Memory.open(settings=replace(server.settings(tmp_path / "cache"), memory=str(tmp_path / "memory"))) as memory:
+            (finding,) = [one for one in memory.doctor() if one.check == "language_model"]
+        assert not finding.ok
+        assert "refused the key" in finding.found
+
+
+def test_doctor_without_a_model_asks_none(fake_embedder: None, tmp_path: Path) -> None:
+    with ModelServer([]) as server, Memory.open(settings=Settings(memory=str(tmp_path / "memory"), llm_url=server.url)) as memory:
+        assert "language model" not in {finding.check for finding in memory.doctor()}
+        assert server.count() == 0

@@ -1,0 +1,84 @@
+"""A traced connection tells each statement, and what it tells can be pasted and run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import fakes
+import pytest
+from cli_runner import fake, run
+from engines import own_replies
+from fake_memory import canned
+
+from gsw_graph.config import Settings
+from gsw_graph.engine.tracing import literal, told
+from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.memory import Memory
+
+__all__ = ["fake"]
+DOCUMENTS = ["Ada Marr founded the Foundry of Skarholm.", "Skarholm is a town on the river Lume. Ada Marr was born there."]
+
+
+def test_a_question_tells_its_statements_so_that_they_can_be_pasted(
+    fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    for number, text in enumerate(DOCUMENTS):
+        (tmp_path / f"{number}.txt").write_text(text)
+    lines: list[str] = []
+    with Memory.open(settings=own_replies(fresh_settings, tmp_path / "cache"), tracer=lines.append) as memory:
+        memory.load(*map(str, tmp_path.glob("*.txt")))
+        written = [line.splitlines()[0] for line in lines]
+        assert any("write/passages" in line for line in written)
+        assert any("schema/passage_embedding" in line for line in written)
+        lines.clear()
+        answer = memory.ask("Where was Ada Marr born?", strategy="linked")
+        heads = [line.splitlines()[0] for line in lines]
+        reads = [line for line in lines if line.startswith("// read/")]
+        assert all(re.fullmatch(r"// [a-z_0-9./]+\.(cypher|sql): [\d,]+ rows?, \d+\.\d ms", head) for head in heads), heads
+        assert any(head.startswith("// read/nearest.cypher: 1 row") for head in heads)
+        assert len(answer.passages) == 2
+        assert " numbers */" in "".join(reads)
+        for line in reads:
+            parameters = {}
+            for name, value in re.findall(r"^:param (\w+) => (.*);$", line, re.MULTILINE):
+                parameters[name] = memory.cypher(f"RETURN {value} AS value").rows[0]["value"]
+            query = re.sub(r"^:param .*\n", "", line, flags=re.MULTILINE)
+            memory.cypher(query, **parameters)
+        with pytest.raises(Exception, match="query"):
+            memory.cypher("RETURN 1/0 AS x")
+        assert any(line.startswith(("// a query: failed", "// a query: ")) for line in lines)
+
+
+def test_values_are_shortened_and_stay_cypher() -> None:
+    assert literal('say "x"\n') == '"say \\"x\\"\\n"'
+    assert literal("x" * 500) == f'"{"x" * 200}" /* 500 letters */'
+    assert literal([0.5, 1.0, 0.123456, 2.0]) == "[0.5, 1.0, 0.1235] + [i IN range(4, 4) | 0.0] /* 4 numbers */"
+    assert literal([{"a b": None, "many": ["x"] * 9, "yes": True}]) == '[{`a b`: null, many: ["x", "x", "x"] /* 9 items */, yes: true}]'
+    assert literal(b"abc") == "null /* 3 bytes */"
+    text = told("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 1, 0.0123)
+    assert text == "// a query: 1 row, 12.3 ms\n:param k => 3;\nRETURN $k AS k;\n"
+
+
+def test_the_command_line_shows_statements_on_standard_error(fake: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(memory: Any, question: str, **_: object) -> Any:
+        if memory.tracer is not None:
+            memory.tracer("// read/dense.cypher\x1b[2J: 1 row, 1.0 ms\nRETURN 1;\n")
+        return canned(question, [])
+
+    monkeypatch.setattr(fake, "ask", ask)
+    shown = run("ask", "--show-cypher", "--json", "q")
+    assert json.loads(shown.stdout)["question"] == "q"
+    assert shown.stderr.startswith("// read/dense.cypher: 1 row, 1.0 ms\nRETURN 1;\n")
+    assert run("ask", "--json", "q").stderr == ""
+
+
+def test_statements_stand_in_files_of_their_own() -> None:
+    root = Path(__file__).parent.parent
+    cypher = re.compile(r'"[^"\n]*\b(MATCH \(|MERGE \(|UNWIND \$|SHOW INDEXES YIELD|CALL db\.|DETACH DELETE)')
+    files = [*(root / "gsw_graph").rglob("*.py"), *(root / "loaders").glob("*.py"), *(root / "cli").glob("*.py")]
+    found = {str(file.relative_to(root)): cypher.findall(file.read_text(encoding="utf-8")) for file in files}
+    assert {name: words for name, words in found.items() if words} == {}
