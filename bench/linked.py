@@ -69,12 +69,11 @@ class Bench:
             for w in workspaces
             for names in [plain(w)]
         ]
-        embedder = Embedder.load(Settings.from_env())
-        passages = embedder.encode([d.passages[0].full_text for d in documents])
-        similarity = embedder.encode_query([q["question"] for q in self.asked]) @ passages.T
-        self.near = [
-            [(str(i), float(row[i])) for i in np.argsort(-row, kind="stable")[:200]] for row in similarity
-        ]
+        self.embedder = Embedder.load(Settings.from_env())
+        self.vectors = self.embedder.encode([d.passages[0].full_text for d in documents])
+        self.near = nearest(
+            self.embedder.encode_query([q["question"] for q in self.asked]), self.vectors, 200
+        )
 
     def dense(self) -> np.ndarray:
         return self.recall([[int(i) for i, _ in near] for near in self.near])
@@ -103,6 +102,14 @@ class Bench:
                 if g
             ]
         )
+
+
+def nearest(questions: np.ndarray, passages: np.ndarray, k: int) -> list[list[tuple[str, float]]]:
+    """For each question its nearest passages, best first, with their cosine."""
+    return [
+        [(str(i), float(row[i])) for i in np.argsort(-row, kind="stable")[:k]]
+        for row in questions @ passages.T
+    ]
 
 
 def plain(workspace: Workspace) -> list[Entity]:

@@ -174,7 +174,7 @@ def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) ->
     click.echo(f"Seeds: {seeds or 'none'}{more}")
     click.echo(f"Walked: {one_line(walked)}, {counted(trace.passages_walked, 'passage')}")
     if trace.bridges:
-        click.echo(f"Answers that the second walk starts from: {'; '.join(map(one_line, trace.bridges))}")
+        click.echo(f"The second walk starts from: {'; '.join(map(one_line, trace.bridges))}")
     if trace.fact_paths:
         click.echo("Best paths of propositions:")
         for path in trace.fact_paths[:PATHS]:

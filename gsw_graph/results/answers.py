@@ -166,11 +166,11 @@ class AgentStep(Result):
 class Trace(Result):
     """How an answer came about; written by the strategy.
 
-    Of `linked`: names of the question that the memory knows, the seeds of the walk with their weights, for
-    each passage the strongest path. Of `fusion` without a plan these are of the second walk, and `bridges`
-    what the first found for it. Of PropRAG: these of the last walk, and the paths it started from. Of
-    `ricr` and of `fusion` with a plan: what was asked hop by hop. Of agents: their steps, in the order in
-    which they ended.
+    Of `linked`: names of the question that the memory knows, the seeds of the first walk with their weights,
+    for each passage the strongest path, of the second walk where the first did not reach it, and `bridges`,
+    what the second starts from. Of `fusion` without a plan these are of the second walk. Of PropRAG: these
+    of the last walk, and the paths it started from. Of `ricr` and of `fusion` with a plan: what was asked
+    hop by hop. Of agents: their steps, in the order in which they ended.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}

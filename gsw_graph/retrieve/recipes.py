@@ -20,6 +20,11 @@ def count(default: int) -> Any:
     return field(default=default, metadata={"least": 1})
 
 
+def _any_number(default: float) -> Any:
+    """A field that may be below 0."""
+    return field(default=default, metadata={"least": float("-inf")})
+
+
 class Recipe:
     """A record of constants, checked when it is made: heirs are frozen dataclasses. metadata of a field:
     `least`, where that is not 0, or `among`, names that there are. Raises InputError."""
@@ -64,11 +69,43 @@ class WalkRecipe(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
+class LeadRecipe(Recipe):
+    """Names that lead on from a first walk to a second; docs/linked.md. passages: best of the first whose
+    sentences are read. names: of the best sentences, that the question of the second walk has beside its own;
+    0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words. nearest:
+    passages near that question."""
+
+    passages: int = count(3)
+    names: int = 2
+    sharpness: float = 4.0
+    nearest: int = count(30)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRecipe(Recipe):
+    """The last order of what a walk found; docs/linked.md. passages: of the walk that are put in order, 0 for
+    the walk's own. first: of them, those that can name a title, or be named. read: of them, those whose words
+    count as said. The others are weights of features (names/order.py), fitted by bench/linked_order.py on
+    three sets of questions, each with the same weight."""
+
+    passages: int = 30
+    first: int = count(5)
+    read: int = count(2)
+    weight: float = _any_number(0.44)
+    place: float = _any_number(-1.17)
+    left: float = _any_number(6.8)
+    named: float = _any_number(0.9)
+    together: float = _any_number(1.4)
+
+
+@dataclass(frozen=True, slots=True)
 class LinkedRecipe(Recipe):
-    """Of `linked`: its walk. scan: documents of a very common name that are looked at where the
-    neighbourhood is fetched by a query."""
+    """Of `linked`: its walk, the names for another one, and the order. scan: documents of a very common name
+    that are looked at where the neighbourhood is fetched by a query."""
 
     walk: WalkRecipe = field(default_factory=WalkRecipe)
+    leads: LeadRecipe = field(default_factory=LeadRecipe)
+    order: OrderRecipe = field(default_factory=OrderRecipe)
     scan: int = count(500)
 
 

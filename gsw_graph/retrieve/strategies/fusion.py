@@ -34,6 +34,9 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     from gsw_graph.retrieve.names.trace import write_walk
 
     found, bridges = walk_twice(context, query.question, query.k, recipe)
+    if bridges is None:
+        ran = None if context.has_pairs else LINKED.name
+        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=ran)
     k = query.k
     found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
     with context.clock("database"):
@@ -47,8 +50,8 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
             passages,
             "twice" if bridges else "whole graph" if small else "neighbourhood",
         )
-        context.trace.bridges = bridges or []
-    return Retrieved(passages, ran=LINKED.name if bridges is None and not context.has_pairs else None)
+        context.trace.bridges = bridges
+    return Retrieved(passages)
 
 
 FUSION = Strategy(

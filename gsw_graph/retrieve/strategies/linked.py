@@ -1,47 +1,106 @@
-"""The strategy `linked`: names of the question linked to concepts, then a walk over names and passages.
-docs/linked.md."""
+"""The strategy `linked`: names of the question linked to concepts, a walk over names and passages, another
+from the names that the first led to, and an order of what they found. docs/linked.md."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.recipes import LinkedRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.context import Context
+    from gsw_graph.retrieve.names.graph import NameGraph
+    from gsw_graph.retrieve.names.passages import Walked
 
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
-    """A walk over the graph of names that the client holds or, in a memory too large for that, over the
+    """Walks over the graph of names that the client holds or, in a memory too large for that, over the
     part that the question needs."""
     from gsw_graph.retrieve.names import neighbourhood
-    from gsw_graph.retrieve.names.passages import best_passages
+    from gsw_graph.retrieve.names.leads import leads
+    from gsw_graph.retrieve.names.passages import best_passages, best_together
     from gsw_graph.retrieve.names.trace import write_walk
+    from gsw_graph.retrieve.names.wording import Wording
 
+    question, traced = query.question, context.trace is not None
     if context.held_by_client:
-        embedding = context.vector(query.question).tolist()
+        embedding = context.vector(question).tolist()
         with context.clock("database"):
             nearest = context.reader.nearest([embedding], recipe.walk.nearest)
             near, graph = nearest.passages[0], context.names.of(nearest.version)
         over = "whole graph" if graph.matrices.size <= recipe.walk.whole else "neighbourhood"
     else:
-        graph, near = neighbourhood.fetch(context, query.question, recipe)
+        graph, near = neighbourhood.fetch(context, question, recipe)
         over = "neighbourhood by query"
+    most = max(query.k, recipe.order.passages)
     with context.clock("rank"):
-        found = best_passages(
-            graph, query.question, near, query.k, recipe.walk, trace=context.trace is not None
-        )
-    with context.clock("database"):
-        passages = context.reader.passages(found.passages, found.scores)
+        first = found = best_passages(graph, question, near, most, recipe.walk, trace=traced)
+    passages = _read(context, first, [])
+    with context.clock("rank"):
+        wording = Wording(question, [_text(one) for one in passages])
+        names = leads(graph, question, passages[: recipe.leads.passages], wording, recipe.leads)
+    if names:
+        further = " ".join([question, *names])
+        embedding = context.vector(further).tolist()
+        with context.clock("database"):
+            others = context.reader.nearest([embedding], recipe.leads.nearest).passages[0]
+        with context.clock("rank"):
+            asked = [(question, near), (further, others)]
+            found = best_together(graph, asked, most, recipe.walk, trace=traced)
+        passages = _read(context, found, passages)
+    with context.clock("rank"):
+        ranked = _in_order(graph, question, passages, recipe)[: query.k]
     if context.trace is not None:
-        write_walk(context, context.trace, found, passages, over)
-    return Retrieved(passages)
+        paths = dict(zip(found.passages, found.paths, strict=True))
+        paths |= zip(first.passages, first.paths, strict=True)
+        ids = [one.id for one in ranked]
+        shown = replace(first, passages=ids, paths=[paths[one] for one in ids])
+        write_walk(context, context.trace, shown, ranked, over)
+        context.trace.bridges = names
+    return Retrieved(ranked)
+
+
+def _read(context: Context, found: Walked, known: Sequence[RankedPassage]) -> list[RankedPassage]:
+    """The passages that a walk found; those known are not asked for again."""
+    here = {one.id: one for one in known}
+    if new := [one for one in found.passages if one not in here]:
+        with context.clock("database"):
+            here.update((one.id, one) for one in context.reader.passages(new, [0.0] * len(new)))
+    scores = zip(found.passages, found.scores, strict=True)
+    return [replace(here[one], score=score) for one, score in scores if one in here]
+
+
+def _in_order(
+    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: LinkedRecipe
+) -> list[RankedPassage]:
+    """The first passages in the order of `names/order.py`, their shares as scores; the others as the walk has
+    them, below."""
+    from gsw_graph.retrieve.names.order import ordered
+    from gsw_graph.retrieve.names.wording import Wording
+
+    some = passages[: recipe.order.passages]
+    if not some:
+        return passages
+    wording = Wording(question, [_text(one) for one in some])
+    numbers, shares = ordered(graph, some, wording, recipe.order)
+    first = [replace(some[n], score=share) for n, share in zip(numbers, shares, strict=True)]
+    rest = [replace(one, score=min(one.score, shares[-1])) for one in passages[len(some) :]]
+    return first + rest
+
+
+def _text(passage: RankedPassage) -> str:
+    return f"{passage.title}\n{passage.text}"
 
 
 LINKED = Strategy(
     "linked",
-    "names of the question, then a personalised PageRank over names and passages; no language model",
+    "names of the question, two personalised PageRanks over names and passages, then an order by what "
+    "passages say together; no language model",
     run,
     LinkedRecipe(),
 )

@@ -1,0 +1,226 @@
+"""The weights by which `linked` puts passages in order (`OrderRecipe`), fitted on several sets of questions,
+and what they are worth on questions they were not fitted on: no database, the same code.
+
+    python bench/linked_order.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki
+
+Each folder: corpus.json [{title, text}] and questions.json in the shape of MuSiQue. Corpora are shuffled, as
+neighbours in a file must not help. Each set is asked twice: over its own passages, and over the passages of
+all sets together, a larger memory of which most is beside the question. A softmax regression, in which each
+set has the same weight; held out: five folds of questions, twice, a question in the same fold for both
+corpora. In --without, features to leave out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from linked import nearest, plain
+from scipy.optimize import minimize
+
+from gsw_graph.config import Settings
+from gsw_graph.extract import rules
+from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.model import Document, Passage
+from gsw_graph.results import RankedPassage
+from gsw_graph.retrieve.names.graph import NameGraph, build
+from gsw_graph.retrieve.names.leads import leads
+from gsw_graph.retrieve.names.order import FEATURES, features
+from gsw_graph.retrieve.names.passages import best_passages, best_together
+from gsw_graph.retrieve.names.wording import Wording
+from gsw_graph.retrieve.recipes import LinkedRecipe
+
+RECIPE = LinkedRecipe()
+RIDGE = 1e-3  # of the weights in units of each feature's spread
+FOLDS, ROUNDS = 5, 2
+
+
+@dataclass
+class Asked:
+    """A set of questions over a corpus: for each question the features of its candidates, which of them are
+    gold, how many are; and recall@5 of dense and of the two walks."""
+
+    candidates: list[np.ndarray]
+    gold: list[np.ndarray]
+    wanted: list[int]
+    dense: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+
+    def recall(self, weights: np.ndarray) -> np.ndarray:
+        found = [np.argsort(-(x @ weights), kind="stable")[:5] for x in self.candidates]
+        return np.array([g[f].sum() / n for f, g, n in zip(found, self.gold, self.wanted, strict=True)])
+
+
+class Corpus:
+    """Passages as a memory holds them."""
+
+    def __init__(self, passages: Sequence[Passage], vectors: np.ndarray) -> None:
+        documents = [Document(str(n), p.title, (p,), "corpus") for n, p in enumerate(passages)]
+        self.passages, self.vectors = documents, vectors
+        self.place = {p.full_text: n for n, p in enumerate(passages)}
+        workspaces = [rules.extract(document) for document in documents]
+        self.graph: NameGraph = build(
+            (w.document.source, [e.key for e in names], [bool(e.titles) for e in names])
+            for w in workspaces
+            for names in [plain(w)]
+        )
+
+    def ranked(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
+        found = [(self.passages[int(i)].passages[0], i) for i in ids]
+        return [
+            RankedPassage(i, p.title, p.text, i, i, score)
+            for (p, i), score in zip(found, scores, strict=True)
+        ]
+
+    def ask(self, questions: Sequence[dict[str, Any]], embedder: Embedder) -> Asked:
+        texts = [q["question"] for q in questions]
+        near = nearest(embedder.encode_query(texts), self.vectors, RECIPE.walk.nearest)
+        most = RECIPE.order.passages
+        firsts = [
+            best_passages(self.graph, text, some, most, RECIPE.walk)
+            for text, some in zip(texts, near, strict=True)
+        ]
+        further = []
+        for text, walked in zip(texts, firsts, strict=True):
+            found = self.ranked(walked.passages, walked.scores)
+            wording = Wording(text, [f"{p.title}\n{p.text}" for p in found])
+            names = leads(self.graph, text, found[: RECIPE.leads.passages], wording, RECIPE.leads)
+            further.append(" ".join([text, *names]))
+        others = nearest(embedder.encode_query(further), self.vectors, RECIPE.leads.nearest)
+        seconds = [
+            best_together(self.graph, [(text, some), (more, theirs)], most, RECIPE.walk)
+            if more != text
+            else walked
+            for text, some, more, theirs, walked in zip(texts, near, further, others, firsts, strict=True)
+        ]
+        gold = [
+            {
+                self.place[text]
+                for p in q["paragraphs"]
+                if p["is_supporting"]
+                and (text := Passage(p["paragraph_text"], p["title"], 0).full_text) in self.place
+            }
+            for q in questions
+        ]
+        candidates = []
+        for text, walked in zip(texts, seconds, strict=True):
+            found = self.ranked(walked.passages, walked.scores)
+            wording = Wording(text, [f"{p.title}\n{p.text}" for p in found])
+            candidates.append(features(self.graph, found, wording, RECIPE.order))
+        ids = [[int(i) for i in walked.passages] for walked in seconds]
+        return Asked(
+            candidates,
+            [np.array([i in g for i in some], dtype=float) for some, g in zip(ids, gold, strict=True)],
+            [len(g) for g in gold],
+            share_found([[int(i) for i, _ in some] for some in near], gold),
+            share_found([[int(i) for i in walked.passages] for walked in firsts], gold),
+            share_found(ids, gold),
+        )
+
+
+def share_found(ranked: Sequence[Sequence[int]], gold: Sequence[set[int]]) -> np.ndarray:
+    """Recall@5 of each question."""
+    return np.array([len(set(r[:5]) & g) / len(g) for r, g in zip(ranked, gold, strict=True)])
+
+
+def fit(sets: Sequence[Asked], kept: Sequence[np.ndarray]) -> np.ndarray:
+    """Weights that make gold passages likely in the softmax over the candidates of their question; of each
+    set the questions `kept`."""
+    rows = [
+        (x, g / g.sum(), 1 / len(some))
+        for asked, some in zip(sets, kept, strict=True)
+        for n in some
+        for x, g in [(asked.candidates[n], asked.gold[n])]
+        if g.any()
+    ]
+    spread = np.concatenate([x for x, _, _ in rows]).std(axis=0)
+    spread[spread == 0] = 1
+    ends = np.cumsum([0, *(len(x) for x, _, _ in rows)])[:-1]
+    x = np.concatenate([x for x, _, _ in rows]) / spread
+    gold = np.concatenate([g for _, g, _ in rows])
+    lengths = np.diff([*ends, len(x)])
+    share = np.repeat([s for _, _, s in rows], lengths)
+    share /= share[ends].sum()
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = x @ weights
+        logits -= np.repeat(np.maximum.reduceat(logits, ends), lengths)
+        logs = logits - np.repeat(np.log(np.add.reduceat(np.exp(logits), ends)), lengths)
+        value = -(share * gold * logs).sum() + RIDGE * (weights @ weights)
+        return value, (share * (np.exp(logs) - gold)) @ x + 2 * RIDGE * weights
+
+    found = minimize(loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B")
+    return np.asarray(found.x / spread)
+
+
+def held_out(own: Sequence[Asked], together: Sequence[Asked]) -> list[np.ndarray]:
+    """Recall@5 of each set over its own passages, then over all, by weights fitted on other questions."""
+    both = [*own, *together]
+    found = [np.zeros(len(asked.gold)) for asked in both]
+    rng = np.random.default_rng(0)
+    for _ in range(ROUNDS):
+        folds = [rng.permutation(len(asked.gold)) % FOLDS for asked in own] * 2
+        for fold in range(FOLDS):
+            weights = fit(both, [np.flatnonzero(f != fold) for f in folds])
+            for recall, asked, f in zip(found, both, folds, strict=True):
+                recall[f == fold] += asked.recall(weights)[f == fold] / ROUNDS
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--without", nargs="*", default=[], choices=FEATURES)
+    arguments = parser.parse_args()
+    embedder = Embedder.load(Settings.from_env())
+    passages, questions = [], []
+    for folder in arguments.folders:
+        records = json.loads((folder / "corpus.json").read_text("utf-8"))
+        random.Random(0).shuffle(records)
+        passages.append([Passage(r["text"], r["title"], 0) for r in records])
+        questions.append(json.loads((folder / "questions.json").read_text("utf-8")))
+    vectors = [embedder.encode([p.full_text for p in some]) for some in passages]
+    own = [
+        Corpus(some, theirs).ask(asked, embedder)
+        for some, theirs, asked in zip(passages, vectors, questions, strict=True)
+    ]
+    all_of_them = [p for some in passages for p in some]
+    once = sorted({p.full_text: n for n, p in enumerate(all_of_them)}.values())
+    everything = Corpus([all_of_them[n] for n in once], np.concatenate(vectors)[once])
+    together = [everything.ask(asked, embedder) for asked in questions]
+    kept = [n for n, name in enumerate(FEATURES) if name not in arguments.without]
+    for asked in (*own, *together):
+        asked.candidates = [x[:, kept] for x in asked.candidates]
+    weights = fit([*own, *together], [np.arange(len(asked.gold)) for asked in (*own, *together)])
+    given = np.array([getattr(RECIPE.order, FEATURES[n]) for n in kept])
+    print("fitted: " + ", ".join(f"{FEATURES[n]} {w:.2f}" for n, w in zip(kept, weights, strict=True)))
+    held = held_out(own, together)
+    print("recall@5".ljust(26) + "dense  first walk  both walks  fitted  as built  held out")
+    sizes = [f"{len(some):,}" for some in passages] + [f"{len(once):,}"] * len(own)
+    rows = []
+    for name, size, asked, out in zip(
+        [f.name for f in arguments.folders] * 2, sizes, [*own, *together], held, strict=True
+    ):
+        columns = (asked.dense, asked.first, asked.second, asked.recall(weights), asked.recall(given), out)
+        rows.append([float(column.mean()) for column in columns])
+        print(line(f"{name}, {size}", rows[-1]))
+    print(line("mean, own passages", np.mean(rows[: len(own)], axis=0)))
+    print(line("mean, all passages", np.mean(rows[len(own) :], axis=0)))
+
+
+def line(name: str, values: Sequence[float] | np.ndarray) -> str:
+    dense, first, second, fitted, built, held = values
+    return f"{name:24s}  {dense:.3f}  {first:10.3f}  {second:10.3f}  {fitted:6.3f}  {built:8.3f}  {held:8.3f}"
+
+
+if __name__ == "__main__":
+    main()
