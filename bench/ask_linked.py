@@ -27,6 +27,7 @@ import numpy as np
 from made import copies, originals, vectors
 
 from gsw_graph import Memory, Settings
+from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Workspace
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.recipes import LinkedRecipe, WalkRecipe
@@ -46,16 +47,20 @@ QUESTIONS = Path(__file__).parent.parent / "examples/questions.jsonl"
 
 
 class Given:
-    """Models of which the questions' vectors are known."""
+    """Models of which the questions' vectors are known; those of further questions are, from their second
+    time on."""
 
     name = "given"
     reranker = None
 
-    def __init__(self, vectors: dict[str, list[float]]) -> None:
-        self._vectors = vectors
+    def __init__(self, vectors: dict[str, list[float]], embedder: Embedder) -> None:
+        self._vectors, self._embedder = vectors, embedder
         self.embedder: Any = self
 
     def encode_query(self, texts: Sequence[str]) -> np.ndarray:
+        for text in texts:
+            if text not in self._vectors:
+                self._vectors[text] = self._embedder.encode_query([text])[0].tolist()
         return np.array([self._vectors[text] for text in texts], dtype=np.float32)
 
 
@@ -128,7 +133,7 @@ def main() -> None:
                     arguments.rounds,
                 )
             )
-            models, connection, reader = Given(dict(asked)), memory._connection, Reader(memory._connection)
+            models, connection, reader = Given(dict(asked), memory.embedder), memory._connection, Reader(memory._connection)
             schema.prepare(connection, memory.embedder.name, memory.embedder.dimension)
             made, have = copies(workspaces, max(arguments.passages)), 0
             print(f"{connection.dialect.name} {connection.dialect.version}")

@@ -7,7 +7,8 @@ Each folder: corpus.json [{title, text}] and questions.json in the shape of MuSi
 neighbours in a file must not help. Each set is asked twice: over its own passages, and over the passages of
 all sets together, a larger memory of which most is beside the question. A softmax regression, in which each
 set has the same weight; held out: five folds of questions, twice, a question in the same fold for both
-corpora. In --without, features to leave out.
+corpora. "One walk" is `linked[leads.names=0,order.passages=0]`. Given --without, features are left out, and
+the last column alone says what they are worth.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +31,9 @@ from gsw_graph.config import Settings
 from gsw_graph.extract import rules
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Document, Passage
+from gsw_graph.names import FUNCTION_WORDS
 from gsw_graph.results import RankedPassage
+from gsw_graph.retrieve.facts.families import stem
 from gsw_graph.retrieve.names.graph import NameGraph, build
 from gsw_graph.retrieve.names.leads import leads
 from gsw_graph.retrieve.names.order import FEATURES, features
@@ -50,6 +55,7 @@ class Asked:
     gold: list[np.ndarray]
     wanted: list[int]
     dense: np.ndarray
+    bm25: np.ndarray
     first: np.ndarray
     second: np.ndarray
 
@@ -78,6 +84,25 @@ class Corpus:
             RankedPassage(i, p.title, p.text, i, i, score)
             for (p, i), score in zip(found, scores, strict=True)
         ]
+
+    def bm25(self, questions: Sequence[str]) -> list[list[int]]:
+        """The first five passages for each question by Okapi BM25 over stems, k1 1.2 and b 0.75."""
+        texts = [Counter(_stems(d.passages[0].full_text)) for d in self.passages]
+        lengths = np.array([sum(words.values()) for words in texts])
+        length = 1.2 * (0.25 + 0.75 * lengths / lengths.mean())
+        places: dict[str, list[tuple[int, int]]] = {}
+        for n, words in enumerate(texts):
+            for word, count in words.items():
+                places.setdefault(word, []).append((n, count))
+        found = []
+        for question in questions:
+            scores = np.zeros(len(texts))
+            for word in set(_stems(question)) & places.keys():
+                where, counts = np.array(places[word]).T
+                rarity = np.log(1 + (len(texts) - len(where) + 0.5) / (len(where) + 0.5))
+                scores[where] += rarity * 2.2 * counts / (counts + length[where])
+            found.append(np.argsort(-scores, kind="stable")[:5].tolist())
+        return found
 
     def ask(self, questions: Sequence[dict[str, Any]], embedder: Embedder) -> Asked:
         texts = [q["question"] for q in questions]
@@ -120,9 +145,14 @@ class Corpus:
             [np.array([i in g for i in some], dtype=float) for some, g in zip(ids, gold, strict=True)],
             [len(g) for g in gold],
             share_found([[int(i) for i, _ in some] for some in near], gold),
+            share_found(self.bm25(texts), gold),
             share_found([[int(i) for i in walked.passages] for walked in firsts], gold),
             share_found(ids, gold),
         )
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(word) for word in re.findall(r"\w+", text.casefold()) if word not in FUNCTION_WORDS]
 
 
 def share_found(ranked: Sequence[Sequence[int]], gold: Sequence[set[int]]) -> np.ndarray:
@@ -202,24 +232,23 @@ def main() -> None:
         asked.candidates = [x[:, kept] for x in asked.candidates]
     weights = fit([*own, *together], [np.arange(len(asked.gold)) for asked in (*own, *together)])
     given = np.array([getattr(RECIPE.order, FEATURES[n]) for n in kept])
-    print("fitted: " + ", ".join(f"{FEATURES[n]} {w:.2f}" for n, w in zip(kept, weights, strict=True)))
-    held = held_out(own, together)
-    print("recall@5".ljust(26) + "dense  first walk  both walks  fitted  as built  held out")
+    fitted = ", ".join(f"{FEATURES[n]} {w:.2f}" for n, w in zip(kept, weights, strict=True))
+    print(f"Fitted on all questions: {fitted}\n")
+    print("| questions, passages | dense | BM25 | one walk | two walks | `linked` | held out |")
+    print("|---|---|---|---|---|---|---|")
     sizes = [f"{len(some):,}" for some in passages] + [f"{len(once):,}"] * len(own)
+    names = [f.name for f in arguments.folders] * 2
     rows = []
-    for name, size, asked, out in zip(
-        [f.name for f in arguments.folders] * 2, sizes, [*own, *together], held, strict=True
-    ):
-        columns = (asked.dense, asked.first, asked.second, asked.recall(weights), asked.recall(given), out)
+    for name, size, asked, out in zip(names, sizes, [*own, *together], held_out(own, together), strict=True):
+        columns = (asked.dense, asked.bm25, asked.first, asked.second, asked.recall(given), out)
         rows.append([float(column.mean()) for column in columns])
-        print(line(f"{name}, {size}", rows[-1]))
+        print(line(f"{len(out)} of {name}, {size}", rows[-1]))
     print(line("mean, own passages", np.mean(rows[: len(own)], axis=0)))
     print(line("mean, all passages", np.mean(rows[len(own) :], axis=0)))
 
 
 def line(name: str, values: Sequence[float] | np.ndarray) -> str:
-    dense, first, second, fitted, built, held = values
-    return f"{name:24s}  {dense:.3f}  {first:10.3f}  {second:10.3f}  {fitted:6.3f}  {built:8.3f}  {held:8.3f}"
+    return f"| {name} | {' | '.join(f'{value:.3f}' for value in values)} |"
 
 
 if __name__ == "__main__":

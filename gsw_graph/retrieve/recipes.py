@@ -92,10 +92,10 @@ class OrderRecipe(Recipe):
     first: int = count(5)
     read: int = count(2)
     weight: float = _any_number(0.44)
-    place: float = _any_number(-1.17)
-    left: float = _any_number(6.8)
-    named: float = _any_number(0.9)
-    together: float = _any_number(1.4)
+    place: float = _any_number(-1.15)
+    left: float = _any_number(6.4)
+    named: float = _any_number(0.95)
+    together: float = _any_number(1.33)
 
 
 @dataclass(frozen=True, slots=True)
