@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
-from math import log
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +31,11 @@ class Wording:
             if word not in FUNCTION_WORDS | CONNECTORS and len(word) >= _LEAST
         ]
         of_texts = [stems_of(text) for text in texts]
-        frequency = Counter(word for words in of_texts for word in words)
-        rarity = np.array([log(1 + len(texts) / (1 + frequency[word])) for word in self.words])
-        self.shares: NDArray[np.float64] = rarity / (rarity.sum() or 1)
         self.has = np.array(
             [[word in words for word in self.words] for words in of_texts], dtype=np.float64
         ).reshape(len(texts), len(self.words))
+        rarity = np.log1p(len(texts) / (1 + self.has.sum(axis=0)))
+        self.shares: NDArray[np.float64] = rarity / (rarity.sum() or 1)
 
     def share(self, text: str) -> float:
         """How much of the question a text has, in [0, 1]."""
@@ -45,9 +43,10 @@ class Wording:
         return float(sum(s for word, s in zip(self.words, self.shares, strict=True) if word in words))
 
 
-def stems_of(text: str) -> set[str]:
+@lru_cache(maxsize=256)  # both walks of a question find much the same texts
+def stems_of(text: str) -> frozenset[str]:
     """The words of a text without their endings."""
-    return set(map(stem, _words(text)))
+    return frozenset(map(stem, set(_words(text))))
 
 
 def _words(text: str) -> list[str]:
