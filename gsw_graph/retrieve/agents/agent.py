@@ -126,7 +126,7 @@ class Agent:
             failed: Exception | None = None
             try:
                 found = run(context)
-            except Exception as error:  # noqa: BLE001 - raised again as it is, once its step is written
+            except Exception as error:
                 failed = error
             finally:
                 context.trace = self._team.trace
