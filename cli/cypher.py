@@ -43,6 +43,17 @@ def _refuse(name: str) -> Any:
     raise ValueError(name)
 
 
+parameters_option = click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    callback=_parameters,
+    metavar="NAME=VALUE",
+    help="$NAME; JSON, else text.",
+)
+
+
 @click.command()
 @memory_option
 @click.argument("query", required=False)
@@ -54,15 +65,7 @@ def _refuse(name: str) -> Any:
     help="Read the query from a file, or - for standard input.",
 )
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    multiple=True,
-    callback=_parameters,
-    metavar="NAME=VALUE",
-    help="$NAME; JSON, else text.",
-)
+@parameters_option
 @click.option("--table", "as_table", is_flag=True, help="A table, though there are whole nodes in it.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
 @click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
@@ -98,13 +101,9 @@ def cypher(
       gswgraph cypher 'MATCH (c:Concept {id: $id}) RETURN c.name' -p id=vellmouth
       gswgraph cypher --file query.cypher --csv > rows.csv
     """
-    if (query is None) == (file is None):
-        raise click.UsageError("Give either a query or --file.")
     if as_table + as_csv + as_json > 1:
         raise click.UsageError("Give one of --table, --csv and --json.")
-    text = query if file is None else _read(file)
-    if not text or not text.strip():
-        raise click.UsageError("The query is empty.")
+    text = query_of(query, file)
     if timeout is None and (as_json or as_csv):
         timeout = _PROGRAM_SECONDS
     with open_memory(url) as memory:
@@ -122,6 +121,16 @@ def cypher(
         print_rows(table, full=full)
     if left_out and not as_table:
         print_failure("Vectors are left out; --vectors shows them.")
+
+
+def query_of(query: str | None, file: BinaryIO | None) -> str:
+    """The query, given as an argument or in a file."""
+    if (query is None) == (file is None):
+        raise click.UsageError("Give either a query or --file.")
+    text = query if file is None else _read(file)
+    if not text or not text.strip():
+        raise click.UsageError("The query is empty.")
+    return text
 
 
 def _read(file: BinaryIO) -> str:
