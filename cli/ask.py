@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.cli.text.waiting import Waiting
+from gsw_graph.errors import EngineError
 from gsw_graph.plan import load
 from gsw_graph.retrieve.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
+    from gsw_graph.results import Answer
 
 
 class _Ask(click.Command):
@@ -26,6 +31,15 @@ class _Ask(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         with formatter.section("Strategies"):
             formatter.write_dl([(one.name, one.help) for one in STRATEGIES.values()])
+
+
+def _browse(memory: Memory, answer: Answer) -> None:
+    from gsw_graph.cli.browse import show
+
+    click.echo()
+    if answer.id is None:
+        raise EngineError("the question could not be kept, and Neo4j Browser draws what is kept")
+    show(memory.browser(answer.id), "the blue arrow beside the query draws what the answer stands on")
 
 
 @click.command(cls=_Ask)
@@ -65,6 +79,11 @@ class _Ask(click.Command):
     is_flag=True,
     help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
 )
+@click.option(
+    "--browse",
+    is_flag=True,
+    help="Then open Neo4j Browser with a query that draws what the answer stands on.",
+)
 @click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
@@ -77,6 +96,7 @@ def ask(
     llm: str | None,
     no_llm: bool,
     timings: bool,
+    browse: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -99,6 +119,7 @@ def ask(
       gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
       gswgraph ask --budget 2000tok "Who founded the foundry?"
+      gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask --json < questions.txt
     """
     words = " ".join(question).strip()
@@ -106,6 +127,8 @@ def ask(
         raise click.UsageError("The question is empty.")
     if plan is not None and not words:
         raise click.UsageError("A plan belongs to one question: give the question too.")
+    if browse and (not words or options["forget_question"] or as_json):
+        raise click.UsageError("--browse draws one question that is kept: no --forget-question, no --json.")
     steps = None if plan is None else load(plan)
     how = {
         "strategy": options["strategy"],
@@ -145,4 +168,6 @@ def ask(
             code = 3 if answer.abstained else 0
             waiting.stop()
             print_answer(answer, timings=timings, candidates=candidates, streamed=streamed.end())
+            if browse:
+                _browse(memory, answer)
     click.get_current_context().exit(code)
