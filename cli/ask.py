@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.text.output import print_json
+from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.plan import load
 from gsw_graph.retrieve.strategies import STRATEGIES
@@ -66,6 +67,7 @@ class _Ask(click.Command):
     help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
 )
 @click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
+@html_option()
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
@@ -76,6 +78,7 @@ def ask(
     plan: str | None,
     llm: str | None,
     no_llm: bool,
+    html: str | None,
     timings: bool,
     as_json: bool,
     **options: Any,
@@ -98,6 +101,7 @@ def ask(
       gswgraph ask -k 10 --strategy dense --json "Who founded the foundry?"
       gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
+      gswgraph ask "Who founded the foundry?" --html way.html
       gswgraph ask --budget 2000tok "Who founded the foundry?"
       gswgraph ask --json < questions.txt
     """
@@ -106,12 +110,19 @@ def ask(
         raise click.UsageError("The question is empty.")
     if plan is not None and not words:
         raise click.UsageError("A plan belongs to one question: give the question too.")
+    if html is not None and not words:
+        raise click.UsageError("A picture is of one question: give the question too.")
     steps = None if plan is None else load(plan)
+    if html is not None:
+        from gsw_graph.picture.page import check
+
+        check(html)  # before anything is asked, and paid for
+    traced = options["trace"] is not None
     how = {
         "strategy": options["strategy"],
         "k": options["k"],
         "answer": not options["no_answer"],
-        "trace": options["trace"] is not None,
+        "trace": traced or html is not None,  # a picture shows the way
         "excerpts": not as_json,
         "llm": not no_llm,
         "keep": not options["forget_question"],
@@ -135,7 +146,7 @@ def ask(
             answer = memory.ask(words, plan=steps, on_stage=waiting.on_stage, **how)
             code = 3 if answer.abstained else 0
             waiting.stop()
-            print_json(answer.to_dict())
+            print_json((answer if traced else replace(answer, trace=None)).to_dict())
         else:
             from gsw_graph.cli.text.answers import print_answer
             from gsw_graph.cli.text.streaming import Streamed
@@ -144,5 +155,8 @@ def ask(
             answer = memory.ask(words, plan=steps, on_text=streamed.on_text, on_stage=waiting.on_stage, **how)
             code = 3 if answer.abstained else 0
             waiting.stop()
-            print_answer(answer, timings=timings, candidates=candidates, streamed=streamed.end())
+            shown_answer = answer if traced else replace(answer, trace=None)
+            print_answer(shown_answer, timings=timings, candidates=candidates, streamed=streamed.end())
+        if words and html is not None:  # last: what cannot be written takes no answer away
+            print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
     click.get_current_context().exit(code)

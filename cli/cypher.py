@@ -46,6 +46,17 @@ def _refuse(name: str) -> Any:
     raise ValueError(name)
 
 
+parameters_option = click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    callback=_parameters,
+    metavar="NAME=VALUE",
+    help="$NAME; JSON, else text.",
+)
+
+
 @click.command()
 @memory_option
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
@@ -59,15 +70,7 @@ def _refuse(name: str) -> Any:
     help="Read the query from a file, or - for standard input.",
 )
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
-@click.option(
-    "-p",
-    "--parameter",
-    "parameters",
-    multiple=True,
-    callback=_parameters,
-    metavar="NAME=VALUE",
-    help="$NAME; JSON, else text.",
-)
+@parameters_option
 @click.option("--table", "as_table", is_flag=True, help="A table, though there are whole nodes in it.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
 @click.option(
@@ -122,11 +125,7 @@ def cypher(
             raise click.UsageError("--list stands alone.")
         _list(as_json=as_json)
         return
-    if (query is None) == (file is None):
-        raise click.UsageError("Give a query, the name of an analysis (--list shows them), or --file.")
-    text = query if file is None else _read(file)
-    if not text or not text.strip():
-        raise click.UsageError("The query is empty.")
+    text = query_of(query, file)
     if timeout is None and (as_json or as_csv):
         timeout = _PROGRAM_SECONDS
     found = None
@@ -202,6 +201,14 @@ def _list(*, as_json: bool) -> None:
         print_json([one.to_dict() for one in analyses().values()])
     else:
         print_analyses(list(analyses().values()))
+def query_of(query: str | None, file: BinaryIO | None) -> str:
+    """The query, given as an argument or in a file."""
+    if (query is None) == (file is None):
+        raise click.UsageError("Give either a query or --file.")
+    text = query if file is None else _read(file)
+    if not text or not text.strip():
+        raise click.UsageError("The query is empty.")
+    return text
 
 
 def _read(file: BinaryIO) -> str:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.inference.rerank.reranker import Reranker
+    from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
@@ -411,6 +412,25 @@ class Memory:
                 doctor.mend(self._connection)
             self._state = self._names = self._propositions = None
         return done + doctor.examine(self._connection, self._settings, deep=deep)
+
+    @with_plain_errors
+    def draw(self, what: Answer | str, /, *, timeout: float | None = None, **parameters: Any) -> Picture:
+        """The picture of an answer, or of the nodes, relationships and paths that a Cypher query returns.
+
+        `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
+        `trace=True` shows how its passages were found. A query is bounded as in `cypher`, and may only read.
+        Raises InputError as `cypher` does, and where nothing is returned that can be drawn.
+        """
+        from gsw_graph.picture.answers import of_answer
+        from gsw_graph.picture.picture import NODES
+        from gsw_graph.picture.records import of_records
+        from gsw_graph.store.drawn import DrawnReader, drawn
+
+        reader = DrawnReader(self._connection)
+        if isinstance(what, Answer):
+            return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
+        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout)
+        return of_records(what, found, reader.behind(list(found.nodes.values())))
 
     @with_plain_errors
     def cypher(
