@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.inference.rerank.reranker import Reranker
+    from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
@@ -444,6 +445,25 @@ class Memory:
         return done + doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
+    def draw(self, what: Answer | str, /, *, timeout: float | None = None, **parameters: Any) -> Picture:
+        """The picture of an answer, or of the nodes, relationships and paths that a Cypher query returns.
+
+        `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
+        `trace=True` shows how its passages were found. A query is bounded as in `cypher`, and may only read.
+        Raises InputError as `cypher` does, and where nothing is returned that can be drawn.
+        """
+        from gsw_graph.picture.answers import of_answer
+        from gsw_graph.picture.picture import NODES
+        from gsw_graph.picture.records import of_records
+        from gsw_graph.store.drawn import DrawnReader, drawn
+
+        reader = DrawnReader(self._connection)
+        if isinstance(what, Answer):
+            return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
+        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout)
+        return of_records(what, found, reader.behind(list(found.nodes.values())))
+
+    @with_plain_errors
     def cypher(
         self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
     ) -> Table:
@@ -453,6 +473,25 @@ class Memory:
 
         self._new = self._new and not write  # what people write is theirs
         return run(self._connection, query, parameters, write=write, timeout=timeout)
+
+    @with_plain_errors
+    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> Table:
+        """Run an analysis of `cypher/explore/` by its name, with its defaults for what is not given:
+        `memory.explore("timeline", since="1880")`. `gsw_graph.analyses.analyses()` has all of them.
+
+        Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
+        """
+        from gsw_graph import browse
+        from gsw_graph.analyses import NAMES, analysis, bind
+        from gsw_graph.store.adhoc import run
+        from gsw_graph.store.reader import Reader
+
+        query, values = bind(analysis(name), parameters)
+        table = run(self._connection, query, values, write=False, timeout=timeout)
+        wanted = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
+        if wanted:
+            browse.check_concepts(Reader(self._connection), wanted)
+        return table
 
     def _close_chat(self) -> None:
         if self._chat is not None:
