@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -12,17 +13,18 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
-from urllib.request import Request, urlopen
+from urllib.request import Request, url2pathname, urlopen
 
 import pytest
 from click.testing import CliRunner
 
 from gsw_graph.browser import address, clipboard, opening, saved, style
 from gsw_graph.browser.serving import Served, Server
-from gsw_graph.cli import main
+from gsw_graph.cli import browse, main
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
+from gsw_graph.memory import Memory
 from gsw_graph.picture.colours import COLOURS
 
 PASSWORD = "0123456789abcdef"
@@ -172,3 +174,20 @@ def test_what_cannot_be_browsed_is_refused_before_it_is_asked(arguments: list[st
     refused = CliRunner().invoke(main, ["ask", *arguments])
     assert refused.exit_code == 2
     assert "--browse draws one question that is kept" in refused.output
+
+
+@pytest.mark.parametrize("engine_settings", ["embedded"], indirect=True)
+def test_of_a_memory_in_a_folder_a_picture_is_opened(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
+    runner = CliRunner()
+    monkeypatch.setattr(browse, "open_memory", lambda url: contextlib.nullcontext(sample))
+    shown = runner.invoke(main, ["browse"])
+    assert shown.exit_code == 0, shown.output
+    assert "has no Neo4j Browser" in shown.output
+    assert "gswgraph db start" in shown.output
+    picture = Path(url2pathname(urlsplit(opened[0]).path))
+    assert "Ana Ruiz" in picture.read_text(encoding="utf-8")
+    assert str(picture) in shown.output
+    refused = runner.invoke(main, ["browse", "--tour"])
+    assert (refused.exit_code, "no Neo4j Browser" in refused.output) == (1, True)
