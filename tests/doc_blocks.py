@@ -26,6 +26,7 @@ REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]
 PAGES += sorted((REPOSITORY / "docs").rglob("*.md"))
 MODEL, SERVER = "recorded replies", "on Neo4j"  # what a block is run with
+_OTHERS = ("GSWGRAPH", "NEO4J", "OPENAI", "PYTEST", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # no window is opened
 _BLOCK = re.compile(r"(?:^<!-- (not run|run): (.*?) -->\n)?^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"(?<!`)`(gswgraph [^`\n]+)`(?!`)")
 
@@ -148,5 +149,5 @@ class Shell:
 
 def clean_variables(home: Path) -> dict[str, str]:
     """Those of a new user who has this Python's commands."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GSWGRAPH", "NEO4J", "OPENAI", "PYTEST"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
     return {**kept, "HOME": str(home), "GSWGRAPH_CACHE": str(home / "cache"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
