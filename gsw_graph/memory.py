@@ -443,6 +443,25 @@ class Memory:
         self._new = self._new and not write  # what people write is theirs
         return run(self._connection, query, parameters, write=write, timeout=timeout)
 
+    @with_plain_errors
+    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> Table:
+        """Run an analysis of `cypher/explore/` by its name, with its defaults for what is not given:
+        `memory.explore("timeline", since="1880")`. `gsw_graph.analyses.analyses()` has all of them.
+
+        Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
+        """
+        from gsw_graph import browse
+        from gsw_graph.analyses import NAMES, analysis, bind
+        from gsw_graph.store.adhoc import run
+        from gsw_graph.store.reader import Reader
+
+        query, values = bind(analysis(name), parameters)
+        table = run(self._connection, query, values, write=False, timeout=timeout)
+        wanted = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
+        if wanted:
+            browse.check_concepts(Reader(self._connection), wanted)
+        return table
+
     def _close_chat(self) -> None:
         if self._chat is not None:
             self._chat.close()

@@ -287,6 +287,11 @@ class FakeMemory:
         picture.notes.append("Some are left out.")
         return picture
 
+    def explore(self, name, /, *, timeout=None, **parameters):
+        type(self).timeout = timeout
+        self._called("explore", name, **parameters)
+        return self.table
+
 
 def install(monkeypatch) -> type[FakeMemory]:
     """A fresh fake in the place of `gsw_graph.memory.Memory`."""

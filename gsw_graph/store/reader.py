@@ -281,6 +281,11 @@ class Reader:
         """How concepts are shown, by id."""
         return {row["id"]: row["name"] for row in self._run("read/concept_names", ids=list(ids))}
 
+    def near_concepts(self, name: str) -> dict[str, str]:
+        """How concepts are shown, by id, which a name in normal form may mean that none has."""
+        rows = self._run("read/near_concepts", start=name[:2], wanted=name)
+        return {row["id"]: row["name"] for row in rows}
+
     def _stream(self, name: str, **parameters: Any) -> Iterator[Record]:
         """The rows of a statement as they come, for results that are not to be held."""
         self.round_trips += 1
