@@ -66,6 +66,11 @@ class _Ask(click.Command):
     is_flag=True,
     help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
 )
+@click.option(
+    "--browse",
+    is_flag=True,
+    help="Then open Neo4j Browser with a query that draws what the answer stands on; of a memory in a folder a picture.",
+)
 @click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
 @html_option()
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
@@ -80,6 +85,7 @@ def ask(
     no_llm: bool,
     html: str | None,
     timings: bool,
+    browse: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -103,6 +109,7 @@ def ask(
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
       gswgraph ask "Who founded the foundry?" --html way.html
       gswgraph ask --budget 2000tok "Who founded the foundry?"
+      gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask --json < questions.txt
     """
     words = " ".join(question).strip()
@@ -110,6 +117,8 @@ def ask(
         raise click.UsageError("The question is empty.")
     if plan is not None and not words:
         raise click.UsageError("A plan belongs to one question: give the question too.")
+    if browse and (not words or options["forget_question"] or as_json):
+        raise click.UsageError("--browse draws one question that is kept: no --forget-question, no --json.")
     if html is not None and not words:
         raise click.UsageError("A picture is of one question: give the question too.")
     steps = None if plan is None else load(plan)
@@ -122,7 +131,7 @@ def ask(
         "strategy": options["strategy"],
         "k": options["k"],
         "answer": not options["no_answer"],
-        "trace": traced or html is not None,  # a picture shows the way
+        "trace": traced or html is not None or browse,  # a picture shows the way
         "excerpts": not as_json,
         "llm": not no_llm,
         "keep": not options["forget_question"],
@@ -159,4 +168,9 @@ def ask(
             print_answer(shown_answer, timings=timings, candidates=candidates, streamed=streamed.end())
         if words and html is not None:  # last: what cannot be written takes no answer away
             print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
+        if browse:
+            from gsw_graph.cli.browse import show_answer
+
+            click.echo()
+            show_answer(memory, answer)
     click.get_current_context().exit(code)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from gsw_graph.browser.serving import Server as TourServer
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.inference.chat.language_model import QuestionModel
@@ -339,6 +340,36 @@ class Memory:
             extractors=extractors,
             unread=unread,
         )
+
+    @with_plain_errors
+    def browser(self, question: str | None = None) -> str:
+        """The address that opens Neo4j Browser at this memory, user filled in, with a query in its editor:
+        one that draws what the answer to a kept question stands on (by the question's id), else one that
+        draws the names that bring most documents together.
+
+        Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
+        is kept.
+        """
+        from gsw_graph.browser import address, answer
+        from gsw_graph.store.reader import Reader
+
+        place, reader = address.find(self._settings), Reader(self._connection)
+        if question is None:
+            return place.link(answer.overview())
+        if not question or not reader.questions("", id_=question, limit=1):
+            raise InputError(f"no question {question!r} was kept", hint="See gswgraph history")
+        return place.link(answer.drawing(reader, question))
+
+    @with_plain_errors
+    def tour(self) -> TourServer:
+        """A server on loopback of what Neo4j Browser can take: a guided tour of this memory, a style, saved
+        queries. `serve_forever` runs it, `guide` is the address that opens Browser at the tour.
+
+        Raises EngineError for a memory in a folder, which has no Browser.
+        """
+        from gsw_graph.browser import address, tour
+
+        return tour.server(self._connection, address.find(self._settings))
 
     @with_plain_errors
     def documents(
