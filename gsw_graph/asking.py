@@ -231,6 +231,7 @@ def _report(
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
         matrix=found.matrix,
+        why=found.why,
     )
 
 

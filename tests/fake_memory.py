@@ -273,6 +273,11 @@ class FakeMemory:
         self._called("cypher", query, write=write, **parameters)
         return self.table
 
+    def explore(self, name, /, *, timeout=None, **parameters):
+        type(self).timeout = timeout
+        self._called("explore", name, **parameters)
+        return self.table
+
 
 def install(monkeypatch) -> type[FakeMemory]:
     """A fresh fake in the place of `gsw_graph.memory.Memory`."""

@@ -82,6 +82,14 @@ def test_ask_shows_where_the_time_went(fake):
     assert "Time:" not in run("ask", "q").stdout
 
 
+def test_ask_says_why_a_strategy_was_taken(fake, monkeypatch):
+    ask = fake.ask
+    monkeypatch.setattr(fake, "ask", lambda self, question, **how: replace(ask(self, question, **how), why="the memory holds no pairs"))
+    assert "; strategy linked, as the memory holds no pairs" in run("ask", "q", "--timings").stdout
+    assert "\nStrategy: linked, as the memory holds no pairs\n" in run("ask", "q", "--trace").stdout
+    assert "as the memory" not in run("ask", "q").stdout
+
+
 def test_not_in_memory_is_exit_code_3(fake):
     result = run("ask", "unknown")
     assert (result.exit_code, result.stdout) == (3, "Not in memory: nothing was found.\n")

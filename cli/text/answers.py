@@ -83,13 +83,15 @@ def print_answer(
         and not answer.chains
     ):
         click.echo(f"\n{NOT_ANSWERS}")
+    if answer.trace is not None and answer.why and not timings:
+        click.echo(f"\nStrategy: {_strategy(answer)}")
     if timings:
         steps = ", ".join(
             f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items() if seconds
         )
         click.echo(
-            f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; strategy "
-            f"{one_line(answer.strategy)}"
+            f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; "
+            f"strategy {_strategy(answer)}"
         )
         if answer.models.get("llm"):
             tokens = ", ".join(
@@ -99,6 +101,10 @@ def print_answer(
             click.echo(
                 f"Tokens: {tokens}{asked}; {one_line(str(answer.models['llm']))}, {money(answer.dollars)}"
             )
+
+
+def _strategy(answer: Answer) -> str:
+    return one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
 
 
 def _print_said(screen: Console, answer: Answer, stands: bool) -> None:

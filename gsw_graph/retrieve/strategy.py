@@ -59,7 +59,8 @@ class Retrieved:
     passages: best first; below: those that come next, where the query wanted them. beams: its chains, where
     it grows them, and cited: their passages by id. draft: an answer of its own, with its own evidence;
     without one the answer is read off the chains, or worded by the language model from what was found. plan:
-    the one it made, where it makes its own. ran: the strategy that ran, where it was not the one asked for.
+    the one it made, where it makes its own. ran: the strategy that ran, where it was not the one asked for,
+    and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
     `eval` counts it as a failure. conflicts: where passages say different things. matrix: what it compared,
     side by side.
@@ -71,6 +72,7 @@ class Retrieved:
     draft: AnswerDraft | None = None
     plan: Plan | None = None
     ran: str | None = None
+    why: str | None = None
     note: str | None = None
     conflicts: list[Conflict] = field(default_factory=list)
     matrix: Matrix | None = None

@@ -13,19 +13,21 @@ from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strat
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
 
+_LARGE = "the memory is too large to be held by the client"
+
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """With a plan chains whose every hop walks, without one two walks; in a memory too large for the client,
     where every walk would be a query of its own, `ricr` or `linked`."""
     if query.plan:
         if not context.held_by_client:
-            return replace(RICR.run(context, query, recipe.chains), ran=RICR.name)
+            return replace(RICR.run(context, query, recipe.chains), ran=RICR.name, why=_LARGE)
         from gsw_graph.retrieve.chains.found import follow
         from gsw_graph.retrieve.fusion.candidates import WalkingCandidateSearch
 
         return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
     if not context.held_by_client:
-        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=LINKED.name)
+        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=LINKED.name, why=_LARGE)
     return _walk(context, query, recipe)
 
 
@@ -48,7 +50,9 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
             "twice" if bridges else "whole graph" if small else "neighbourhood",
         )
         context.trace.bridges = bridges or []
-    return Retrieved(passages, ran=LINKED.name if bridges is None and not context.has_pairs else None)
+    if bridges is None and not context.has_pairs:
+        return Retrieved(passages, ran=LINKED.name, why="the memory holds no question-answer pairs")
+    return Retrieved(passages)
 
 
 FUSION = Strategy(
