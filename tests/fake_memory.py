@@ -7,6 +7,8 @@ from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
+from gsw_graph.picture.answers import of_answer
+from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
     QA,
     Answer,
@@ -272,6 +274,18 @@ class FakeMemory:
         type(self).timeout = timeout
         self._called("cypher", query, write=write, **parameters)
         return self.table
+
+    def draw(self, what, /, *, timeout=None, **parameters):
+        type(self).timeout = timeout
+        self._called("draw", what if isinstance(what, str) else what.question, **parameters)
+        if not isinstance(what, str):
+            return of_answer(what, lambda ids: [])
+        picture = Picture(what)
+        picture.node("a", "Concept", "Ada")
+        picture.node("b", "Passage", "Title 1")
+        picture.edge("a", "b", "in")
+        picture.notes.append("Some are left out.")
+        return picture
 
     def explore(self, name, /, *, timeout=None, **parameters):
         type(self).timeout = timeout

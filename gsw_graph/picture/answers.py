@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.answer.quote import quote
 from gsw_graph.cli.text.notebook import said
-from gsw_graph.cli.text.safe_text import short_source
+from gsw_graph.cli.text.safe_text import clean
 from gsw_graph.names import normalise
 from gsw_graph.naming.connecting import connects
 from gsw_graph.picture.picture import NODES, Behind, Picture, stand_behind
@@ -84,13 +84,11 @@ def _passages(
     known = {passage.id for passage in answer.passages}
     missing = [one for one in dict.fromkeys(named) if one not in known]
     for passage in [*answer.passages, *(fetch(missing) if missing else ())]:
-        source = short_source(passage.source)
-        picture.passages[passage.id] = Behind(passage.title or source, source, passage.text)
+        picture.passages[passage.id] = Behind.of(passage.title, passage.source, passage.text)
     for cited in answer.citations:  # also of a passage that is gone by now
-        source = short_source(cited.source)
-        gone = Behind(cited.title or source, source, cited.text)
+        gone = Behind.of(cited.title, cited.source, cited.text)
         quotes = picture.passages.setdefault(cited.passage, gone).quotes
-        quotes += [cited.text] if cited.text not in quotes else []
+        quotes += [clean(cited.text)] if clean(cited.text) not in quotes else []
 
 
 def _answer(picture: Picture, answer: Answer, ends: Sequence[Node]) -> None:
@@ -108,4 +106,4 @@ def _answer(picture: Picture, answer: Answer, ends: Sequence[Node]) -> None:
     found.answer = not answer.abstained
     found.lines.insert(0, ("Answer", picture.said))
     for cited in answer.citations:
-        stand_behind(found, {cited.passage: [cited.text]})
+        stand_behind(found, {cited.passage: [clean(cited.text)]})

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from gsw_graph.picture.picture import Picture
 
-TEXT = 20_000  # characters of one passage
 CAPTION = 300
 VALUE = 2_000
 FRAME = 560  # pixels, in a notebook
@@ -80,15 +79,18 @@ def write(html: str, path: str | Path) -> Path:
 def check(path: str | Path) -> Path:
     """The path, where a file can stand there; before work is done for it. InputError: there is a folder, or
     none around it."""
-    target = Path(path).expanduser()
     try:
+        target = Path(path).expanduser()
+        os.fsencode(target)
+        if "\0" in str(path):
+            raise InputError("this is no name of a file", where=one_line(str(path)))
         if not str(path).strip() or target.is_dir():
             raise InputError(
                 "this is a folder", where=str(path), hint="Name a file in it, such as picture.html"
             )
         if not target.parent.is_dir():
             raise InputError("there is no such folder", where=str(target.parent), hint="Make it first")
-    except (ValueError, OSError) as error:  # a name that no file can have
+    except (ValueError, OSError, RuntimeError) as error:  # a name that no file can have
         raise InputError(f"this is no name of a file ({error})", where=one_line(str(path))) from error
     return target
 
@@ -99,8 +101,8 @@ def _data(picture: Picture) -> dict[str, Any]:
     labels = dict.fromkeys(node.label for node in nodes)
     behind = {one for node in nodes for one in node.behind} | {one for edge in edges for one in edge.behind}
     return {
-        "title": picture.title,
-        "said": picture.said,
+        "title": cut(one_line(picture.title), CAPTION),
+        "said": cut(one_line(picture.said), VALUE),
         "notes": picture.notes,
         "columns": [cut(one_line(column), CAPTION) for column in picture.columns],
         "colours": {label: {**COLOURS, **FOUND}.get(label, OTHER) for label in labels},
@@ -109,11 +111,7 @@ def _data(picture: Picture) -> dict[str, Any]:
             for node in nodes
         ],
         "edges": [asdict(edge) for edge in edges],
-        "passages": {
-            id_: {**asdict(passage), "text": cut(passage.text, TEXT)}
-            for id_, passage in picture.passages.items()
-            if id_ in behind
-        },
+        "passages": {id_: asdict(passage) for id_, passage in picture.passages.items() if id_ in behind},
     }
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from gsw_graph.cli.text.safe_text import clean, cut, short_source
+
+TEXT = 20_000  # characters of a passage
 NODES, EDGES = 300, 900  # more take a browser seconds, and nobody reads them
 Lines = list[tuple[str, str]]  # what is said of a node: a word, and what it is
 
@@ -45,6 +48,13 @@ class Behind:
     source: str
     text: str
     quotes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, title: str, source: str, text: str) -> Behind:
+        """A passage as it can be shown: nothing in it drives a terminal, the source is short, the text not
+        endless."""
+        place = short_source(source)
+        return cls(title or place, place, cut(clean(text), TEXT))
 
 
 @dataclass

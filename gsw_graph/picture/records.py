@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.answer.quote import quote
 from gsw_graph.cli.text.output import to_json
-from gsw_graph.cli.text.safe_text import cut, one_line, short_source
+from gsw_graph.cli.text.safe_text import clean, cut, one_line
 from gsw_graph.errors import InputError
 from gsw_graph.names import normalise
 from gsw_graph.naming.connecting import connects
 from gsw_graph.picture.colours import CAPTIONS
-from gsw_graph.picture.picture import NODES, Behind, Picture, stand_behind
+from gsw_graph.picture.picture import NODES, TEXT, Behind, Picture, stand_behind
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
@@ -74,8 +74,7 @@ def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPas
 def _passages(picture: Picture, behind: Mapping[str, Sequence[RankedPassage]]) -> None:
     for passages in behind.values():
         for one in passages:
-            source = short_source(one.source)
-            picture.passages[one.id] = Behind(one.title or source, source, one.text)
+            picture.passages[one.id] = Behind.of(one.title, one.source, one.text)
 
 
 def _key(node: DrawnNode) -> str | None:
@@ -145,7 +144,7 @@ def _sentence(text: str, *nodes: DrawnNode) -> str:
     """The sentence of a passage that says most of what nodes say."""
     words = " ".join(_words(node) for node in nodes)
     name = next((_caption(node) for node in reversed(nodes) if _label(node) in NAMES), "")
-    return quote(text, words, name)
+    return quote(cut(clean(text), TEXT), words, name)
 
 
 def _words(node: DrawnNode) -> str:

@@ -45,7 +45,7 @@
 
   function sized(node) {
     const width = ordered ? WIDTHS[node.label] || WIDTH : FREE;
-    const lines = wrap(node.caption, width - 2 * PAD, LINES, FONT);
+    const lines = wrap(node.caption, width - (node.answer ? 3.6 : 2) * PAD, LINES, FONT); // the answer is bold
     const widest = Math.max(24, ...lines.map((line) => pen.measureText(line).width));
     return { lines: lines.join("\n"), w: ordered ? width : widest + 2 * PAD, h: lines.length * LINE + 2 * PAD };
   }
