@@ -90,13 +90,13 @@ def run(shell: Shell, block: Block, swap: Callable[[str], str] = str) -> None:
             assert shows(expected, printed) == [], f"{block.place}\n{command}\n{printed}"
 
 
-def run_all(shell: Shell, page: Path, why: str, loaded: Path) -> None:
+def run_all(shell: Shell, page: Path, why: str, loaded: Path, swap: Callable[[str], str] = str) -> None:
     """The blocks of a page that are run with the same thing. A page that loads nothing has a memory of the examples."""
     here = [block for block in BLOCKS if block.page == page and block.kind in RUN and block.mark != "not run" and block.why == why]
     if not any("gswgraph load" in block.text for block in here):
         shutil.copytree(loaded, shell.folder / ".gswgraph")
     for block in here:
-        run(shell, block)
+        run(shell, block, swap)
 
 
 @needs_model
@@ -112,7 +112,7 @@ def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shel
     with ModelServer([*lines, OTHERWISE]) as server:
         # replies that another page had are not kept for this one
         shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(tmp_path / "cache"))
-        run_all(shell, page, MODEL, loaded)
+        run_all(shell, page, MODEL, loaded, lambda text: text.replace("http://localhost:11434/v1", server.url))
         assert server.count(status=200) > 0
 
 
@@ -143,8 +143,8 @@ def test_what_needs_a_server_runs_on_neo4j(page: Path, shell: Shell, server: Set
         patch.setenv("NEO4J_PASSWORD", shell.variables["NEO4J_PASSWORD"])
         for block in BLOCKS:
             if block.page == page and block.why == SERVER:
-                for line in block.text.splitlines():
-                    check_options(line)
+                for command, _ in commands(block.kind, block.text) if block.kind != "python" else []:
+                    check_options(command)
                 run(shell, block, swap)
 
 
