@@ -53,6 +53,12 @@ class _Ask(click.Command):
     metavar="AMOUNT",
     help="What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from what there is.",
 )
+@click.option(
+    "--look-again/--no-look-again",
+    default=True,
+    show_default=True,
+    help="Where the model says that something is missing, look for that once and ask it again.",
+)
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
 @click.option(
@@ -136,6 +142,7 @@ def ask(
         "llm": not no_llm,
         "keep": not options["forget_question"],
         "budget": options["budget"],
+        "look_again": options["look_again"],
     }
     candidates = options["trace"] == "all"
     models = [

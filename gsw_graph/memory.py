@@ -226,6 +226,7 @@ class Memory:
         llm: bool = True,
         keep: bool = True,
         budget: str | None = None,
+        look_again: bool = True,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
     ) -> Answer:
@@ -242,6 +243,8 @@ class Memory:
         The question is kept in the memory with what its answer used, unless `keep` is False.
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
+        `look_again`: where the model says that something is missing, that is looked for once, and it is asked
+        again.
         `strategy` is a name, or a `Strategy` of your own or with another recipe.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan
         or budget that is none.
@@ -262,7 +265,15 @@ class Memory:
             context = self._context(state, model, on_text, on_stage, trace=trace or excerpts)
             if model is not None:
                 self.chat.on_trouble = context.note
-            found = ask(chosen, planned, context, may_plan=plan is not False, excerpts=excerpts, trace=trace)
+            found = ask(
+                chosen,
+                planned,
+                context,
+                may_plan=plan is not False,
+                excerpts=excerpts,
+                trace=trace,
+                look_again=look_again,
+            )
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
             raise StoppedError(

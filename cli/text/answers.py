@@ -112,6 +112,7 @@ def _print_said(screen: Console, answer: Answer, stands: bool) -> None:
 
     if answer.answer is not None:
         how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        how += ["inferred"] if answer.inferred else []
         how.append(
             f"from the model {one_line(str(answer.models.get('llm')))}"
             if answer.answer_source == "llm"

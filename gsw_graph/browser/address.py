@@ -64,7 +64,8 @@ def find(settings: Settings) -> Place:
         for server in local.status(settings):
             if server.running and server.url.endswith(f":{address.port}"):
                 page = server.browser.partition("?")[0]
-                return Place(page, login, database or "neo4j", user, known=True)
+                # no database: it has one alone, and Browser 5.24 does not find it by name on Neo4j 2026
+                return Place(page, login, None, user, known=True)
     if address.host.endswith(_AURA):
         return Place(_HOSTED, login, database, user, known=False)
     secure = "+s" in address.scheme

@@ -208,6 +208,8 @@ class Answer(Result):
     the one asked for. `plan_source`: "given" or "llm"; `note` says
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
+    `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
+    `looked_for`: what it said was missing at first, and was looked for in a second round.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
@@ -240,6 +242,8 @@ class Answer(Result):
     id: str | None = None
     matrix: Matrix | None = None
     conflicts: list[Conflict] = field(default_factory=list)
+    inferred: bool = False
+    looked_for: str | None = None
     why: str | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:

@@ -65,4 +65,5 @@ FUSION = Strategy(
     follows_plan=True,
     gives=frozenset({"passages", "chains", "answer"}),
     confidence=ChainConfidence((1.209, 1.814, 0.94, 4.126), 4.451),
+    steady=True,
 )

@@ -44,4 +44,5 @@ LINKED = Strategy(
     "names of the question, then a personalised PageRank over names and passages; no language model",
     run,
     LinkedRecipe(),
+    steady=True,
 )
