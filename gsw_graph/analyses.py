@@ -148,9 +148,7 @@ def markdown() -> str:
     """A section about each, as `docs/explore.md` has them."""
     rows = []
     for one in analyses().values():
-        told = [
-            f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in one.parameters if p.name != LIMIT
-        ]
+        told = [f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in one.parameters if p.name != LIMIT]
         limit = one.parameters[-1].default
         plot = f" Has a plot ({one.plot[0]})." if one.plot else ""
         rows += [f"## {one.name}", "", f"{one.summary} {one.details}".strip(), ""]
