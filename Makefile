@@ -13,7 +13,7 @@ RECORDED := examples/recorded.sh
 ROOMS := loaders cli cypher docker
 SHELL := /bin/bash
 
-.PHONY: help demo test test-all lint bench clean
+.PHONY: help demo docs test test-all lint bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make test    lint, then the tests, on every engine                   [ARGS="-k name"]'
 	@echo 'make test-all   all of them on Neo4j 2026 too, 50 kills for each crash test, coverage'
 	@echo 'make lint    ruff and mypy'
+	@echo 'make docs    the documentation as a site in build/site'
 	@echo 'make bench   the benchmarks that need no data                      [BENCH=bench/x.py ARGS="--help"]'
 	@echo 'make clean   remove what can be made again; memories and $(VENV) stay'
 
@@ -75,6 +76,11 @@ lint: $(READY)
 	@echo 'mypy gsw_graph bench/*.py'
 	@set -o pipefail; cd build/lint && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache gsw_graph bench/*.py \
 		| sed -E 's#^gsw_graph/($(subst $() ,|,$(ROOMS)))/#\1/#'
+
+# A link that leads nowhere ends it.
+docs: $(READY)
+	$(BIN)/sphinx-build -E -W --keep-going --quiet --doctree-dir build/doctrees docs build/site
+	@echo 'Open build/site/index.html'
 
 bench: $(READY)
 	@for bench in $(BENCH); do printf '\n%s\n' "$$bench"; $(BIN)/python "$$bench" $(ARGS) || exit; done

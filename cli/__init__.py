@@ -19,6 +19,7 @@ VERBS = {
     "history": "Show what was asked, what was answered, and what that took.",
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",
+    "browse": "Open Neo4j Browser at the memory, with a guided tour if wanted.",
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files in the shape that Panini reads.",
     "lint": "List what is wrong with ready workspaces.",
@@ -27,6 +28,7 @@ VERBS = {
     "forget": "Remove documents and all that only they supported.",
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
+    "draw": "Draw what a Cypher query returns, as an HTML file.",
     "db": "Start and stop a private Neo4j with Browser.",
     "completion": "Print the completion script of a shell.",
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.text.output import print_json
+from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.plan import load
 from gsw_graph.retrieve.strategies import STRATEGIES
@@ -52,6 +53,12 @@ class _Ask(click.Command):
     metavar="AMOUNT",
     help="What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from what there is.",
 )
+@click.option(
+    "--look-again/--no-look-again",
+    default=True,
+    show_default=True,
+    help="Where the model says that something is missing, look for that once and ask it again.",
+)
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
 @click.option(
@@ -65,7 +72,13 @@ class _Ask(click.Command):
     is_flag=True,
     help="Show each statement as it runs, on standard error, to be pasted into Neo4j Browser.",
 )
+@click.option(
+    "--browse",
+    is_flag=True,
+    help="Then open Neo4j Browser with a query that draws what the answer stands on; of a memory in a folder a picture.",
+)
 @click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
+@html_option()
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
 @click.pass_obj
@@ -76,7 +89,9 @@ def ask(
     plan: str | None,
     llm: str | None,
     no_llm: bool,
+    html: str | None,
     timings: bool,
+    browse: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -98,7 +113,9 @@ def ask(
       gswgraph ask -k 10 --strategy dense --json "Who founded the foundry?"
       gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
+      gswgraph ask "Who founded the foundry?" --html way.html
       gswgraph ask --budget 2000tok "Who founded the foundry?"
+      gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask --json < questions.txt
     """
     words = " ".join(question).strip()
@@ -106,16 +123,26 @@ def ask(
         raise click.UsageError("The question is empty.")
     if plan is not None and not words:
         raise click.UsageError("A plan belongs to one question: give the question too.")
+    if browse and (not words or options["forget_question"] or as_json):
+        raise click.UsageError("--browse draws one question that is kept: no --forget-question, no --json.")
+    if html is not None and not words:
+        raise click.UsageError("A picture is of one question: give the question too.")
     steps = None if plan is None else load(plan)
+    if html is not None:
+        from gsw_graph.picture.page import check
+
+        check(html)  # before anything is asked, and paid for
+    traced = options["trace"] is not None
     how = {
         "strategy": options["strategy"],
         "k": options["k"],
         "answer": not options["no_answer"],
-        "trace": options["trace"] is not None,
+        "trace": traced or html is not None or browse,  # a picture shows the way
         "excerpts": not as_json,
         "llm": not no_llm,
         "keep": not options["forget_question"],
         "budget": options["budget"],
+        "look_again": options["look_again"],
     }
     candidates = options["trace"] == "all"
     models = [
@@ -135,7 +162,7 @@ def ask(
             answer = memory.ask(words, plan=steps, on_stage=waiting.on_stage, **how)
             code = 3 if answer.abstained else 0
             waiting.stop()
-            print_json(answer.to_dict())
+            print_json((answer if traced else replace(answer, trace=None)).to_dict())
         else:
             from gsw_graph.cli.text.answers import print_answer
             from gsw_graph.cli.text.streaming import Streamed
@@ -144,5 +171,13 @@ def ask(
             answer = memory.ask(words, plan=steps, on_text=streamed.on_text, on_stage=waiting.on_stage, **how)
             code = 3 if answer.abstained else 0
             waiting.stop()
-            print_answer(answer, timings=timings, candidates=candidates, streamed=streamed.end())
+            shown_answer = answer if traced else replace(answer, trace=None)
+            print_answer(shown_answer, timings=timings, candidates=candidates, streamed=streamed.end())
+        if words and html is not None:  # last: what cannot be written takes no answer away
+            print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
+        if browse:
+            from gsw_graph.cli.browse import show_answer
+
+            click.echo()
+            show_answer(memory, answer)
     click.get_current_context().exit(code)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
 
     from gsw_graph.config import Settings
     from gsw_graph.memory import Memory
@@ -32,6 +32,16 @@ memory_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
 )
+
+
+def html_option(*, required: bool = False) -> Callable[[Any], Any]:
+    """The option of a verb that writes a picture."""
+    return click.option(
+        "--html",
+        required=required,
+        metavar="FILE",
+        help="Write the picture to this file: HTML that needs no network.",
+    )
 
 
 def settings(**given: Any) -> Settings:

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.answer.chains import from_chains, shown
+from gsw_graph.answer.gather import BELOW
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
@@ -63,9 +64,10 @@ def ask(
     may_plan: bool = True,
     excerpts: bool = False,
     trace: bool = False,
+    look_again: bool = True,
 ) -> Answer:
     """Answer a question by a memory that is not empty. may_plan: whether the language model, where there is
-    one, may make a plan.
+    one, may make a plan. look_again: whether what it says is missing is looked for once.
     excerpts: what matters of each passage is wanted too. trace: the answer has the context's trace."""
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
@@ -73,10 +75,11 @@ def ask(
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
     if may_plan and planned.query.plan is None:
         planned = _plan(strategy, planned, context)
-    found = strategy(context, planned.query)
+    read = context.llm is not None and planned.query.answer
+    found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
     if excerpts:
         found = _with_excerpts(planned.query, found, context)
-    draft, note = _answer(strategy, planned.query, found, context)
+    draft, note = _answer(strategy, planned.query, found, context, look_again=look_again)
     draft = replace(draft, missing=_missing(found, draft, context))
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, found, draft, context, note, seconds)
@@ -124,7 +127,7 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 
 
 def _answer(
-    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
+    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context, *, look_again: bool
 ) -> tuple[AnswerDraft, str | None]:
     """The strategy's own answer, else what its chains say, else what the language model reads from what
     was found; and why that read nothing."""
@@ -138,11 +141,36 @@ def _answer(
         return draft, None
     from gsw_graph.answer.reader import from_model
 
+    def look(missing: str) -> Retrieved:
+        return _look(ran, missing, query.k, context)
+
     with context.clock("answer"):
         try:
-            return from_model(query.question, found, draft.confidence, context.llm, context.on_text), None
+            return from_model(
+                query.question,
+                found,
+                draft.confidence,
+                context.llm,
+                context.on_text,
+                look if look_again else None,
+            ), None
         except ReplyError as error:  # what was found stands
             return draft, f"{context.llm.model} gave no answer: {error}"
+
+
+def _look(strategy: Strategy[Any], missing: str, k: int, context: Context) -> Retrieved:
+    """What is found for that which a model says is missing, as a question of one step. strategy: the one that
+    ran; one that asks the model itself is not run again."""
+    from gsw_graph.plan.decompose import without_references
+
+    again = strategy if strategy.steady else STRATEGIES["fusion"]
+    asked = without_references(missing)
+    plan = parse([asked]) if again.follows_plan and context.has_pairs else None
+    trace, context.trace = context.trace, None  # it says how the question's own passages were found
+    try:
+        return again(context, Query(asked, plan, k, below=BELOW))
+    finally:
+        context.trace = trace
 
 
 def _with_excerpts(query: Query, found: Retrieved, context: Context) -> Retrieved:
@@ -198,9 +226,12 @@ def _report(
         failed_calls=spent.failed_calls,
         kept=spent.kept,
         conflicts=found.conflicts,
+        inferred=draft.inferred,
+        looked_for=draft.looked_for,
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
         matrix=found.matrix,
+        why=found.why,
     )
 
 

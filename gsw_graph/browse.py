@@ -3,6 +3,7 @@ that were asked."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 from pathlib import Path
@@ -90,6 +91,18 @@ def asked(reader: Reader, which: int | str) -> AskedQuestion:
         raise InputError(f"no question {which!r} was kept", hint=hint)
     used = sorted(reader.question_used(rows[0]["id"]), key=lambda row: (row["rank"], row["hop"], row["id"]))
     return _asked(rows[0], used)
+
+
+def check_concepts(reader: Reader, names: list[str]) -> None:
+    """InputError where one of the names, in normal form, is no concept, with the nearest that are."""
+    known = reader.concept_names(names)
+    for name in names:
+        if name not in known:
+            found = reader.near_concepts(name)
+            ids = difflib.get_close_matches(name, found, n=_NAMED, cutoff=0.7)
+            ids += [one for one in found if name in one and one not in ids]
+            hint = "Near it: " + ", ".join(found[one] for one in ids[:_NAMED]) if ids else None
+            raise InputError("no name in the memory is so", where=name, hint=hint)
 
 
 def _most(limit: int | None) -> int:

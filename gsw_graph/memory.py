@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from gsw_graph.browser.serving import Server as TourServer
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.inference.rerank.reranker import Reranker
+    from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
@@ -224,6 +226,7 @@ class Memory:
         llm: bool = True,
         keep: bool = True,
         budget: str | None = None,
+        look_again: bool = True,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
     ) -> Answer:
@@ -240,6 +243,8 @@ class Memory:
         The question is kept in the memory with what its answer used, unless `keep` is False.
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
+        `look_again`: where the model says that something is missing, that is looked for once, and it is asked
+        again.
         `strategy` is a name, or a `Strategy` of your own or with another recipe.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan
         or budget that is none.
@@ -260,7 +265,15 @@ class Memory:
             context = self._context(state, model, on_text, on_stage, trace=trace or excerpts)
             if model is not None:
                 self.chat.on_trouble = context.note
-            found = ask(chosen, planned, context, may_plan=plan is not False, excerpts=excerpts, trace=trace)
+            found = ask(
+                chosen,
+                planned,
+                context,
+                may_plan=plan is not False,
+                excerpts=excerpts,
+                trace=trace,
+                look_again=look_again,
+            )
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
             raise StoppedError(
@@ -340,6 +353,36 @@ class Memory:
         )
 
     @with_plain_errors
+    def browser(self, question: str | None = None) -> str:
+        """The address that opens Neo4j Browser at this memory, user filled in, with a query in its editor:
+        one that draws what the answer to a kept question stands on (by the question's id), else one that
+        draws the names that bring most documents together.
+
+        Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
+        is kept.
+        """
+        from gsw_graph.browser import address, answer
+        from gsw_graph.store.reader import Reader
+
+        place, reader = address.find(self._settings), Reader(self._connection)
+        if question is None:
+            return place.link(answer.overview())
+        if not question or not reader.questions("", id_=question, limit=1):
+            raise InputError(f"no question {question!r} was kept", hint="See gswgraph history")
+        return place.link(answer.drawing(reader, question))
+
+    @with_plain_errors
+    def tour(self) -> TourServer:
+        """A server on loopback of what Neo4j Browser can take: a guided tour of this memory, a style, saved
+        queries. `serve_forever` runs it, `guide` is the address that opens Browser at the tour.
+
+        Raises EngineError for a memory in a folder, which has no Browser.
+        """
+        from gsw_graph.browser import address, tour
+
+        return tour.server(self._connection, address.find(self._settings))
+
+    @with_plain_errors
     def documents(
         self,
         text: str = "",
@@ -413,6 +456,25 @@ class Memory:
         return done + doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
+    def draw(self, what: Answer | str, /, *, timeout: float | None = None, **parameters: Any) -> Picture:
+        """The picture of an answer, or of the nodes, relationships and paths that a Cypher query returns.
+
+        `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
+        `trace=True` shows how its passages were found. A query is bounded as in `cypher`, and may only read.
+        Raises InputError as `cypher` does, and where nothing is returned that can be drawn.
+        """
+        from gsw_graph.picture.answers import of_answer
+        from gsw_graph.picture.picture import NODES
+        from gsw_graph.picture.records import of_records
+        from gsw_graph.store.drawn import DrawnReader, drawn
+
+        reader = DrawnReader(self._connection)
+        if isinstance(what, Answer):
+            return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
+        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout)
+        return of_records(what, found, reader.behind(list(found.nodes.values())))
+
+    @with_plain_errors
     def cypher(
         self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
     ) -> Table:
@@ -422,6 +484,25 @@ class Memory:
 
         self._new = self._new and not write  # what people write is theirs
         return run(self._connection, query, parameters, write=write, timeout=timeout)
+
+    @with_plain_errors
+    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> Table:
+        """Run an analysis of `cypher/explore/` by its name, with its defaults for what is not given:
+        `memory.explore("timeline", since="1880")`. `gsw_graph.analyses.analyses()` has all of them.
+
+        Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
+        """
+        from gsw_graph import browse
+        from gsw_graph.analyses import NAMES, analysis, bind
+        from gsw_graph.store.adhoc import run
+        from gsw_graph.store.reader import Reader
+
+        query, values = bind(analysis(name), parameters)
+        table = run(self._connection, query, values, write=False, timeout=timeout)
+        wanted = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
+        if wanted:
+            browse.check_concepts(Reader(self._connection), wanted)
+        return table
 
     def _close_chat(self) -> None:
         if self._chat is not None:

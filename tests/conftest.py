@@ -40,7 +40,7 @@ place = crash_place.new_place
 
 
 # What a Neo4j of another version line may do otherwise: its dialect, schema, vectors, what people write, a hop, forgetting.
-ON_EVERY_NEO4J = ("neo4j_engine", "contract_cypher", "contract_chains", "contract_forget", "contract_questions", "contract_caches", "nodes")
+ON_EVERY_NEO4J = ("neo4j_engine", "contract_cypher", "contract_chains", "contract_forget", "contract_questions", "contract_caches", "contract_explore", "nodes")
 
 
 SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one

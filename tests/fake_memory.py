@@ -7,6 +7,8 @@ from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
+from gsw_graph.picture.answers import of_answer
+from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
     QA,
     Answer,
@@ -222,8 +224,8 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, on_text=None, on_stage=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, on_text=None, on_stage=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":
@@ -271,6 +273,23 @@ class FakeMemory:
     def cypher(self, query, *, write=False, timeout=None, **parameters):
         type(self).timeout = timeout
         self._called("cypher", query, write=write, **parameters)
+        return self.table
+
+    def draw(self, what, /, *, timeout=None, **parameters):
+        type(self).timeout = timeout
+        self._called("draw", what if isinstance(what, str) else what.question, **parameters)
+        if not isinstance(what, str):
+            return of_answer(what, lambda ids: [])
+        picture = Picture(what)
+        picture.node("a", "Concept", "Ada")
+        picture.node("b", "Passage", "Title 1")
+        picture.edge("a", "b", "in")
+        picture.notes.append("Some are left out.")
+        return picture
+
+    def explore(self, name, /, *, timeout=None, **parameters):
+        type(self).timeout = timeout
+        self._called("explore", name, **parameters)
         return self.table
 
 

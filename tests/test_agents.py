@@ -54,6 +54,19 @@ def test_what_an_agent_finds_is_a_step() -> None:
     assert (step.found, step.passages, step.statements, step.tokens) == ("Old Light", ["p1"], ["read/dense"], {})
 
 
+def test_a_search_that_fails_is_a_step_and_takes_its_turn_with_it() -> None:
+    def lost(context: Any) -> list[RankedPassage]:
+        raise ValueError("the engine went away")
+
+    one = team()
+    with pytest.raises(ValueError, match="went away"):
+        one.agent("a").search("search", "who lit it", lost, ["read/dense"], list)
+    (step,) = one.context.trace.steps
+    assert (step.asked, step.found, step.failed, step.statements) == ("who lit it", "", "the engine went away", ["read/dense"])
+    one.agent("a").search("search", "who lit it", lambda context: [], ["read/dense"], list)
+    assert len(one.context.trace.steps) == 2
+
+
 def test_a_reply_that_cannot_be_used_is_a_step_too() -> None:
     one = team(Model(ReplyError("it says nothing")))
     with pytest.raises(ReplyError):

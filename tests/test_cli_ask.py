@@ -25,11 +25,11 @@ fake = cli_runner.fake
 
 def test_ask_passes_its_options_on(fake):
     assert run("ask", "Who", "is it?", "--strategy", "dense", "-k", "1", "--no-answer", "--trace").exit_code == 0
-    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "excerpts": True, "llm": True, "keep": True, "budget": None}
+    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "excerpts": True, "llm": True, "keep": True, "budget": None, "look_again": True}
     assert last_call(fake) == ("ask", ("Who is it?",), given)
-    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok").exit_code == 0
+    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok", "--no-look-again").exit_code == 0
     given = last_call(fake)[2]
-    assert (given["llm"], given["keep"], given["budget"], fake.calls[-3][2]["llm"]) == (False, False, "2000tok", "small")
+    assert (given["llm"], given["keep"], given["budget"], given["look_again"], fake.calls[-3][2]["llm"]) == (False, False, "2000tok", False, "small")
 
 
 @pytest.mark.parametrize("args", [["-k", "0", "q"], ["--strategy", "magic", "q"], ["  "], [""]])
@@ -80,6 +80,14 @@ def test_ask_draws_the_paths(fake):
 def test_ask_shows_where_the_time_went(fake):
     assert "Time: embed 12 ms, total 1.5 s; 3 round trips; strategy linked" in run("ask", "q", "--timings").stdout
     assert "Time:" not in run("ask", "q").stdout
+
+
+def test_ask_says_why_a_strategy_was_taken(fake, monkeypatch):
+    ask = fake.ask
+    monkeypatch.setattr(fake, "ask", lambda self, question, **how: replace(ask(self, question, **how), why="the memory holds no pairs"))
+    assert "; strategy linked, as the memory holds no pairs" in run("ask", "q", "--timings").stdout
+    assert "\nStrategy: linked, as the memory holds no pairs\n" in run("ask", "q", "--trace").stdout
+    assert "as the memory" not in run("ask", "q").stdout
 
 
 def test_not_in_memory_is_exit_code_3(fake):
@@ -138,7 +146,7 @@ def test_the_prompt_has_commands(at_terminal, capsys):
 
 def test_a_command_holds_for_the_questions_after_it(fake, at_terminal, tmp_path):
     at_terminal("one", "/k 1", "two")
-    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None}
+    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "look_again": True}
     memory = fake.open(settings=Settings(cache_dir=tmp_path))
     assert prompt.run(memory, Waiting(), timings=False, candidates=False, as_json=False, **how) == 0
     assert [call[2]["k"] for call in fake.calls if call[0] == "ask"] == [5, 1]

@@ -51,17 +51,17 @@ def test_cypher_wants_one_query(fake, args):
 def test_the_table_cuts_long_values_and_json_does_not(fake):
     long = "word " * 100
     fake.table = Table(["text", "list", "n"], [{"text": long, "list": list(range(100)), "n": 1.5}, {"text": "x[bold]y", "list": None, "n": 2}])
-    shown = run("cypher", "q").stdout
+    shown = run("cypher", "RETURN 1").stdout
     assert max(map(len, shown.splitlines())) < 3 * (output.CELL + 4)
     assert shown.count("…") == 2
     assert "x[bold]y" in shown
     assert shown.endswith("2 rows\n")
-    assert json.loads(run("cypher", "q", "--json").stdout)["rows"][0]["text"] == long
+    assert json.loads(run("cypher", "RETURN 1", "--json").stdout)["rows"][0]["text"] == long
 
 
 def test_a_query_without_columns_has_no_table(fake):
     fake.table = Table([], [])
-    assert run("cypher", "q").stdout == "0 rows\n"
+    assert run("cypher", "RETURN 1").stdout == "0 rows\n"
 
 
 NODE = {"labels": ["Concept"], "properties": {"id": "vellmouth", "name": "Vell\x1b[31mmouth", "embedding": [0.5] * 384, "many": [1, "a"]}}
@@ -72,36 +72,36 @@ COMES = {"type": "REFERS_TO", "properties": {}, "forward": False}
 
 def test_nodes_are_shown_a_property_a_line_without_vectors(fake):
     fake.table = Table(["n", "i"], [{"n": NODE, "i": 7}, {"n": PASSAGE, "i": None}])
-    result = run("cypher", "q")
+    result = run("cypher", "RETURN 1")
     assert "Vectors are left out" in result.stderr
     first, second, total = result.stdout.split("\n\n")
     assert [line.split() for line in first.splitlines()] == [["n", "(:Concept)"], ["id", "vellmouth"], ["name", "Vellmouth"], ["many", "[1,", '"a"]'], ["i", "7"]]
     assert "vector" not in second
     assert "…" in second
     assert total == "2 rows\n"
-    assert "…" not in run("cypher", "q", "--full").stdout
-    assert "0.5, 0.5" in run("cypher", "q", "--vectors").stdout
+    assert "…" not in run("cypher", "RETURN 1", "--full").stdout
+    assert "0.5, 0.5" in run("cypher", "RETURN 1", "--vectors").stdout
 
 
 @pytest.mark.parametrize("how", ["--json", "--csv"])
 def test_vectors_of_nodes_are_shown_when_asked_for(fake, how):
     fake.table = Table(["n", "vector"], [{"n": {"map": [PASSAGE]}, "vector": [0.25, 0.5]}])
-    assert "abab" not in run("cypher", "q", how).stdout
-    assert "0.25" in run("cypher", "q", how).stdout, "a column was asked for"
-    assert "abab" in run("cypher", "q", how, "--vectors", "--full").stdout
+    assert "abab" not in run("cypher", "RETURN 1", how).stdout
+    assert "0.25" in run("cypher", "RETURN 1", how).stdout, "a column was asked for"
+    assert "abab" in run("cypher", "RETURN 1", how, "--vectors", "--full").stdout
 
 
 def test_paths_are_drawn(fake):
     fake.table = Table(["p", "r"], [{"p": [NODE, COMES, PASSAGE, LEADS, PASSAGE], "r": LEADS}])
-    shown = run("cypher", "q", "--table", "--full").stdout
+    shown = run("cypher", "RETURN 1", "--table", "--full").stdout
     assert '(:Concept "Vellmouth")<-[:REFERS_TO]-(:Passage "The harbour")-[:IN {title: true}]->(:Passage "The harbour")' in shown
     fake.table = Table(["p"], [{"p": [NODE, COMES, PASSAGE]}])
-    assert run("cypher", "q").stdout.splitlines() == ['p  (:Concept "Vellmouth")<-[:REFERS_TO]-(:Passage "The harbour")', "", "1 row"]
+    assert run("cypher", "RETURN 1").stdout.splitlines() == ['p  (:Concept "Vellmouth")<-[:REFERS_TO]-(:Passage "The harbour")', "", "1 row"]
 
 
 def test_csv_can_be_read_back(fake):
     fake.table = Table(["a,b", "n", "x"], [{"a,b": 'say "x",\ny\x1b[2J', "n": NODE, "x": 1.5}, {"a,b": None, "n": [1], "x": True}])
-    lines = list(csv.reader(io.StringIO(run("cypher", "q", "--csv").stdout)))
+    lines = list(csv.reader(io.StringIO(run("cypher", "RETURN 1", "--csv").stdout)))
     assert lines[0] == ["a,b", "n", "x"]
     assert (lines[1][0], lines[1][2]) == ('say "x",\ny', "1.5")
     assert json.loads(lines[1][1])["properties"]["id"] == "vellmouth"
@@ -110,12 +110,12 @@ def test_csv_can_be_read_back(fake):
 
 def test_a_full_table_is_as_wide_as_it_needs_to_be(fake):
     fake.table = Table(["text", "b"], [{"text": "x" * 5000, "b": "y" * 100}])
-    assert "x" * 5000 in run("cypher", "q", "--full").stdout
-    assert "y" * 100 in run("cypher", "q", "--full").stdout
+    assert "x" * 5000 in run("cypher", "RETURN 1", "--full").stdout
+    assert "y" * 100 in run("cypher", "RETURN 1", "--full").stdout
 
 
 def test_one_form_at_a_time(fake):
-    assert run("cypher", "q", "--csv", "--json").exit_code == 2
+    assert run("cypher", "RETURN 1", "--csv", "--json").exit_code == 2
     assert fake.calls == []
 
 
@@ -124,5 +124,5 @@ def test_one_form_at_a_time(fake):
     [([], None), (["--timeout", "2.5"], 2.5), (["--json"], 60), (["--csv"], 60), (["--json", "--timeout", "0"], None), (["--json", "--timeout", "900"], 900)],
 )
 def test_programs_have_a_time_limit(fake, args, seconds):
-    assert run("cypher", "q", *args).exit_code == 0
+    assert run("cypher", "RETURN 1", *args).exit_code == 0
     assert fake.timeout == seconds

@@ -109,6 +109,8 @@ def test_a_described_side_is_asked_for():
         ("Which is heavier, Ada or Bo?", number("3.8 tons"), number("900 kilograms"), "Ada"),
         ("Which is heavier, Ada or Bo?", number("3.8 tons"), number("900 metres"), None),
         ("Which is heavier, Ada or Bo?", number("two tons"), number("2 tons"), None),
+        ("Which has more rooms, Ada or Bo?", number("31 rooms"), number("22"), "Ada"),
+        ("Which cost more, Ada or Bo?", number("900 crowns"), number("800 pounds"), None),
         ("Who lived longer, Ada or Bo?", date("1819-1901", "life"), date("1829-1896", "life"), "Ada"),
         ("Were Ada and Bo born in the same town?", Value("Maréval"), Value("the Mareval"), "yes"),
         ("Were Ada and Bo born in the same town?", Value("Halder"), Value("Fennick"), "no"),
@@ -131,6 +133,17 @@ def test_what_follows_from_the_cells(question, one, other, answer):
     assert comparison is not None
     found = decide(comparison, ROWS, [one, other])
     assert (found.answer if found else None) == answer
+
+
+def test_why_is_said_in_words():
+    for question, one, other, said in (
+        ("Which was built first, Ada Lund or Bo Grau?", date("1865 to 1867"), date("1864"), "Bo Grau (1864) is earlier than Ada Lund (1865 to 1867)"),
+        ("Which is heavier, Ada Lund or Bo Grau?", number("3.8 tons"), number("900 kilograms"), "Ada Lund: 3.8 tons; Bo Grau: 900 kilograms"),
+        ("Who lived longer, Ada Lund or Bo Grau?", date("1819-1901", "life"), date("1829-1896", "life"), "Ada Lund: 82 years; Bo Grau: 67 years"),
+    ):
+        comparison = read(question)
+        assert comparison is not None
+        assert decide(comparison, ["Ada Lund", "Bo Grau"], [one, other]).said == said
 
 
 def test_an_open_edge_is_no_date():

@@ -86,6 +86,7 @@ def test_an_answer_has_what_it_promises(corpus: Memory, strategy: str) -> None:
             assert (passage.title, passage.text) in {(p.title, p.text) for p in document.passages}
         assert (answer.answer, answer.citations) == (None, [])  # nothing is stated, so nothing is cited
     assert answer.strategy == strategy.replace("auto", "linked")
+    assert answer.why == ("the memory holds no question-answer pairs" if strategy == "auto" else None)
     assert not answer.abstained
     assert answer.round_trips >= 1
     assert json.loads(json.dumps(answer.to_dict()))["passages"][0]["source"] == answer.passages[0].source

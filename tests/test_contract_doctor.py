@@ -94,4 +94,4 @@ def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:
             with pytest.raises(SchemaError, match="schema 99"):
                 refused()
     finally:
-        corpus.cypher("MATCH (m:Memory) SET m.schema = 1", write=True)
+        corpus.cypher("MATCH (m:Memory) SET m.schema = $now", write=True, now=schema.SCHEMA)

@@ -17,6 +17,7 @@ from gsw_graph.extract import Rules, rules
 from gsw_graph.memory import Memory
 from gsw_graph.names import normalise
 from gsw_graph.store import writer
+from gsw_graph.store.schema import SCHEMA
 
 
 def test_from_nothing(fresh_settings: Settings, fake_embedder: None) -> None:
@@ -34,7 +35,7 @@ def test_from_nothing(fresh_settings: Settings, fake_embedder: None) -> None:
         assert report.nodes == CORPUS_NODES
         after = memory.status()
         assert (after.nodes, after.relationships) == (CORPUS_NODES, CORPUS_RELATIONSHIPS)
-        assert (after.schema, after.embedder, after.dimension, after.indexed) == (1, fresh_settings.embedder, fakes.DIMENSION, True)
+        assert (after.schema, after.embedder, after.dimension, after.indexed) == (SCHEMA, fresh_settings.embedder, fakes.DIMENSION, True)
         assert after.unfinished == []
         assert all(finding.ok for finding in memory.doctor())
         assert memory.ask("Who is Ingrid Sølvær?").passages

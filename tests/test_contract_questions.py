@@ -13,6 +13,7 @@ from test_nodes import CLASSES, properties
 
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
+from gsw_graph.store.schema import SCHEMA
 
 USED = "MATCH (q:Question)-[u:USED]->(x) RETURN labels(x)[0] AS label, x.id AS id, u.hop AS hop, u.rank AS rank, u.cited AS cited ORDER BY label, rank, hop, id"
 
@@ -88,3 +89,21 @@ def test_reading_anew_keeps_passages_and_what_questions_used(memory: Memory, tmp
     assert rows(memory, USED) == used
     again = memory.ask("Who built the Stone Pier?", k=3)
     assert {passage.id for passage in before.passages} & {passage.id for passage in again.passages}
+
+
+def test_titles_are_what_browser_shows_and_an_older_memory_gets_them(sample: Memory) -> None:
+    """Neo4j Browser takes `name`, else `title`, as the caption of a node that has no style."""
+    sample.ask(samples.QUESTION, plan=samples.PLAN)
+    shown = "MATCH (n:QAPair|Question) RETURN DISTINCT n.title = n.question AS same"
+    short = "MATCH (n:Proposition) RETURN DISTINCT n.text STARTS WITH n.title AND size(n.title) <= 80 AS same"
+    assert rows(sample, shown) == rows(sample, short) == [(True,)]
+    if "://" not in sample.settings.memory:
+        return  # an embedded memory is not migrated: nothing there shows titles
+    sample.cypher("MATCH (n:QAPair|Question|Proposition) REMOVE n.title", write=True)
+    sample.cypher("MATCH (m:Memory) SET m.schema = 1", write=True)
+    assert Memory(sample._connection, sample._settings).status().schema == 1
+    before = version(sample)
+    Memory(sample._connection, sample._settings, sample.embedder).load(samples.__file__)
+    assert sample.status().schema == SCHEMA
+    assert version(sample) > before
+    assert rows(sample, shown) == rows(sample, short) == [(True,)]

@@ -228,7 +228,7 @@ def test_beside_chains_what_was_searched_for_is_told_as_that(ask: Any, sample_fo
 
     from gsw_graph.retrieve.pathwise import guided
 
-    monkeypatch.setattr(guided, "SURE", 2.0)
+    monkeypatch.setattr(guided, "_SURE", 2.0)
     shutil.copytree(sample_folder, tmp_path / "sample")
     with Memory.open(settings=Settings(memory=str(tmp_path / "sample"))) as sample:
         plan = [{"id": n, "question": step, "retrieve": True} for n, step in enumerate(["Who built the Stone Pier?", "Where was #1 born?"], 1)]

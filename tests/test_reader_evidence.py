@@ -10,7 +10,8 @@ from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.evidence import ROOM, SURE, Item, flat, gather, listed
+from gsw_graph.answer.evidence import ROOM, Item, flat, listed
+from gsw_graph.answer.gather import ENOUGH, gather, gather_again
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.chains.candidates import ScoredPair
@@ -42,9 +43,9 @@ def texts(items: Sequence[Item]) -> list[str]:
 
 
 def test_pairs_stand_hop_by_hop_the_best_chain_first() -> None:
-    items = gather(found([passage("e")]), SURE)
-    assert texts(items) == ["question a Ana", "question c Rome", "question b Bo", "question d Oslo"]
-    assert [item.passage.id for item in items] == [f"passage of {one}" for one in "acbd"]
+    items = gather("q", found([passage("e")]))
+    assert texts(items) == ["question a Ana", "question c Rome", "question b Bo", "question d Oslo", "title e: Nothing."]
+    assert [item.passage.id for item in items] == [f"passage of {one}" for one in "acbde"]
     assert (items[1].question, items[1].answer) == ("question c", "Rome")
 
 
@@ -52,27 +53,83 @@ def test_a_pair_of_several_chains_stands_once() -> None:
     table = {"first": [ScoredPair(pair("a", "Ana", "Bo"), ("vector",), 0.9)], "second of Ana": [ScoredPair(pair("c", "Rome"), ("vector",), 0.7)]}
     table["second of Bo"] = [ScoredPair(pair("d", "Oslo"), ("vector",), 0.6)]
     both = Retrieved([], grown(TWO, "q", Find(table)), {f"passage of {one}": passage(one) for one in "acd"})
-    assert texts(gather(both, SURE)) == ["question a Ana, Bo", "question c Rome", "question d Oslo"]
+    assert texts(gather("q", both)) == ["question a Ana, Bo", "question c Rome", "question d Oslo"]
+
+
+def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone() -> None:
+    items = gather("q", found([passage(one, f"Text of {one}.") for one in "abcd"]))
+    assert texts(items)[:3] == ["question a Ana", "question c Rome", "title a: Text of a."]
+    assert len(items) == 6
 
 
 def test_roles_stand_behind_a_pair_in_short() -> None:
-    assert texts(gather(found(descriptions=["person: singer", "", "mayor"]), SURE))[0] == "question a Ana (person: singer; mayor)"
-    assert len(texts(gather(found(descriptions=["x" * 5000]), SURE))[0]) < 150
+    assert texts(gather("q", found(descriptions=["person: singer", "", "mayor"])))[0] == "question a Ana (person: singer; mayor)"
+    assert len(texts(gather("q", found(descriptions=["x" * 5000])))[0]) < 150
 
 
 def test_a_pair_whose_passage_is_gone_is_not_read() -> None:
-    assert texts(gather(found(cited="cd"), SURE)) == ["question c Rome", "question d Oslo"]
-
-
-@pytest.mark.parametrize(("confidence", "read"), [(SURE, False), (SURE - 0.01, True), (0.0, True), (None, True)])
-def test_passages_are_read_too_where_chains_are_not_sure(confidence: float | None, read: bool) -> None:
-    assert ("title e: Ana was here." in texts(gather(found([passage("e", "Ana was here.")]), confidence))) == read
+    assert texts(gather("q", found(cited="cd"))) == ["question c Rome", "question d Oslo"]
 
 
 def test_without_chains_the_passages_are_the_evidence() -> None:
     plain = Retrieved([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
-    assert texts(gather(plain, None)) == ["title e: First.", "Second."]
-    assert gather(Retrieved([]), None) == []
+    assert texts(gather("q", plain)) == ["title e: First.", "Second."]
+    assert gather("q", Retrieved([])) == []
+
+
+# Sentences of passages further down
+
+ASKED = "Where was the builder of the Marrow Bridge born?"
+BUILT = "The weather was fine. The Marrow Bridge was built by Ana Ruiz. Many came to see it. She was born in Port Ellery by the sea."
+
+
+def test_below_the_best_passages_sentences_are_read_that_say_what_is_asked() -> None:
+    best, further = [passage(f"{n}") for n in range(5)], passage("x", BUILT)
+    for held in (Retrieved([*best, further]), Retrieved(best, below=[further])):
+        *_, last = gather(ASKED, held)
+        assert last.text == "title x: … The Marrow Bridge was built by Ana Ruiz. … She was born in Port Ellery by the sea."
+        assert last.passage is further
+
+
+def test_a_part_of_the_question_counts_as_the_whole() -> None:
+    """What a chain asked on its way is looked for too."""
+    steps = plan("Who built the bridge", "where was #1 born")
+    table = {"Who built the bridge": [ScoredPair(pair("a", "Ana Ruiz"), ("vector",), 0.9)], "where was Ana Ruiz born": [ScoredPair(pair("b", "Oslo"), ("vector",), 0.9)]}
+    asked = Retrieved([passage("e")], grown(steps, "q", Find(table)), {"passage of a": passage("a"), "passage of b": passage("b")}, below=[passage("x", "It rained. Ana Ruiz was born in Oslo.")])
+    assert texts(gather("What?", asked))[-1] == "title x: … Ana Ruiz was born in Oslo."
+
+
+def test_sentences_stop_where_there_is_enough() -> None:
+    further = [passage(f"{n}", f"The builder of the Marrow Bridge number {n} was born in {'a very small village ' * 20}.") for n in range(30)]
+    sizes = [estimate(item.text) for item in gather(ASKED, Retrieved([passage("e")], below=further))]
+    assert ENOUGH * 0.8 < sum(sizes) <= ENOUGH
+    long = passage("e", "wide words " * 4000)
+    assert len(gather(ASKED, Retrieved([long], below=further))) == 1
+
+
+def test_of_a_passage_too_long_its_best_sentences_are_read() -> None:
+    rest = "The town is old and its market is held twice a week on the square. " * 400
+    found = Retrieved([passage("e", f"{rest}The Marrow Bridge was built by Ana Ruiz. {rest}"), passage("f", "Short.")])
+    items = gather(ASKED, found)
+    assert "Marrow Bridge was built by Ana Ruiz" in items[0].text
+    assert "…" in items[0].text
+    assert sum(estimate(item.text) for item in items) <= ROOM
+
+
+# A second round
+
+
+def test_a_second_round_shows_what_is_new_and_says_what_was_missing() -> None:
+    first = Retrieved([passage("a", "The Marrow Bridge was built by Ana Ruiz in 1900."), passage("b", "Other things happened.")])
+    again = Retrieved([passage("a", "The Marrow Bridge was built by Ana Ruiz in 1900."), passage("n", "Ana Ruiz was born in Port Ellery.")])
+    items = gather_again(ASKED, "Where was Ana Ruiz born?", first, again)
+    assert texts(items) == ["title n: Ana Ruiz was born in Port Ellery.", "title a: The Marrow Bridge was built by Ana Ruiz in 1900."]
+
+
+def test_there_is_no_second_round_where_nothing_new_speaks_of_it() -> None:
+    first = Retrieved([passage("a", "Ana Ruiz was born somewhere.")])
+    for again in (first, Retrieved([]), Retrieved([passage("n", "Ana Torres lived in Rome.")])):
+        assert gather_again(ASKED, "Where was Ana Ruiz born?", first, again) == []
 
 
 # Size
@@ -80,7 +137,7 @@ def test_without_chains_the_passages_are_the_evidence() -> None:
 
 def test_long_passages_share_the_room() -> None:
     long, short = "wide words " * 4000, "Ana was born in Rome."
-    items = gather(Retrieved([passage("e", long), passage("f", short), passage("g", long)]), None)
+    items = gather("q", Retrieved([passage("e", long), passage("f", short), passage("g", long)]))
     sizes = [estimate(item.text) for item in items]
     assert items[1].text.endswith(short)
     assert ROOM * 0.95 < sum(sizes) <= ROOM
@@ -90,7 +147,7 @@ def test_long_passages_share_the_room() -> None:
 
 
 def test_of_many_long_passages_the_best_are_read() -> None:
-    items = gather(Retrieved([passage(f"{n}", "wide words " * 4000) for n in range(100)]), None)
+    items = gather("q", Retrieved([passage(f"{n}", "wide words " * 4000) for n in range(100)]))
     assert [item.passage.id for item in items] == [f"passage of {n}" for n in range(len(items))]
     assert len(items) == 5, "as in the papers"
     assert sum(estimate(item.text) for item in items) <= ROOM
@@ -99,14 +156,14 @@ def test_of_many_long_passages_the_best_are_read() -> None:
 def test_a_pair_with_hundreds_of_answers_is_cut() -> None:
     table = {"first": [ScoredPair(pair("a", *[f"Name{n}" for n in range(1000)]), ("vector",), 0.9)]}
     one = Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")})
-    (item,) = gather(one, SURE)
+    (item,) = gather("q", one)
     assert 180 < estimate(item.text) <= 200
     assert item.text.startswith("question a Name0, Name1")
 
 
 @pytest.mark.parametrize("text", ["a" * 9000, "A" * 9000, "é" * 9000, "東" * 9000, "1" * 9000, "." * 9000, "a b " * 3000])
 def test_texts_of_any_script_are_cut(text: str) -> None:
-    items = gather(Retrieved([passage("e", text, title="")]), None)
+    items = gather("q", Retrieved([passage("e", text, title="")]))
     assert ROOM * 0.5 < estimate(items[0].text) <= ROOM or items[0].text == text
     assert text.startswith(items[0].text.removesuffix(" …"))
 
@@ -116,7 +173,7 @@ def test_hundreds_of_pairs_are_cut() -> None:
     steps = plan(*(f"step {n}" for n in range(20)))
     table = {f"step {n}": [ScoredPair(pair(f"{n} {one.pair.id}", *one.pair.answers), one.ways, one.score) for one in many] for n in range(20)}
     cited = {f"passage of {n} p{m}": passage("x") for n in range(20) for m in range(5)}
-    items = gather(Retrieved([passage("e")], grown(steps, "q", Find(table)), cited), 0.0)
+    items = gather("q", Retrieved([passage("e")], grown(steps, "q", Find(table)), cited))
     assert 5 < len(items) < 15
     assert sum(estimate(item.text) for item in items) <= ROOM
 
@@ -150,9 +207,9 @@ def check_lines(items: Sequence[Item]) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_document_cannot_write_a_line(text: str) -> None:
-    check_lines(gather(Retrieved([passage("e", text), passage("f", "Rome.", title=text), passage("g")]), None))
+    check_lines(gather("q", Retrieved([passage("e", text), passage("f", "Rome.", title=text), passage("g")])))
     table = {"first": [ScoredPair(pair("a", text, question=text, descriptions=[text]), ("vector",), 0.9)]}
-    check_lines(gather(Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")}), SURE))
+    check_lines(gather("q", Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")})))
 
 
 @given(st.text(st.sampled_from("[]<>|12, ;\n\r\u2028 evidencaQ:"), max_size=60))

@@ -25,7 +25,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.inference.chat.request import Request
-from gsw_graph.testing import ModelServer, Recorder, recorded
+from gsw_graph.testing import ModelServer, Recorder, recorded, unanswered
 from gsw_graph.testing import recorder as recorder_module
 
 TOWN = {"town": "Vellmouth"}
@@ -112,6 +112,37 @@ def test_the_same_request_is_asked_once(folder: Path, pool: ThreadPoolExecutor) 
         with pytest.raises(openai.UnprocessableEntityError, match="in time"):
             ask(sdk, "Who?", response_format=schema("other"))  # another schema is another request
     assert asked(folder) == ["000001.json", "000001.txt", "000002.json", "000002.txt"]
+
+
+def test_all_that_is_open_is_noted_at_once(folder: Path) -> None:
+    """Nobody waits: a run that goes on without replies asks all that it can, and the next has them."""
+    with Recorder(folder, timeout=0) as recorder, ModelServer(recorder=recorder) as server, client(server) as sdk:
+        for said in ("Who?", "Where?"):
+            with pytest.raises(openai.UnprocessableEntityError):
+                ask(sdk, said)
+    assert [text.splitlines()[-1] for text in unanswered(folder)] == ["Who?", "Where?"]
+    reply(folder, 1, "Ada")
+    command = [sys.executable, "-m", "gsw_graph.testing", "--open", folder]
+    printed = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
+    assert printed.strip() == (folder / "asked/000002.txt").read_text().strip()
+    reply(folder, 2, "There")
+    assert unanswered(folder) == []
+    os.utime(folder / "replies/000001.txt", (0, 0))
+    with Recorder(folder, timeout=0) as recorder, ModelServer(recorder=recorder) as server, client(server) as sdk:
+        assert content(ask(sdk, "Who?")) == "Ada"
+
+
+def test_a_process_that_notes_waits_for_nobody(folder: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-m", "gsw_graph.testing", "--record", folder, "--note"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip().removeprefix("export OPENAI_BASE_URL=")
+        with openai.OpenAI(base_url=url, api_key="x", max_retries=0, timeout=30) as sdk, pytest.raises(openai.UnprocessableEntityError):
+            ask(sdk, "Who?")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert asked(folder) == ["000001.json", "000001.txt"]
 
 
 def test_a_reply_written_after_the_time_was_up_is_there_for_the_next(folder: Path) -> None:
@@ -331,7 +362,7 @@ def test_the_settings_that_it_prints_serve_our_own_client(folder: Path, tmp_path
     assert "1 chat calls, 1 answered" in out
 
 
-@pytest.mark.parametrize("words", [[], ["--lines", "x"], ["--record", "x", "--timeout", "0"], ["--record", "x", "--timeout", "inf"]])
+@pytest.mark.parametrize("words", [[], ["--lines", "x"], ["--record", "x", "--timeout", "0"], ["--record", "x", "--timeout", "inf"], ["--note", "replies.jsonl"]])
 def test_what_the_command_does_not_take(words: list[str], tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "gsw_graph.testing", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

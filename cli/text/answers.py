@@ -83,13 +83,15 @@ def print_answer(
         and not answer.chains
     ):
         click.echo(f"\n{NOT_ANSWERS}")
+    if answer.trace is not None and answer.why and not timings:
+        click.echo(f"\nStrategy: {_strategy(answer)}")
     if timings:
         steps = ", ".join(
             f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items() if seconds
         )
         click.echo(
-            f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; strategy "
-            f"{one_line(answer.strategy)}"
+            f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; "
+            f"strategy {_strategy(answer)}"
         )
         if answer.models.get("llm"):
             tokens = ", ".join(
@@ -101,11 +103,16 @@ def print_answer(
             )
 
 
+def _strategy(answer: Answer) -> str:
+    return one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
+
+
 def _print_said(screen: Console, answer: Answer, stands: bool) -> None:
     from rich.text import Text
 
     if answer.answer is not None:
         how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        how += ["inferred"] if answer.inferred else []
         how.append(
             f"from the model {one_line(str(answer.models.get('llm')))}"
             if answer.answer_source == "llm"

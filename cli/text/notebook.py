@@ -73,6 +73,7 @@ def said(answer: Answer) -> str:
     """The answer with how sure it is, or why there is none, in one line."""
     if answer.answer is not None:
         how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        how += ["inferred"] if answer.inferred else []
         source = (
             f"from the model {answer.models.get('llm')}"
             if answer.answer_source == "llm"

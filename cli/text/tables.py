@@ -16,6 +16,8 @@ from gsw_graph.results import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gsw_graph.results import Analysis
+
 VECTORS = ("embedding", "vector")  # properties that nobody reads
 _NAMES = (
     "name",
@@ -74,6 +76,27 @@ def print_grid(table: Table, *, full: bool) -> None:
         for row in table.rows
     ]
     print_table(Table(table.columns, rows), full=full)
+
+
+def print_analyses(found: Sequence[Analysis]) -> None:
+    """The analyses: name and what each shows, below them what it can be told, with its default."""
+    width = max(len(one.name) for one in found)
+    for one in found:
+        click.echo(f"{one.name:<{width}}  {one.summary}")
+        values = ", ".join(f"{p.name}={to_json(p.default)}" for p in one.parameters)
+        click.echo(f"{'':<{width}}  {values}{'; has a plot' if one.plot else ''}")
+    click.echo(f"\n{len(found)} analyses. One is run by gswgraph cypher NAME KEY=VALUE ...")
+
+
+def joined(table: Table) -> Table:
+    """The table with lists of texts as one text, as people write them."""
+
+    def text(value: Any) -> Any:
+        plain = isinstance(value, list) and all(isinstance(item, str | int | float) for item in value)
+        return "; ".join(map(str, value)) if plain else value
+
+    rows = [{column: text(value) for column, value in row.items()} for row in table.rows]
+    return Table(table.columns, rows)
 
 
 def print_csv(table: Table) -> None:

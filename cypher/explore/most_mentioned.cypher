@@ -1,6 +1,13 @@
-// The names that stand in most passages; dates are left out.
-MATCH (c:Concept)<-[:REFERS_TO]-(e:Entity)
-WHERE e.from IS NULL
-RETURN c.name AS name, c.passages AS passages, count(e) AS documents
+// The names that stand in most passages, and in how many documents.
+// Without dates, numbers and common words.
+// plot: bars name passages
+MATCH (c:Concept)
+WITH c ORDER BY c.passages DESC, c.id LIMIT 5000
+WHERE (c.name <> toLower(c.name) OR c.name = toUpper(c.name) AND NOT c.id =~ '[0-9.,:%/ -]+')
+  AND NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
+WITH c ORDER BY c.passages DESC, c.id
+LIMIT 25
+MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
+RETURN c.name AS name, c.passages AS passages, count(DISTINCT d) AS documents
 ORDER BY passages DESC, name
 LIMIT 25

@@ -3,12 +3,15 @@
 // $questions: [{embedding, keys, from_least, from_most, to_least, to_most}], keys what may be names in the question, bounds as ISO days, inclusive: of an interval's first
 // day (from) and of its last (to). "Before D": to_most the day before D; "after": from_least the day after; "between": from_least and to_most; "during": from_most its last
 // day, to_least its first. $near: passages of the vector index; $common: a name that stands in more passages than this brings none. "First" and "latest" are the order of `from`.
+// Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row a question, passage and date. Runs once an ask about a time, and once for the events and cells it looks up.
 UNWIND range(0, size($questions) - 1) AS n
 WITH n, $questions[n] AS question
 CALL (question) {
-  CALL db.index.vector.queryNodes('passage_embedding', $near, question.embedding) YIELD node AS p
+  CALL db.index.vector.queryNodes('passage_embedding', $near + 50, question.embedding) YIELD node AS p, score
   RETURN p
+  ORDER BY score DESC, p.id
+  LIMIT $near
   UNION
   UNWIND question.keys AS key
   MATCH (c:Concept {id: key})

@@ -3,10 +3,14 @@
 // $pairs: nearest of the vector index;
 // $entities: of the full-text index; $common: a name that stands in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded.
+// Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
 UNWIND $questions AS question
 CALL (question) {
-  CALL db.index.vector.queryNodes('qa_pair_embedding', $pairs, question.embedding) YIELD node AS pair
+  CALL db.index.vector.queryNodes('qa_pair_embedding', $pairs + 50, question.embedding) YIELD node AS pair, score
+  WITH pair, score
+  ORDER BY score DESC, pair.id
+  LIMIT $pairs
   RETURN collect(pair) AS near
 }
 CALL (question) {

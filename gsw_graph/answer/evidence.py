@@ -1,5 +1,5 @@
 """What a language model is shown: one numbered line a pair or passage, and for each line the passage of
-the graph that it stands for."""
+the graph that it stands for. Which of them are shown, of what was found, is in `gather.py`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,9 @@ from gsw_graph.model import content_id
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
-    from gsw_graph.retrieve.chains.grow import Beams
-    from gsw_graph.retrieve.strategy import Retrieved
 
 ROOM = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
-# from this confidence on the answer stands in the chains for four questions of five (docs/ricr.md); below,
-# passages are read too
-SURE = 0.5
-_PAIR = 200  # tokens of a pair, which may list hundreds of answers
-_ROLES = 100  # characters of roles and states
-_READ = 5  # passages that are read at the most, as in the papers; however many were asked for
+READ = 5  # passages that are read at the most, as in the papers; however many were asked for
 _PASSAGE = 150  # tokens that a passage gets at least, or there are fewer of them
 
 _UNSEEN = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -41,44 +34,23 @@ class Item:
     answer: str = ""
 
 
-def gather(found: Retrieved, confidence: float | None) -> list[Item]:
-    """The pairs of the chains hop by hop, the best chain first; the passages too where the chains are not
-    sure, or there are none."""
-    items = list(_pairs(found.beams, found)) if found.beams is not None else []
-    kept, room = [], ROOM
-    for item in items:
-        if (room := room - estimate(item.text)) < 0:
-            break
-        kept.append(item)
-    if confidence is None or confidence < SURE:
-        kept += texts(found.passages, max(room, 0))
-    return kept
+def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ) -> Iterator[Item]:
+    """Titles and texts of at most so many passages, the best first, in so many tokens."""
+    for passage, tokens, whole in share(passages, room, most):
+        yield Item(cut(whole, tokens), passage)
 
 
-def _pairs(beams: Beams, found: Retrieved) -> Iterator[Item]:
-    """Pairs of chains that reach an end of the plan, each once. One whose passage was forgotten meanwhile
-    could not be cited, so it is not read either."""
-    seen: set[str] = set()
-    for chain in beams.ends():
-        for hop in chain.hops:
-            pair = hop.pair
-            if pair.id in seen or pair.passage not in found.cited:
-                continue
-            seen.add(pair.id)
-            roles = flat("; ".join(filter(None, pair.descriptions)))[:_ROLES]
-            text = f"{pair.question} {', '.join(pair.answers)}{f' ({roles})' if roles else ''}"
-            yield Item(_cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
-
-
-def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = _READ) -> Iterator[Item]:
-    """Titles and texts of at most so many passages, the best first, in so many tokens. What a short one
-    leaves of its share goes to the next."""
-    shown = passages[: min(most, room // _PASSAGE)]
+def share(
+    passages: Sequence[RankedPassage], room: int, most: int
+) -> Iterator[tuple[RankedPassage, int, str]]:
+    """Of at most so many passages, the best first: each with the tokens it may take, and its title and text
+    in a line. What a short one leaves of its share goes to the next."""
+    shown = passages[: min(most, max(room, 0) // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
-        item = Item(_cut(flat(f"{passage.title}: {text}" if passage.title else text), room // left), passage)
-        room -= estimate(item.text)
-        yield item
+        whole, tokens = flat(f"{passage.title}: {text}" if passage.title else text), room // left
+        yield passage, tokens, whole
+        room -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
 
 def listed(items: Sequence[Item]) -> str:
@@ -95,7 +67,7 @@ def flat(text: str) -> str:
     return broken(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
 
 
-def _cut(text: str, tokens: int) -> str:
+def cut(text: str, tokens: int) -> str:
     """The beginning of a text that has about so many tokens, up to a space."""
     begin = text[: 10 * tokens]  # no token is longer in the mean
     if len(begin) == len(text) and estimate(text) <= tokens:

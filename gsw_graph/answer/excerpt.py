@@ -3,32 +3,28 @@ not fit."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sentencex import segment
 
+from gsw_graph.answer.sentences import sentences_of, word_shares
 from gsw_graph.names import normalise
 from gsw_graph.results import Excerpt
-from gsw_graph.retrieve.chains.pair_score import words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage, Step
 
+SENTENCES = 60  # of a passage that are looked at, as each costs a vector
 LENGTH = 380  # characters, about four lines of a terminal
-SENTENCES = 60  # of a passage that are looked at
 WORDS = 0.5  # what sharing all words of a question counts, where a cosine of 1 counts 1
 # what standing first counts, as a text says there what it is about; half of it for the second, and so on
 FIRST = 0.05
 BESIDE = 0.1  # what standing beside the best counts
 NAME = 0.1  # what the name counts that led to the passage
-_HEADING = re.compile(r"[\w'-]+( [\w'-]+){,3}")  # a few words that end in no stop
 
 Vectors = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
@@ -41,11 +37,11 @@ def with_excerpts(
 ) -> list[RankedPassage]:
     """The passages, each with its excerpt. paths: how a walk came to a passage, by its id, where one is
     known. vectors: of texts, (n, dimension), of length 1; None where words alone are to decide."""
-    texts = [_sentences(passage) for passage in passages]
+    texts = [sentences_of(passage, SENTENCES) for passage in passages]
     every = [sentence for sentences in texts for sentence in sentences]
     if not every:
         return list(passages)
-    scores = _words(question, every)
+    scores = WORDS * word_shares(question, every)
     if vectors is not None:
         embedded = vectors([question, *every])
         scores = scores + embedded[1:] @ embedded[0]
@@ -60,23 +56,6 @@ def with_excerpts(
             replace(passage, excerpt=Excerpt(_chosen(sentences, own), name)) if sentences else passage
         )
     return found
-
-
-def _sentences(passage: RankedPassage) -> list[str]:
-    text = passage.text.removeprefix(f"{passage.title}\n")
-    found = [" ".join(one.split()) for one in segment("en", text)]
-    return [one for one in found if one and not _HEADING.fullmatch(one)][:SENTENCES]
-
-
-def _words(question: str, sentences: Sequence[str]) -> NDArray[np.float64]:
-    """(sentences,): the share of the question's words that a sentence has, a rare one counting more, times
-    WORDS."""
-    asked, own = words_of(question), [words_of(sentence) for sentence in sentences]
-    weights = {
-        word: log(1 + len(own) / there) for word in asked if (there := sum(word in words for words in own))
-    }
-    together = sum(weights.values()) or 1.0
-    return np.array([WORDS * sum(weights[w] for w in asked & words) / together for words in own])
 
 
 def _led_by(path: Sequence[Step]) -> str | None:

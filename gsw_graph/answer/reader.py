@@ -4,13 +4,15 @@ reply only the numbers of our own lines count."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer import reply as protocol
-from gsw_graph.answer.evidence import Item, flat, gather, listed
+from gsw_graph.answer.evidence import Item, flat, listed
+from gsw_graph.answer.gather import gather, gather_again
 from gsw_graph.answer.quote import quote
 from gsw_graph.answer.support import supported
+from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.prompts import prompt
@@ -38,13 +40,16 @@ class Read:
     """What a model read from evidence: an answer with the lines it stands on, or what is missing.
 
     tokens: `evidence`, the numbered lines, and `prompt`, all that was sent, as estimated; 0 where nothing
-    was asked. The ledger has what the server counted.
+    was asked. The ledger has what the server counted. inferred: the answer follows from these lines and does
+    not stand there. open: `missing` is in the model's words, so that it can be looked for.
     """
 
     answer: str | None
     missing: str | None = None
     sources: tuple[Item, ...] = ()
     tokens: dict[str, int] = field(default_factory=lambda: {"evidence": 0, "prompt": 0})
+    inferred: bool = False
+    open: bool = False
 
 
 def read_answer(
@@ -56,16 +61,17 @@ def read_answer(
     task: str = "answer",
     final: bool = True,
     on_text: Callable[[str], None] | None = None,
+    looked_up: str = "",
 ) -> Read:
     """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare,
     and so stand nowhere in words. task: the prompt. final: as of `Request`; False for a part of a question.
 
     `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no
-    reply that can be used; StoppedError: no call works any more.
+    reply that can be used; StoppedError: no call works any more. looked_up: as of `asked`.
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
-    request = asked(question, evidence, task, final=final)
+    request = asked(question, evidence, task, final=final, looked_up=looked_up)
     stream = None if on_text is None else protocol.Stream(on_text)
 
     def check(reply: object) -> protocol.ReaderReply:
@@ -79,20 +85,29 @@ def read_answer(
     said = llm.ask(request, check, on_text=stream).value
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
     if said.answer is None:
-        return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    places = supported(
-        question, said.answer, [number - 1 for number in said.sources], evidence, judged=judged
-    )
+        return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens, open=bool(said.missing))
+    named = [number - 1 for number in said.sources]
+    places = supported(question, said.answer, named, evidence, judged=judged, inferred=said.inferred)
     if not places:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
         stream.end(said.answer)
-    return Read(said.answer, None, tuple(evidence[place] for place in places), tokens)
+    sources = tuple(evidence[place] for place in places)
+    return Read(said.answer, None, sources, tokens, inferred=said.inferred)
 
 
-def asked(question: str, evidence: Sequence[Item], task: str = "answer", *, final: bool = True) -> Request:
-    """What the model gets: the prompt, the numbered lines, the question."""
+def asked(
+    question: str,
+    evidence: Sequence[Item],
+    task: str = "answer",
+    *,
+    final: bool = True,
+    looked_up: str = "",
+) -> Request:
+    """What the model gets: the prompt, the numbered lines, the question, and in a second round what it wanted
+    looked up: its own words say how far it had come."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
+    text += f"\nLooked up for it, as you asked: {flat(looked_up)}" if looked_up else ""
     messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": text})
     few = (
         {"role": "system", "content": prompt("answer_short")},
@@ -108,13 +123,23 @@ def from_model(
     confidence: float | None,
     llm: LanguageModel,
     on_text: Callable[[str], None] | None = None,
+    look: Callable[[str], Retrieved] | None = None,
 ) -> AnswerDraft:
     """What a model answers from what was found, beside how sure the chains are. Whether anything is answered
-    is for the model to decide: it reads what the confidence only weighs. Errors as of `read_answer`."""
+    is for the model to decide: it reads what the confidence only weighs. look: finds what the model says is
+    missing, for one more round; None for none. Errors as of `read_answer`, of the first round."""
     judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
-    return from_items(
-        question, gather(found, confidence), llm, confidence=confidence, judged=judged, on_text=on_text
-    )
+    read = read_answer(question, gather(question, found), llm, judged=judged, on_text=on_text)
+    if not read.open or look is None or read.missing is None:
+        return _draft(question, read, confidence)
+    if not (items := gather_again(question, read.missing, found, look(read.missing))):
+        return _draft(question, read, confidence, looked_for=read.missing)
+    try:
+        again = read_answer(question, items, llm, judged=judged, on_text=on_text, looked_up=read.missing)
+    except ReplyError:  # the first reply stands: something is missing
+        return _draft(question, read, confidence)
+    tokens = {name: count + again.tokens[name] for name, count in read.tokens.items()}
+    return _draft(question, replace(again, tokens=tokens), confidence, looked_for=read.missing)
 
 
 def from_items(
@@ -129,14 +154,27 @@ def from_items(
 ) -> AnswerDraft:
     """What a model answers from some lines of evidence. Arguments and errors as of `read_answer`."""
     read = read_answer(question, items, llm, judged=judged, task=task, on_text=on_text)
-    source, citations = "none", []
-    if read.answer is not None:
-        source, citations = (
-            "llm",
-            list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources)),
+    return _draft(question, read, confidence)
+
+
+def _draft(
+    question: str, read: Read, confidence: float | None, *, looked_for: str | None = None
+) -> AnswerDraft:
+    if read.answer is None:
+        return AnswerDraft(
+            None, "none", True, confidence, [], read.missing, read.tokens, looked_for=looked_for
         )
+    citations = list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources))
     return AnswerDraft(
-        read.answer, source, read.answer is None, confidence, citations, read.missing, read.tokens
+        read.answer,
+        "llm",
+        False,
+        confidence,
+        citations,
+        None,
+        read.tokens,
+        inferred=read.inferred,
+        looked_for=looked_for,
     )
 
 

@@ -10,10 +10,20 @@ from gsw_graph.inference.chat.json_reply import thoughts_cut
 
 _LABEL = re.compile(
     r"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"
-    r"|(?P<answer>(?:final )?answer[ \t*_`]*[:：])|(?P<sources>sources?[ \t*_`]*[:：]))[ \t*_`]*",
+    r"|(?P<answer>(?:(?:final |inferred )?answer(?: \(inferred\))?|inferred)[ \t*_`]*[:：])|(?P<sources>sources?[ \t*_`]*[:：]))[ \t*_`]*",
     re.IGNORECASE | re.MULTILINE,
 )
-_LABELS = ("sources:", "source:", "final answer:", "answer:", "not in the evidence:")
+_INFERRED = re.compile(r"^[ \t>#*_`-]*(?:inferred\b|answer \(inferred\))", re.IGNORECASE | re.MULTILINE)
+_LABELS = (
+    "sources:",
+    "source:",
+    "final answer:",
+    "answer:",
+    "answer (inferred):",
+    "inferred:",
+    "inferred answer:",
+    "not in the evidence:",
+)
 _MARK = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 _MARK_AFTER = re.compile(rf"\s*{_MARK.pattern}(?!\w)")  # no space is left before a comma
 _NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
@@ -29,11 +39,13 @@ _NO_ANSWER = re.compile(
 @dataclass(frozen=True, slots=True)
 class ReaderReply:
     """An answer and the numbers of the lines it names, as they stand there; or no answer and what the
-    evidence lacks, which may be empty."""
+    evidence lacks, which may be empty. inferred: the answer follows from these lines, as the model says, and
+    does not stand there."""
 
     answer: str | None
     sources: tuple[int, ...] = ()
     missing: str = ""
+    inferred: bool = False
 
 
 def parse(reply: object) -> ReaderReply:
@@ -44,9 +56,9 @@ def parse(reply: object) -> ReaderReply:
         if not _NO_ANSWER.fullmatch(answer):
             lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
             inline = [int(number) for mark in _MARK.findall(body) for number in _NUMBER.findall(mark)]
-            return ReaderReply(
-                answer, tuple(dict.fromkeys([*(number for numbers in lists for number in numbers), *inline]))
-            )
+            numbers = [*(number for listed in lists for number in listed), *inline]
+            inferred = any(_INFERRED.match(found[0]) for found in _LABEL.finditer(text))
+            return ReaderReply(answer, tuple(dict.fromkeys(numbers)), inferred=inferred)
         return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
     missing = next((body for label, body in _parts(text) if label == "missing"), None)
     if missing is None:

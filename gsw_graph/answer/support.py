@@ -29,14 +29,21 @@ _UNSPACED = re.compile(
 
 
 def supported(
-    question: str, answer: str, named: Sequence[int], items: Sequence[Item], *, judged: bool
+    question: str,
+    answer: str,
+    named: Sequence[int],
+    items: Sequence[Item],
+    *,
+    judged: bool,
+    inferred: bool = False,
 ) -> list[int]:
     """The places of the lines that an answer stands on: those that a model named, and the first that holds
     its words if none of these does.
 
     Empty where it stands on nothing. A judgement (yes or no, one of the things that the question names, what
     a comparing step says: `judged`) need not stand anywhere in words; without named lines it stands on the
-    one that is nearest to it.
+    one that is nearest to it. Nor need an answer of which the model says that it follows from the lines that
+    it names (`inferred`); it stands on these, and on nothing without them.
     """
     named = list(dict.fromkeys(place for place in named if 0 <= place < len(items)))
     # "Three" is a function word, "!!!" is none at all.
@@ -51,6 +58,8 @@ def supported(
         ]
     if held := [place for place, share in enumerate(shares) if share == 1]:
         return named if set(named) & set(held) else [*named, held[0]]
+    if inferred:
+        return named
     if _share(words, " ".join(f"{item.text} {item.passage.text}" for item in items)) < _HELD:
         return []
     return named or _most(words, items)[:1]

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gsw_graph.browser.style import after_login
 from gsw_graph.engine import local_docker, local_maven
 from gsw_graph.engine.embedded_folder import FolderLock, write_private
 from gsw_graph.errors import EngineError
@@ -87,12 +88,11 @@ def start(
         release = RELEASES[version]
         if local_docker.answers():
             report(f"Starting Neo4j {release} in Docker")
-            local_docker.start(home, version, release, port, http_port, password)
+            local_docker.start(home, version, release, port, http_port, password, after_login())
             pid = None
         else:
-            pid = local_maven.start(
-                home, settings.cache_dir / "neo4j" / "lib" / release, release, port, http_port, report
-            )
+            lib = settings.cache_dir / "neo4j" / "lib" / release
+            pid = local_maven.start(home, lib, release, port, http_port, after_login(), report)
         state = _State(release, port, http_port, "maven" if pid else "docker", pid)
         write_private(home / "server.json", json.dumps(asdict(state)))
     finally:

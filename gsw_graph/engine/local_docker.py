@@ -17,12 +17,16 @@ def answers() -> bool:
     return _quiet(["docker", "info"]) and _quiet(["docker", "compose", "version"])
 
 
-def start(home: Path, version: str, release: str, port: int, http_port: int, password: str) -> None:
-    """Bring the container up and wait until it is healthy."""
+def start(
+    home: Path, version: str, release: str, port: int, http_port: int, password: str, after_login: str
+) -> None:
+    """Bring the container up and wait until it is healthy. after_login: commands that Neo4j Browser runs
+    after every login."""
     values = {
         "GSWGRAPH_BOLT_PORT": str(port),
         "GSWGRAPH_HTTP_PORT": str(http_port),
         "GSWGRAPH_NEO4J_PASSWORD": password,
+        "GSWGRAPH_BROWSER_AFTER_LOGIN": after_login,
         f"GSWGRAPH_NEO4J_{version.replace('.', '_')}": release,
     }
     done = _compose(home, version, ["up", "--detach", "--wait"], values)

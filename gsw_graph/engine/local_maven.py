@@ -41,6 +41,9 @@ dbms.security.auth_enabled=true
 server.memory.pagecache.size=512m
 dbms.usage_report.enabled=false
 client.allow_telemetry=false
+# Neo4j Browser takes our style at every login, and guides from this machine only (gswgraph browse --tour)
+browser.post_connect_cmd={after_login}
+browser.remote_content_hostname_whitelist=localhost
 # LOAD CSV reads files of the import folder only, and no page of the web
 server.directories.import=import
 internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0
@@ -51,9 +54,16 @@ _CONF_2026 = "server.fleet_discovery.enabled=false\n"
 
 
 def start(
-    home: Path, lib: Path, release: str, port: int, http_port: int, report: Callable[[str], None]
+    home: Path,
+    lib: Path,
+    release: str,
+    port: int,
+    http_port: int,
+    after_login: str,
+    report: Callable[[str], None],
 ) -> int:
-    """Start a server on `home` that outlives this process; returns its process id when it answers."""
+    """Start a server on `home` that outlives this process; returns its process id when it answers.
+    after_login: commands that Neo4j Browser runs after every login."""
     line = release.split(".")[0]
     java = find_java(_JAVA[line], f"Neo4j {release}")
     if not lib.is_dir():
@@ -61,7 +71,8 @@ def start(
         _get_jars(lib, release)
     for name in ("conf", "plugins", "import"):
         (home / name).mkdir(exist_ok=True)
-    conf = _CONF.format(port=port, http_port=http_port) + (_CONF_2026 if line == "2026" else "")
+    conf = _CONF.format(port=port, http_port=http_port, after_login=after_login)
+    conf += _CONF_2026 if line == "2026" else ""
     (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
     if not (home / "data").exists():
         _set_password(java, lib, home)

@@ -46,3 +46,9 @@ SIZES = {  # diameters in Browser's steps: what an answer goes through is larger
     "Document": 50,
     "Memory": 50,
 }
+
+FOUND = {  # what pictures show that is no node of the graph
+    "Sub-question": "#fae3a8",
+    "Finding": "#e3e5ea",
+    "Answer": "#fff3cf",
+}

@@ -1,6 +1,7 @@
 """What `Memory` gives back. Attributes carry the names of the JSON that the command line prints;
 `to_dict()` is that JSON."""
 
+from gsw_graph.results.analyses import Analysis, Parameter
 from gsw_graph.results.answers import (
     QA,
     AgentStep,
@@ -42,6 +43,7 @@ from gsw_graph.results.upkeep import Exported, Finding, Forgotten
 __all__ = [
     "QA",
     "AgentStep",
+    "Analysis",
     "Answer",
     "AskedQuestion",
     "Candidate",
@@ -67,6 +69,7 @@ __all__ = [
     "KeptReply",
     "LoadReport",
     "Matrix",
+    "Parameter",
     "RankedPassage",
     "Result",
     "Shown",

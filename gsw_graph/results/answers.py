@@ -204,9 +204,12 @@ class Answer(Result):
 
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer;
     None where no chains were looked for. `missing`: what the language model says the evidence lacks, or what
-    the memory lacks as a whole. `strategy`: the one that ran. `plan_source`: "given" or "llm"; `note` says
+    the memory lacks as a whole. `strategy`: the one that ran; `why`: why, where it was not
+    the one asked for. `plan_source`: "given" or "llm"; `note` says
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
+    `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
+    `looked_for`: what it said was missing at first, and was looked for in a second round.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
@@ -239,6 +242,9 @@ class Answer(Result):
     id: str | None = None
     matrix: Matrix | None = None
     conflicts: list[Conflict] = field(default_factory=list)
+    inferred: bool = False
+    looked_for: str | None = None
+    why: str | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:
         """The passages, best first."""

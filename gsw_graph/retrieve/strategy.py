@@ -24,19 +24,22 @@ RecipeT = TypeVar("RecipeT")
 @dataclass(frozen=True, slots=True)
 class Query:
     """A question and what is wanted for it. plan: sub-questions to follow, where there is one. k: passages
-    wanted. answer: whether an answer is wanted, or the evidence alone."""
+    wanted. answer: whether an answer is wanted, or the evidence alone. below: so many passages below these
+    are wanted for a reader, of a strategy that has them for nothing."""
 
     question: str
     plan: Plan | None = None
     k: int = 5
     answer: bool = True
+    below: int = 0
 
 
 @dataclass(frozen=True)
 class AnswerDraft:
     """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "rule" or "none".
     missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language
-    model."""
+    model. inferred: it follows from what it stands on, and does not stand there. looked_for: what the
+    model said was missing, and was looked for in a second round."""
 
     answer: str | None = None
     source: str = "none"
@@ -45,16 +48,19 @@ class AnswerDraft:
     citations: list[Citation] = field(default_factory=list)
     missing: str | None = None
     tokens: dict[str, int] = field(default_factory=dict)
+    inferred: bool = False
+    looked_for: str | None = None
 
 
 @dataclass(frozen=True)
 class Retrieved:
     """What a strategy found.
 
-    passages: best first. beams: its chains, where it grows them, and cited: their passages by id. draft: an
-    answer of its own, with its own evidence; without one the answer is read off the chains, or worded by the
-    language model from what was found. plan: the one it made, where it makes its own. ran: the strategy that
-    ran, where it was not the one asked for.
+    passages: best first; below: those that come next, where the query wanted them. beams: its chains, where
+    it grows them, and cited: their passages by id. draft: an answer of its own, with its own evidence;
+    without one the answer is read off the chains, or worded by the language model from what was found. plan:
+    the one it made, where it makes its own. ran: the strategy that ran, where it was not the one asked for,
+    and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
     `eval` counts it as a failure. conflicts: where passages say different things. matrix: what it compared,
     side by side.
@@ -66,9 +72,11 @@ class Retrieved:
     draft: AnswerDraft | None = None
     plan: Plan | None = None
     ran: str | None = None
+    why: str | None = None
     note: str | None = None
     conflicts: list[Conflict] = field(default_factory=list)
     matrix: Matrix | None = None
+    below: list[RankedPassage] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +96,8 @@ class Strategy(Generic[RecipeT]):
     search again, and bring its own answer. recipe: its constants; recipes: its own and others by name, where
     they have names. follows_plan: a plan can be given, and where a language model is set one is made for it.
     makes_plan: none is, as it takes the question apart itself. needs: what it cannot run without. gives: what
-    comes back. confidence: how sure its chains are.
+    comes back. confidence: how sure its chains are. steady: its first passages are the same however many
+    are wanted, and more cost nothing to speak of.
     """
 
     name: str
@@ -101,10 +110,14 @@ class Strategy(Generic[RecipeT]):
     needs: frozenset[Need] = frozenset()
     gives: frozenset[Gives] = frozenset({"passages"})
     confidence: ChainConfidence | None = None
+    steady: bool = False
 
     def __call__(self, context: Context, query: Query) -> Retrieved:
         """Run it with its recipe."""
-        return self.run(context, query, self.recipe)
+        if not (self.steady and query.below):
+            return self.run(context, query, self.recipe)
+        found = self.run(context, replace(query, k=query.k + query.below, below=0), self.recipe)
+        return replace(found, passages=found.passages[: query.k], below=found.passages[query.k :])
 
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
         """The same with other constants."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
 
-_RANK = 60  # added to every rank: Cormack 2009, reciprocal rank fusion
+RANK = 60  # added to every rank: Cormack 2009, reciprocal rank fusion
 
 
 def by_votes(
     rankings: Iterable[Sequence[RankedPassage]],
     *,
     weights: Iterable[float] = repeat(1.0),
-    added: float = _RANK,
+    added: float = RANK,
 ) -> list[RankedPassage]:
     """Each passage once, the one with the most votes first; score: sum of weight / (added + rank)."""
     votes: dict[str, float] = {}

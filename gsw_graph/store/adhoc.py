@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import EngineError, InputError
 from gsw_graph.results import Table
@@ -12,8 +12,11 @@ from gsw_graph.store.endable import Endable
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
+    from neo4j import Result
+
     from gsw_graph.engine import Connection
 
+_R = TypeVar("_R")
 _OWN_TRANSACTIONS = re.compile(r"\bIN\s+(\d+\s+CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE)
 
 
@@ -25,17 +28,34 @@ def run(
     write: bool,
     timeout: float | None = None,
 ) -> Table:
-    """Run one query. Raises InputError for an update without `write`, for what the engine cannot read or run,
-    and after `timeout` seconds; then, and at Ctrl-C, the server ends its transaction."""
+    """Run one query; its rows as a table. Raises InputError for an update without `write`, for what the
+    engine cannot read or run, and after `timeout` seconds; then, and at Ctrl-C, the server ends its
+    transaction."""
+    return read(connection, query, parameters, _table, write=write, timeout=timeout)
+
+
+def read(
+    connection: Connection,
+    query: str,
+    parameters: Mapping[str, Any],
+    take: Callable[[Result], _R],
+    *,
+    write: bool = False,
+    timeout: float | None = None,
+    refused: str = "Add --write if that is meant",
+) -> _R:
+    """The same for what `take` makes of the result, in its transaction. refused: the hint where it would
+    change something."""
     from neo4j.exceptions import ClientError, DatabaseError
 
     if not query.strip():
         raise InputError("the query is empty")
     try:
         if not write and (objection := connection.dialect.objection(query)):
-            raise InputError(f"{objection}, and only reading is allowed", hint="Add --write if that is meant")
+            raise InputError(f"{objection}, and only reading is allowed", hint=refused)
         return Endable(
-            connection, lambda metadata: _run(connection, query, dict(parameters), metadata, write=write)
+            connection,
+            lambda metadata: _run(connection, query, dict(parameters), take, metadata, write=write),
         ).run(timeout)
     except (OverflowError, UnicodeError, ValueError, TypeError) as error:
         raise InputError(f"a value cannot be sent to the engine ({error})") from error
@@ -45,29 +65,37 @@ def run(
 
 
 def _run(
-    connection: Connection, query: str, parameters: dict[str, Any], metadata: dict[str, Any], *, write: bool
-) -> Table:
+    connection: Connection,
+    query: str,
+    parameters: dict[str, Any],
+    take: Callable[[Result], _R],
+    metadata: dict[str, Any],
+    *,
+    write: bool,
+) -> _R:
     from neo4j import READ_ACCESS, WRITE_ACCESS, Query, unit_of_work
 
-    def table(result: Any) -> Table:
-        columns = list(result.keys())
-        return Table(
-            columns, [{column: plain(value) for column, value in record.items()} for record in result]
-        )
-
     @unit_of_work(metadata=metadata)
-    def work(tx: Any) -> Table:
-        return table(tx.run(query, parameters))
+    def work(tx: Any) -> _R:
+        return take(tx.run(query, parameters))
 
     with connection.session(default_access_mode=WRITE_ACCESS if write else READ_ACCESS) as session:
         if not write:
             return session.execute_read(work)
         try:
             if _OWN_TRANSACTIONS.search(query):
-                return table(session.run(Query(query, metadata=metadata), parameters))
+                return take(session.run(Query(query, metadata=metadata), parameters))
             return session.execute_write(work)
         finally:  # a query with transactions of its own may have written before it failed
             session.execute_write(lambda tx: tx.run(statement("write/stamp")).consume())
+
+
+def _table(result: Result) -> Table:
+    columns = list(result.keys())
+    return Table(
+        columns,
+        [{column: plain(value) for column, value in zip(columns, record, strict=True)} for record in result],
+    )
 
 
 def plain(value: Any) -> Any:

@@ -182,6 +182,7 @@ class QAPair(StructuredNode):
     """A question and its answers as written, and as one text; those that are entities are in `entities`."""
 
     uid = StringProperty(db_property="id", unique_index=True)
+    title = StringProperty()
     question = StringProperty()
     answer = StringProperty()
     answers = ArrayProperty(StringProperty())
@@ -197,6 +198,7 @@ class Proposition(StructuredNode):
     """A statement; a triple has a `relation`."""
 
     uid = StringProperty(db_property="id", unique_index=True)
+    title = StringProperty()
     text = StringProperty()
     relation = StringProperty()
     embedding = ArrayProperty(FloatProperty())
@@ -209,6 +211,7 @@ class Question(StructuredNode):
     language model that was asked."""
 
     uid = StringProperty(db_property="id", unique_index=True)
+    title = StringProperty()
     question = StringProperty()
     answer = StringProperty()
     answer_source = StringProperty()

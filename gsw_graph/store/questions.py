@@ -28,6 +28,7 @@ def keep(connection: Connection, answer: Answer) -> str | None:
     properties = {
         "id": question,
         "question": answer.question,
+        "title": answer.question,  # what Neo4j Browser shows
         "answer": answer.answer,
         "answer_source": answer.answer_source,
         "abstained": answer.abstained,

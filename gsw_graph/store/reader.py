@@ -281,6 +281,11 @@ class Reader:
         """How concepts are shown, by id."""
         return {row["id"]: row["name"] for row in self._run("read/concept_names", ids=list(ids))}
 
+    def near_concepts(self, name: str) -> dict[str, str]:
+        """How concepts are shown, by id, which a name in normal form may mean that none has."""
+        rows = self._run("read/near_concepts", start=name[:2], wanted=name)
+        return {row["id"]: row["name"] for row in rows}
+
     def _stream(self, name: str, **parameters: Any) -> Iterator[Record]:
         """The rows of a statement as they come, for results that are not to be held."""
         self.round_trips += 1
@@ -321,6 +326,10 @@ class Reader:
     def question_used(self, id_: str) -> list[Row]:
         """What the answer to a question used; see the statement for the columns."""
         return self._run("read/question_used", id=id_)
+
+    def answer_names(self, question: str) -> list[Row]:
+        """The names that the pairs and passages of an answer hold; see the statement for the columns."""
+        return self._run("read/answer_names", question=question)
 
     def whole_passages(self, documents: Sequence[str]) -> Iterator[Row]:
         """Passages of some documents with all that was found in them, in order; see read/export.cypher for

@@ -29,7 +29,10 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "question_id",
         "entity_from",
     ),
+    2: (),
 }
+# What a migration does to the rows of an older memory, by dialect: titles are shown by Neo4j Browser alone.
+BACKFILLS: dict[int, dict[str, str]] = {2: {"neo4j": "write/titles"}}
 # After the first rows: an index built over them answers two to four times faster than one that grew with them
 # (docs/design.md).
 SEARCH_INDEXES = (
@@ -237,6 +240,8 @@ def _migrate(connection: Connection, done: int) -> None:
         for name in MIGRATIONS[number]:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
         if done:
+            if filled := BACKFILLS.get(number, {}).get(connection.dialect.name):
+                connection.dialect.run_schema(statement(filled, connection.dialect.name))
             connection.driver.execute_query(
                 statement("write/migrated"), schema=number, database_=connection.database
             )

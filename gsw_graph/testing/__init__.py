@@ -48,14 +48,16 @@ Where somebody else is to say what the model says, a person or a model without a
 a file that waits for its reply (`recorder.py`, `recording.py`), and the replies become scripted ones:
 
     python -m gsw_graph.testing --record FOLDER --timeout 7200
+    python -m gsw_graph.testing --record FOLDER --note    # wait for none: note all that is open at once
+    python -m gsw_graph.testing --open FOLDER             # and print it
     python -m gsw_graph.testing --lines FOLDER --written-by "a strong model" > replies.jsonl
 """
 
 from gsw_graph.testing.calls import Call
 from gsw_graph.testing.faults import Fault
 from gsw_graph.testing.recorder import Recorder
-from gsw_graph.testing.recording import recorded
+from gsw_graph.testing.recording import recorded, unanswered
 from gsw_graph.testing.replies import Reply
 from gsw_graph.testing.server import ModelServer
 
-__all__ = ["Call", "Fault", "ModelServer", "Recorder", "Reply", "recorded"]
+__all__ = ["Call", "Fault", "ModelServer", "Recorder", "Reply", "recorded", "unanswered"]

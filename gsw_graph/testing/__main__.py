@@ -1,6 +1,6 @@
 """`python -m gsw_graph.testing REPLIES` or `--record FOLDER`: the model server as a process of its own.
 Prints what to set, then serves until it is ended. With `--lines FOLDER` it prints a recording as scripted
-replies, and ends."""
+replies, with `--open FOLDER` the requests that wait for one, and ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import threading
 
 from gsw_graph.errors import GswGraphError
 from gsw_graph.testing.recorder import SECONDS, Recorder
-from gsw_graph.testing.recording import recorded
+from gsw_graph.testing.recording import recorded, unanswered
 from gsw_graph.testing.server import ModelServer
 
 _AT_ONCE = 32  # requests that a client sends side by side while they are recorded
@@ -38,6 +38,12 @@ def main() -> int:
         metavar="SECONDS",
         help="that a request waits for its reply (%(default)g)",
     )
+    parser.add_argument(
+        "--note",
+        action="store_true",
+        help="of --record: wait for no reply; what has none yet is noted and answered with an error",
+    )
+    parser.add_argument("--open", metavar="FOLDER", help="print the requests of a recording without a reply")
     parser.add_argument("--lines", metavar="FOLDER", help="print a recording as scripted replies")
     parser.add_argument("--written-by", metavar="WHO", help="of --lines: who wrote the replies")
     parser.add_argument("--port", type=int, default=0, help="default: one that is free")
@@ -55,9 +61,15 @@ def main() -> int:
         parser.error("--lines needs --written-by: whose words the replies are")
     if not 0 < options.timeout < math.inf:
         parser.error("--timeout is a number of seconds above 0")
-    if not (options.lines or options.record or options.replies):
-        parser.error("give a file of replies, --record FOLDER or --lines FOLDER")
+    if options.note and not options.record:
+        parser.error("--note is of --record: it says where")
+    if not (options.lines or options.open or options.record or options.replies):
+        parser.error("give a file of replies, --record FOLDER, --open FOLDER or --lines FOLDER")
     try:
+        if options.open:
+            for text in unanswered(options.open):
+                sys.stdout.buffer.write(f"{text}\n".encode())
+            return 0
         if options.lines:
             for line in recorded(options.lines, options.written_by):
                 sys.stdout.buffer.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
@@ -73,7 +85,11 @@ def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     with contextlib.ExitStack() as stack:
-        recorder = stack.enter_context(Recorder(options.record, options.timeout)) if options.record else None
+        recorder = (
+            stack.enter_context(Recorder(options.record, 0.0 if options.note else options.timeout))
+            if options.record
+            else None
+        )
         server = stack.enter_context(
             ModelServer(
                 options.replies or (),

@@ -41,8 +41,9 @@ class Recorder:
     """The requests of one folder, and who waits for their replies; safe for threads. As a context manager it
     has the folder for itself.
 
-    timeout: seconds that a request waits. Raises InputError where the folder cannot be written, holds
-    something else, or is another recorder's.
+    timeout: seconds that a request waits; with 0 none does: one without a reply is noted and refused, so that
+    a run that goes on without it notes all that can be asked by now, and who replies has them at once.
+    Raises InputError where the folder cannot be written, holds something else, or is another recorder's.
     """
 
     def __init__(self, folder: str | Path, timeout: float = SECONDS) -> None:

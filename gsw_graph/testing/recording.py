@@ -73,14 +73,20 @@ class Recording:
     ) -> None:
         """A request, the text first: who sees the JSON has both."""
         content = {"stage": stage, "messages": messages, "schema": schema}
-        wanted = "a text" if schema is None else "JSON as the schema below says"
-        parts = [f"Request {number:06}, stage: {stage or 'unknown'}. Its reply: {wanted}"]
-        parts += [f"=== {message.get('role')}\n{text_of(message)}" for message in messages]
-        parts += [] if schema is None else [f"=== schema\n{json.dumps(schema, ensure_ascii=False)}"]
-        self._place(self._asked / f"{number:06}.txt", "\n\n".join(parts) + "\n")
+        self._place(self._asked / f"{number:06}.txt", self.text(number, content))
         self._place(
             self._asked / f"{number:06}.json", json.dumps(content, ensure_ascii=False, indent=1) + "\n"
         )
+
+    @staticmethod
+    def text(number: int, asked: Mapping[str, Any]) -> str:
+        """A request to read."""
+        stage, schema = asked["stage"], asked["schema"]
+        wanted = "a text" if schema is None else "JSON as the schema below says"
+        parts = [f"Request {number:06}, stage: {stage or 'unknown'}. Its reply: {wanted}"]
+        parts += [f"=== {message.get('role')}\n{text_of(message)}" for message in asked["messages"]]
+        parts += [] if schema is None else [f"=== schema\n{json.dumps(schema, ensure_ascii=False)}"]
+        return "\n\n".join(parts) + "\n"
 
     def state(self, number: int) -> tuple[int, float] | None:
         """Size and time of change of a reply, None where there is none yet."""
@@ -163,6 +169,17 @@ def recorded(folder: str | Path, written_by: str) -> list[dict[str, Any]]:
             reply = recording.reply(number, asked["schema"])
             lines.append({"when": {**stage, "request": asked["request"]}, "reply": reply})
     return lines
+
+
+def unanswered(folder: str | Path) -> list[str]:
+    """The requests of a recording that have no reply, each as its file shows it, in the order in which they
+    were asked: for who answers many at once. Raises InputError for a folder that is none."""
+    recording = Recording(folder)
+    return [
+        recording.text(number, asked)
+        for number, asked in recording.requests()
+        if recording.state(number) is None
+    ]
 
 
 def unwritten(path: Path, error: OSError) -> InputError:

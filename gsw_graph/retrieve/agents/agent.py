@@ -123,11 +123,17 @@ class Agent:
         with self._team.turn():
             start = perf_counter()
             context.trace = None  # a strategy that is asked for a part would write as if it were all
+            failed: Exception | None = None
             try:
                 found = run(context)
+            except Exception as error:
+                failed = error
             finally:
                 context.trace = self._team.trace
             seconds = perf_counter() - start
+        if failed is not None:
+            self._write(stage, asked, "", start, statements=statements, failed=str(failed))
+            raise failed
         shown = passages(found)
         said = (
             told(found) if told else "; ".join(passage.title or passage.id for passage in shown) or "nothing"

@@ -55,14 +55,18 @@ def decide(comparison: Comparison, rows: list[str], values: list[Value | None]) 
         if sizes is None or sizes[0] == sizes[1]:
             return None
         first = (sizes[0] > sizes[1]) == (comparison.rule == "more")
-        said = f"{_number(sizes[0])} and {_number(sizes[1])}"
-        said += " years" if comparison.attribute.lasts else ""
+        measured = [
+            f"{size:,.0f} years" if comparison.attribute.lasts else value.text
+            for size, value in zip(sizes, (one, other), strict=True)
+        ]
+        said = f"{rows[0]}: {measured[0]}; {rows[1]}: {measured[1]}"
     else:
         earlier = _earlier(one, other)
         if earlier is None:
             return None
         first = (earlier == 0) != late
-        said = f"{one.text} is {'earlier' if earlier == 0 else 'later'} than {other.text}"
+        told = [f"{row} ({value.text})" for row, value in zip(rows, (one, other), strict=True)]
+        said = f"{told[earlier]} is earlier than {told[1 - earlier]}"
     if comparison.yes_no:
         return Decision("yes" if first else "no", said)
     winner = 0 if first else 1
@@ -91,8 +95,9 @@ def _sizes(one: Value, other: Value, *, lasts: bool) -> tuple[float, float] | No
     if one.number is None or other.number is None:
         return None
     units = [_UNITS.get(number.unit) for number in (one.number, other.number)]
-    if units[0] is None and units[1] is None:
-        return one.number.value, other.number.value
+    if units[0] is None and units[1] is None:  # of things that are counted, or of two moneys
+        same = one.number.unit == other.number.unit or "" in (one.number.unit, other.number.unit)
+        return (one.number.value, other.number.value) if same else None
     if units[0] is None or units[1] is None or units[0][0] != units[1][0]:
         return None
     return one.number.value * units[0][1], other.number.value * units[1][1]
@@ -134,7 +139,3 @@ def _same_name(one: str, other: str) -> bool | None:
 
 def _key(text: str) -> str:
     return normalise(text) or text
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == int(value) else f"{value:,}"

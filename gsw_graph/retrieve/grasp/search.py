@@ -22,7 +22,7 @@ from gsw_graph.answer.evidence import Item, flat, texts
 from gsw_graph.answer.support import words_of
 from gsw_graph.retrieve.names.linking import mentions
 from gsw_graph.retrieve.names.words import lucene_words
-from gsw_graph.retrieve.votes import by_votes
+from gsw_graph.retrieve.votes import RANK, by_votes
 from gsw_graph.store import facts as store
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 FACTS, NAMED, DENSE, WORDS = "read/facts", "read/entity_facts", "read/dense", "read/bm25"
 _ALIKE = 0.75  # share of two lines' words in common from which they say the same
-VOTE = 60  # added to every rank, as `by_votes` does
 _EACH = 5  # facts that a passage has among the first, about: so much further down is the next one's rank
 _LONG = 300  # characters of a line
 _ROOM = 450  # tokens of passages, where there are no facts: three of them
@@ -104,13 +103,13 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
     worded = sorted(
         (place for place in range(len(facts)) if by_words[place]), key=lambda place: -by_words[place]
     )
-    votes = [1 / (VOTE + rank) for rank in range(1, len(facts) + 1)]
+    votes = [1 / (RANK + rank) for rank in range(1, len(facts) + 1)]
     for rank, place in enumerate(worded, 1):
-        votes[place] += 1 / (VOTE + rank)
+        votes[place] += 1 / (RANK + rank)
     first = by_votes([[fact.passage for fact in _sorted(facts, votes)[: recipe.voting]]])
     ranks = {passage.id: _EACH * rank for rank, passage in enumerate(first, 1)}
     for place, fact in enumerate(facts):
-        votes[place] += 1 / (VOTE + ranks.get(fact.passage.id, len(facts)))
+        votes[place] += 1 / (RANK + ranks.get(fact.passage.id, len(facts)))
     ranked = _sorted(facts, votes)
     items = [
         Item(flat(fact.line)[:_LONG], fact.passage, fact.text, fact.answers[0] if fact.answers else "")

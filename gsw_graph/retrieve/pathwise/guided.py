@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.chains import from_chains
-from gsw_graph.answer.evidence import ROOM, SURE, Item, flat, texts
+from gsw_graph.answer.evidence import ROOM, Item, flat, texts
 from gsw_graph.answer.reader import cited, from_items, read_answer
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.tokens import estimate
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 _LONGEST = 200  # characters of an answer that goes into the next question
 _BESIDE = 2  # passages that are read beside the findings, where none is missing
 _READ = 5
+# confidence from which the answer stands in the chains for four questions of five (docs/ricr.md); below, the
+# model is asked what is missing
+_SURE = 0.5
 _UNREAD = "(passages were found, and are read with the answer)"  # where chains are followed
 _CITED = 2.0  # weight of the passages that an answer stands on, where those of a path have 1
 
@@ -96,7 +99,7 @@ class Guided:
             from_chains(self.query.question, found, FUSION.confidence, answer=False).confidence or 0.0
         )
         best = next(iter(found.beams.ends()), None) if found.beams else None
-        if confidence >= SURE:
+        if confidence >= _SURE:
             return found
         asked: list[tuple[str, str | None]] = (
             [(hop.concrete, hop.answer) for hop in best.hops] if best else []

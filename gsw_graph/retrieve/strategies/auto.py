@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.retrieve.recipes import AutoRecipe
 from gsw_graph.retrieve.strategies.fusion import FUSION
@@ -14,7 +14,10 @@ from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
 
-PATHS = frozenset({"comparative matrix", "temporal-ordered"})  # for which paths measure better
+PATHS = {  # for which paths measure better
+    "comparative matrix": "the question compares",
+    "temporal-ordered": "the question is bounded by a time",
+}
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
@@ -24,15 +27,22 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
     from gsw_graph.retrieve.pathwise.intent import intent_of
     from gsw_graph.retrieve.pathwise.selection import select
 
-    if not query.plan and PATHS & {select(intent_of(query.question), PATHWISE.recipe)[0].approach}:
-        return replace(by_rules(context, query, PATHWISE.recipe), ran=PATHWISE.name)
-    chosen = FUSION if query.plan or context.has_pairs else LINKED
+    approach = "" if query.plan else select(intent_of(query.question), PATHWISE.recipe)[0].approach
+    if approach in PATHS:
+        found = by_rules(context, query, PATHWISE.recipe)
+        return replace(found, ran=PATHWISE.name, why=PATHS[approach])
+    chosen: Strategy[Any] = LINKED
+    why = "the memory holds no question-answer pairs"
+    if query.plan:
+        chosen, why = FUSION, "there is a plan"
+    elif context.has_pairs:
+        chosen, why = FUSION, "the memory holds question-answer pairs"
     found = chosen(context, query)
     if query.answer and not query.plan and context.has_pairs and context.llm is None:
         from gsw_graph.retrieve.chains.one_pair import with_one_pair
 
         found = with_one_pair(context, query, found, recipe.sure)
-    return replace(found, ran=found.ran or chosen.name)
+    return replace(found, ran=found.ran or chosen.name, why=found.why or why)
 
 
 AUTO = Strategy(

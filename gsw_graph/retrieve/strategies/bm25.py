@@ -19,4 +19,4 @@ def run(context: Context, query: Query, _: NoRecipe) -> Retrieved:
         return Retrieved(context.reader.bm25(words, query.k) if words else [])
 
 
-BM25 = Strategy("bm25", "the engine's full-text index", run, NoRecipe())
+BM25 = Strategy("bm25", "the engine's full-text index", run, NoRecipe(), steady=True)

@@ -17,4 +17,4 @@ def run(context: Context, query: Query, _: NoRecipe) -> Retrieved:
         return Retrieved(context.reader.dense(embedding, max(query.k, 10))[: query.k])
 
 
-DENSE = Strategy("dense", "nearest vectors", run, NoRecipe())
+DENSE = Strategy("dense", "nearest vectors", run, NoRecipe(), steady=True)

@@ -13,19 +13,21 @@ from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strat
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
 
+_LARGE = "the memory is too large to be held by the client"
+
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """With a plan chains whose every hop walks, without one two walks; in a memory too large for the client,
     where every walk would be a query of its own, `ricr` or `linked`."""
     if query.plan:
         if not context.held_by_client:
-            return replace(RICR.run(context, query, recipe.chains), ran=RICR.name)
+            return replace(RICR.run(context, query, recipe.chains), ran=RICR.name, why=_LARGE)
         from gsw_graph.retrieve.chains.found import follow
         from gsw_graph.retrieve.fusion.candidates import WalkingCandidateSearch
 
         return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
     if not context.held_by_client:
-        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=LINKED.name)
+        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=LINKED.name, why=_LARGE)
     return _walk(context, query, recipe)
 
 
@@ -33,20 +35,22 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     from gsw_graph.retrieve.fusion.walks import walk_twice
     from gsw_graph.retrieve.names.trace import write_walk
 
-    found, bridges = walk_twice(context, query.question, query.k, recipe)
+    walked, bridges = walk_twice(context, query.question, query.k, recipe)
     if bridges is None:
-        ran = None if context.has_pairs else LINKED.name
-        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=ran)
+        found = LINKED.run(context, query, LinkedRecipe(recipe.walk))
+        if context.has_pairs:
+            return found
+        return replace(found, ran=LINKED.name, why="the memory holds no question-answer pairs")
     k = query.k
-    found = replace(found, passages=found.passages[:k], scores=found.scores[:k], paths=found.paths[:k])
+    best = replace(walked, passages=walked.passages[:k], scores=walked.scores[:k], paths=walked.paths[:k])
     with context.clock("database"):
-        passages = context.reader.passages(found.passages, found.scores)
+        passages = context.reader.passages(best.passages, best.scores)
     if context.trace is not None:
         small = context.names.size <= recipe.walk.whole
         write_walk(
             context,
             context.trace,
-            found,
+            best,
             passages,
             "twice" if bridges else "whole graph" if small else "neighbourhood",
         )
@@ -64,4 +68,5 @@ FUSION = Strategy(
     follows_plan=True,
     gives=frozenset({"passages", "chains", "answer"}),
     confidence=ChainConfidence((1.209, 1.814, 0.94, 4.126), 4.451),
+    steady=True,
 )

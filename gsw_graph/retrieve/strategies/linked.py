@@ -42,7 +42,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         first = found = best_passages(graph, question, near, most, recipe.walk, trace=traced)
     passages = _read(context, first, [])
     with context.clock("rank"):
-        wording = Wording(question, [_text(one) for one in passages])
+        wording = Wording(question, [_text(one) for one in passages[: recipe.order.passages or None]])
         names = leads(graph, question, passages[: recipe.leads.passages], wording, recipe.leads)
     if names:
         further = " ".join([question, *names])
@@ -103,4 +103,5 @@ LINKED = Strategy(
     "passages say together; no language model",
     run,
     LinkedRecipe(),
+    steady=True,
 )

@@ -29,4 +29,5 @@ RICR = Strategy(
     needs=frozenset({"pairs"}),
     gives=frozenset({"passages", "chains", "answer"}),
     confidence=ChainConfidence((1.22, 1.728, 1.171, 4.740), 4.09),
+    steady=True,
 )

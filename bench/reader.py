@@ -1,0 +1,271 @@
+"""Evidence forms side by side, by what one reader answers from them; every reply is recorded.
+
+    python bench/reader.py QUESTIONS.json WORKSPACES.jsonl --memory URL [--limit N] [--record FOLDER]
+
+The memory holds the workspaces. Each question is planned by the model and asked in every form; then the gold
+passages of all questions are forgotten, they are asked again (what is right then is a refusal), and the
+passages are loaded again. Replies come from bench/data/reader.jsonl, which says who wrote them: each is for
+one request word for word, so that a memory that brings other evidence finds none, and the table says how
+many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
+(`python -m gsw_graph.testing --open FOLDER` prints what is open) and run it again until none is open.
+
+Forms: `pairs` is what was shown up to 0.1: the pairs of the chains, passages beside them where the
+confidence is below a half, and the prompt of then; `passages` the same with the five passages always; `one
+round` and `two rounds` what is shown now, without and with a look for what the reader says is missing.
+EM and F1 are over all questions, a refusal counting 0; `answered` is the share of the questions whose gold
+passages are all among the first five that are not refused; tokens are as the server counts them, plan and
+all rounds, a question and a right answer (EM).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from gsw_graph.answer.chains import from_chains
+from gsw_graph.answer.evidence import ROOM, Item, cut, flat, listed, texts
+from gsw_graph.answer.reply import parse
+from gsw_graph.answer.support import supported
+from gsw_graph.asking import prepared
+from gsw_graph.config import Settings
+from gsw_graph.errors import ReplyError, StoppedError
+from gsw_graph.evaluate.figures.metrics import exact_match, f1
+from gsw_graph.inference.chat.language_model import QuestionModel, Spent
+from gsw_graph.inference.chat.request import Request
+from gsw_graph.inference.chat.tokens import estimate
+from gsw_graph.memory import Memory
+from gsw_graph.plan.decompose import decompose
+from gsw_graph.results import Answer
+from gsw_graph.retrieve.strategies.fusion import FUSION
+from gsw_graph.retrieve.strategy import Retrieved
+from gsw_graph.testing import ModelServer, Recorder
+
+DATA = Path(__file__).parent / "data"
+SURE = 0.5  # of the form `pairs`
+FORMS = ("pairs", "passages", "one round", "two rounds")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of a question in a form. answer: None where it is refused. tokens: in and out. inferred: as the reader
+    says. open: a request of it has no reply yet."""
+
+    answer: str | None = None
+    tokens: int = 0
+    first_five: bool = False
+    inferred: bool = False
+    open: bool = False
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("workspaces", type=Path)
+    parser.add_argument("--memory", required=True)
+    parser.add_argument("--limit", type=int, help="the first so many questions")
+    parser.add_argument("--refusals", type=int, default=20, help="so many of them without their passages")
+    parser.add_argument("--forms", default=",".join(FORMS))
+    parser.add_argument("--record", type=Path, metavar="FOLDER")
+    parser.add_argument("--rows", type=Path, help="write what was answered to this file")
+    options = parser.parse_args()
+    questions = json.loads(options.questions.read_text("utf-8"))[: options.limit]
+    forms = options.forms.split(",")
+    known = DATA / "reader.jsonl"
+    with ExitStack() as stack:
+        recorder = stack.enter_context(Recorder(options.record, 0.0)) if options.record else None
+        server = stack.enter_context(ModelServer(known if known.exists() else (), recorder=recorder, keep=0))
+        # A model that nobody asked before: nothing is taken from kept replies.
+        settings = replace(
+            Settings.from_env(),
+            memory=options.memory,
+            llm=f"recorded-{uuid4()}",
+            llm_url=server.url,
+            llm_prompt="long",
+        )
+        memory = stack.enter_context(Memory.open(settings=settings))
+        there = [{form: ask(memory, one, form) for form in forms} for one in questions]
+        gone = []
+        if some := questions[: options.refusals]:
+            with forgotten(memory, some, options.workspaces):
+                gone = [{form: ask(memory, one, form) for form in forms} for one in some]
+    print(table(forms, questions, there, gone))
+    if options.rows:
+        rows = [
+            {
+                "question": one["question"],
+                "gold": one["answer"],
+                **{form: vars_of(there[n][form]) for form in forms},
+                **({f"without: {form}": vars_of(gone[n][form]) for form in forms} if n < len(gone) else {}),
+            }
+            for n, one in enumerate(questions)
+        ]
+        options.rows.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def ask(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
+    """A question with the model's plan, in one form."""
+    try:
+        return asked(memory, question, form)
+    except StoppedError:  # a client gives a server up that refuses many requests in a row, as here it may
+        memory._close_chat()
+        return Outcome(open=True)
+
+
+def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
+    model = QuestionModel(memory.chat)
+    text = question["question"]
+    try:
+        plan = decompose(text, model)
+    except ReplyError:
+        return Outcome(open=True)
+    planned = count(model.spent())  # what is asked from here on is counted by the answer
+    if form in ("one round", "two rounds"):
+        answer = memory.ask(text, strategy="fusion", plan=plan, keep=False, look_again=form == "two rounds")
+        spent = planned + count(answer)
+        # A second round without a reply yet leaves the first one's refusal, and a failed call.
+        pending = bool(answer.failed_calls)
+        passages, said, inferred = answer.passages, answer.answer, answer.inferred
+    else:
+        state = memory._ready()
+        assert state is not None
+        _, ready = prepared(text, FUSION, plan=plan)
+        found = FUSION(memory._context(state, None, None, trace=False), ready.query)
+        draft = from_chains(text, found, FUSION.confidence, answer=True)
+        items = before(found, None if form == "passages" else draft.confidence)
+        judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
+        try:
+            said = read(text, items, model, judged=judged)
+            pending = False
+        except ReplyError:
+            said, pending = None, True
+        spent, passages, inferred = count(model.spent()), found.passages, False
+    gold = {normal(p["paragraph_text"]) for p in question["paragraphs"] if p["is_supporting"]}
+    held = {normal(p.text.removeprefix(f"{p.title}\n")) for p in passages[:5]}
+    return Outcome(said, spent, gold <= held, inferred, pending)
+
+
+def count(spent: Spent | Answer) -> int:
+    """Tokens in and out, also of replies that were there already: who asked first makes no difference."""
+    return sum(
+        of[name] for of in (spent.tokens, *(reply.tokens for reply in spent.kept)) for name in ("in", "out")
+    )
+
+
+def before(found: Retrieved, confidence: float | None) -> list[Item]:
+    """What was shown up to 0.1: pairs, and passages where the chains are not sure."""
+    seen: set[str] = set()
+    items, room = [], ROOM
+    for hop in [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else ():
+        pair = hop.pair
+        if pair.id in seen or pair.passage not in found.cited:
+            continue
+        seen.add(pair.id)
+        roles = flat("; ".join(filter(None, pair.descriptions)))[:100]
+        line = cut(flat(f"{pair.question} {', '.join(pair.answers)}{f' ({roles})' if roles else ''}"), 200)
+        if (room := room - estimate(line)) < 0:
+            break
+        items.append(Item(line, found.cited[pair.passage], pair.question, hop.answer))
+    if confidence is None or confidence < SURE:
+        items += texts(found.passages, max(room, 0))
+    return items
+
+
+def read(question: str, items: Sequence[Item], model: QuestionModel, *, judged: bool) -> str | None:
+    """An answer by the prompt of then, held against the evidence as it was then."""
+    told = (DATA / "answer_before.md").read_text("utf-8").strip()
+    shown = f"{listed(items)}\n\nQuestion: {flat(question)}"
+    messages = ({"role": "system", "content": told}, {"role": "user", "content": shown})
+    said = model.ask(Request("answer", messages, limit=1000), parse).value
+    if said.answer is None:
+        return None
+    named = [number - 1 for number in said.sources]
+    return said.answer if supported(question, said.answer, named, items, judged=judged) else None
+
+
+@contextmanager
+def forgotten(memory: Memory, questions: Sequence[dict[str, Any]], workspaces: Path) -> Iterator[None]:
+    """The memory without the gold passages of these questions."""
+    gold = {
+        f"{p['title']}\n{p['paragraph_text']}"
+        for one in questions
+        for p in one["paragraphs"]
+        if p["is_supporting"]
+    }
+    lines = [
+        line
+        for line in workspaces.read_text("utf-8").splitlines()
+        for record in [json.loads(line)]
+        if f"{record['title']}\n{record['text']}" in gold
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "gold.jsonl"
+        file.write_text("\n".join(lines) + "\n", "utf-8")
+        try:
+            memory.forget(str(file))
+            yield
+        finally:  # the memory is the user's
+            memory.load(str(file))
+
+
+def table(
+    forms: Sequence[str],
+    questions: Sequence[dict[str, Any]],
+    there: Sequence[dict[str, Outcome]],
+    gone: Sequence[dict[str, Outcome]],
+) -> str:
+    """One line a form, in Markdown."""
+    lines = [
+        f"{len(questions)} questions, {len(gone)} of them also without their passages.",
+        "",
+        "| evidence | EM | F1 | answered, gold in five | right of answered | refused rightly | tokens a question "
+        "| tokens a right answer | inferred | open |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for form in forms:
+        rows = [(one, of[form]) for one, of in zip(questions, there, strict=True)]
+        done = [(one, row) for one, row in rows if not row.open]
+        without = [of[form] for of in gone if not of[form].open]
+        left = len(rows) - len(done) + len(gone) - len(without)
+        em = [score(exact_match, one, row) for one, row in done]
+        held = [row.answer is not None for _, row in done if row.first_five]
+        tokens = [row.tokens for _, row in done]
+        given = [hit for hit, (_, row) in zip(em, done, strict=True) if row.answer is not None]
+        refused = [row.answer is None for row in without]
+        right = f"{sum(tokens) / sum(em):,.0f}" if any(em) else ""
+        inferred = sum(row.inferred for _, row in done)
+        overlap = [score(f1, one, row) for one, row in done]
+        lines.append(
+            f"| {form} | {mean(em)} | {mean(overlap)} | {mean(held)} of {len(held)} | {mean(given)} | {mean(refused)} "
+            f"| {sum(tokens) / max(1, len(tokens)):,.0f} | {right} | {inferred} | {left} |"
+        )
+    return "\n".join(lines)
+
+
+def score(metric: Callable[[str, Sequence[str]], float], question: dict[str, Any], outcome: Outcome) -> float:
+    gold = [question["answer"], *question.get("answer_aliases", [])]
+    return metric(outcome.answer, gold) if outcome.answer is not None else 0.0
+
+
+def mean(values: Sequence[float]) -> str:
+    return f"{sum(values) / len(values):.2f}" if values else ""
+
+
+def normal(text: str) -> str:
+    return " ".join(text.split())
+
+
+def vars_of(outcome: Outcome) -> dict[str, Any]:
+    return {name: getattr(outcome, name) for name in Outcome.__dataclass_fields__}
+
+
+if __name__ == "__main__":
+    main()

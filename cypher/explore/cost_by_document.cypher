@@ -1,0 +1,11 @@
+// What questions took, by document: tokens and dollars, shared out among the passages of an answer.
+// What reading the documents took stands in the ledger (gswgraph ledger), not in the graph.
+// plot: bars document tokens
+MATCH (q:Question)-[:USED]->(p:Passage)
+WITH q, collect(p) AS used
+UNWIND used AS p
+MATCH (p)-[:PART_OF]->(d:Document)
+RETURN d.title AS document, count(DISTINCT q) AS questions, toInteger(round(sum(toFloat(q.prompt_tokens + q.completion_tokens) / size(used)))) AS tokens,
+  CASE WHEN count(q.dollars) > 0 THEN round(sum(q.dollars / size(used)), 6) END AS dollars, d.source AS source
+ORDER BY tokens DESC, questions DESC, source
+LIMIT 50

@@ -1,0 +1,33 @@
+"""The table of strategies, from their records."""
+
+from __future__ import annotations
+
+from gsw_graph.retrieve.strategies import STRATEGIES
+
+# Where each is explained.
+PAGES = {
+    "auto": "strategies.md#auto",
+    "linked": "linked.md",
+    "ricr": "ricr.md",
+    "fusion": "proprag.md",
+    "pathwise": "pathwise.md",
+    "proprag": "proprag.md",
+    "proprag-linked": "proprag.md",
+    "grasp": "grasp.md",
+    "ircot": "grasp.md",
+    "dense": "strategies.md#dense-and-bm25",
+    "bm25": "strategies.md#dense-and-bm25",
+}
+_NEEDS = {"pairs": "question-answer pairs", "propositions": "propositions", "llm": "a language model"}
+
+
+def table() -> str:
+    """One row a strategy: what it does, what it cannot run without, whether it follows a plan, what it gives."""
+    rows = ["| strategy | what it does | needs | plan | gives |", "|---|---|---|---|---|"]
+    for name, one in STRATEGIES.items():
+        needs = ", ".join(_NEEDS[need] for need in sorted(one.needs)) or "-"
+        plan = "makes its own" if one.makes_plan else "follows one" if one.follows_plan else "-"
+        rows.append(
+            f"| [`{name}`]({PAGES[name]}) | {one.help} | {needs} | {plan} | {', '.join(sorted(one.gives))} |"
+        )
+    return "\n".join(rows)

@@ -1,0 +1,84 @@
+"""Where Neo4j Browser of a memory is, and links that open it with something in its editor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from gsw_graph.engine import local
+from gsw_graph.engine.neo4j import parse
+from gsw_graph.errors import EngineError
+
+if TYPE_CHECKING:
+    from gsw_graph.config import Settings
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_AURA = ".databases.neo4j.io"
+_HOSTED = "https://browser.neo4j.io/"  # Neo4j's own page, which speaks to Aura from your web browser
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Neo4j Browser of a server. page: its address without any question mark. known: it is a private server,
+    so the address is sure and the password lies in a file of ours."""
+
+    page: str
+    dbms: str
+    database: str | None
+    username: str
+    known: bool
+
+    def link(self, query: str | None = None, *, command: str = "edit") -> str:
+        """The address that opens Browser with the server and the user filled in and `query` in the editor;
+        command="play" opens the guide at the url `query` instead.
+
+        Browser takes an argument apart after decoding it, so that `&` and `#` would cut it off.
+        """
+        told = [f"dbms={quote(self.dbms, safe=':/@[]')}"]
+        if self.database:
+            told.append(f"db={quote(self.database, safe='')}")
+        if query is not None:
+            if set(query) & {"&", "#"}:
+                raise ValueError("Neo4j Browser cuts a query in a link at & and #")
+            told.append(f"cmd={command}&arg={quote(query, safe='')}")
+        return f"{self.page}?{'&'.join(told)}"
+
+
+def find(settings: Settings) -> Place:
+    """Where Browser of the memory of these settings is: that of a private server is known, another server has
+    it on port 7474 as a rule. EngineError where the memory is a folder, which has none."""
+    if "://" not in settings.memory:
+        raise EngineError(
+            "a memory in a folder has no Neo4j Browser",
+            where=settings.memory,
+            hint="For Browser load the documents into a server: gswgraph db start, then gswgraph --memory "
+            "bolt://127.0.0.1:7687 load FILES",
+        )
+    address = parse(settings.memory)
+    user = address.username or settings.username
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    login = f"{address.scheme}://{quote(user, safe='')}@{host}:{address.port}"
+    database = settings.database or address.database
+    if address.host in _LOOPBACK:
+        for server in local.status(settings):
+            if server.running and server.url.endswith(f":{address.port}"):
+                page = server.browser.partition("?")[0]
+                # no database: it has one alone, and Browser 5.24 does not find it by name on Neo4j 2026
+                return Place(page, login, None, user, known=True)
+    if address.host.endswith(_AURA):
+        return Place(_HOSTED, login, database, user, known=False)
+    secure = "+s" in address.scheme
+    page = f"https://{host}:7473/browser/" if secure else f"http://{host}:7474/browser/"
+    return Place(page, login, database, user, known=False)
+
+
+def private(settings: Settings) -> local.LocalServer:
+    """The private server that runs: that of the memory, else the only one. EngineError where none does."""
+    running = [server for server in local.status(settings) if server.running]
+    if "://" in settings.memory:
+        port = parse(settings.memory).port
+        running = [server for server in running if server.url.endswith(f":{port}")] or running
+    if not running:
+        raise EngineError("no private Neo4j is running", hint="Start one with: gswgraph db start")
+    return running[0]

@@ -1,0 +1,143 @@
+"""A picture as one HTML file. The library that draws it (Cytoscape.js), our script and the data stand in the
+file; its Content-Security-Policy lets these two scripts run and nothing be fetched.
+
+What documents say reaches the page as JSON alone, which `assets/page.js` shows as text and never as HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+import secrets
+from dataclasses import asdict
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from gsw_graph.cli.text.safe_text import clean, cut, one_line
+from gsw_graph.errors import InputError
+from gsw_graph.picture.colours import COLOURS, FOUND, OTHER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gsw_graph.picture.picture import Picture
+
+CAPTION = 300
+VALUE = 2_000
+FRAME = 560  # pixels, in a notebook
+
+
+def page(picture: Picture) -> str:
+    """The page of a picture."""
+    loader = PackageLoader("gsw_graph.picture", "assets")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    library, script = _asset("cytoscape.min.js"), _asset("page.js")
+    return environment.get_template("page.html.j2").render(
+        title=cut(one_line(picture.title), CAPTION),
+        policy=f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        style=_asset("page.css"),
+        library=library,
+        script=script,
+        data=_json(_data(picture)),
+    )
+
+
+def framed(picture: Picture) -> str:
+    """The page inside another, such as a notebook: in a frame that may run its scripts and nothing else."""
+    inner = escape(page(picture))
+    style = f"width: 100%; height: {FRAME}px; border: 1px solid #8886; border-radius: 6px"
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{inner}"></iframe>'
+
+
+def write(html: str, path: str | Path) -> Path:
+    """Write a page whole or not at all: beside its place, then renamed onto it. InputError: that cannot be
+    done."""
+    target = check(path)
+    part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        with part.open("xb") as file:
+            file.write(html.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise InputError(
+            f"the picture cannot be written ({error.strerror or error})", where=str(path)
+        ) from error
+    return target
+
+
+def check(path: str | Path) -> Path:
+    """The path, where a file can stand there; before work is done for it. InputError: there is a folder, or
+    none around it."""
+    try:
+        target = Path(path).expanduser()
+        os.fsencode(target)
+        if "\0" in str(path):
+            raise InputError("this is no name of a file", where=one_line(str(path)))
+        if not str(path).strip() or target.is_dir():
+            raise InputError(
+                "this is a folder", where=str(path), hint="Name a file in it, such as picture.html"
+            )
+        if not target.parent.is_dir():
+            raise InputError("there is no such folder", where=str(target.parent), hint="Make it first")
+    except (ValueError, OSError, RuntimeError) as error:  # a name that no file can have
+        raise InputError(f"this is no name of a file ({error})", where=one_line(str(path))) from error
+    return target
+
+
+def _data(picture: Picture) -> dict[str, Any]:
+    """What the script is given, texts within bounds."""
+    nodes, edges = picture.nodes.values(), picture.edges.values()
+    labels = dict.fromkeys(node.label for node in nodes)
+    behind = {one for node in nodes for one in node.behind} | {one for edge in edges for one in edge.behind}
+    return {
+        "title": cut(one_line(picture.title), CAPTION),
+        "said": cut(one_line(picture.said), VALUE),
+        "notes": picture.notes,
+        "columns": [cut(one_line(column), CAPTION) for column in picture.columns],
+        "colours": {label: {**COLOURS, **FOUND}.get(label, OTHER) for label in labels},
+        "nodes": [
+            {**asdict(node), "caption": cut(one_line(node.caption), CAPTION), "lines": _lines(node.lines)}
+            for node in nodes
+        ],
+        "edges": [asdict(edge) for edge in edges],
+        "passages": {id_: asdict(passage) for id_, passage in picture.passages.items() if id_ in behind},
+    }
+
+
+def _lines(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(head, cut(text, VALUE)) for head, text in lines]
+
+
+def _json(value: Any) -> str:
+    """JSON that can stand in an HTML document: no `<`, no character but ASCII, nothing that drives a
+    terminal or turns text around."""
+    text = json.dumps(_cleaned(value), ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("gsw_graph.picture").joinpath("assets").joinpath(name).read_text("utf-8").strip()
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

@@ -1,0 +1,154 @@
+"""How the files of `cypher/explore/` are read, what they are told, and `gswgraph cypher NAME`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import cli_runner
+import pytest
+from cli_runner import last_call, run
+
+from gsw_graph import plot
+from gsw_graph.analyses import NAMES, analyses, analysis, bind, markdown, parse
+from gsw_graph.errors import InputError
+from gsw_graph.results import Table
+
+fake = cli_runner.fake
+FILE = """// What it shows.
+// More of it.
+// $concept: a name
+// $least: how many
+// $all: whether all
+// plot: bars name passages
+WITH null AS concept, 2 AS least, false AS all
+MATCH path = (c:Concept {id: concept})--(d)
+RETURN c.name AS name
+  , path AS drawing
+ORDER BY name
+LIMIT 10
+"""
+
+
+def test_a_file_is_read():
+    found = parse("one", FILE)
+    assert (found.summary, found.details, found.plot) == ("What it shows.", "More of it.", ["bars", "name", "passages"])
+    assert [(one.name, one.default, one.what) for one in found.parameters] == [
+        ("concept", None, "a name"),
+        ("least", 2, "how many"),
+        ("all", False, "whether all"),
+        ("limit", 10, "at most so many rows"),
+    ]
+
+
+def test_values_become_parameters_and_what_browser_draws_is_left_out():
+    query, values = bind(parse("one", FILE), {"concept": "The Beyoncé", "least": "3", "all": "true"})
+    assert "WITH $concept AS concept, $least AS least, $all AS all\n" in query
+    assert query.endswith("LIMIT $limit\n")
+    assert "drawing" not in query
+    early, _ = bind(parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {})
+    assert "c.id LIMIT 10\nWITH c\nLIMIT $limit\nRETURN" in early, "a bound that is not of the rows stays"
+    assert values == {"concept": "beyonce", "least": 3, "all": True, "limit": 10}
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"conept": "x"}, "one has no parameter 'conept'. It has: concept, least, all, limit"),
+        ({"least": "many"}, "least of one is a whole number from 0, and 'many' is none. how many"),
+        ({"least": 1.5}, "least of one is a whole number from 0, and '1.5' is none. how many"),
+        ({"limit": "-1"}, "limit of one is a whole number from 0, and '-1' is none. at most so many rows"),
+        ({"all": 1}, "all of one is true or false, and '1' is none. whether all"),
+        ({"least": "null"}, "one needs a value for least. how many"),
+    ],
+)
+def test_what_does_not_fit_is_told(told, said):
+    with pytest.raises(InputError) as error:
+        bind(parse("one", FILE), told)
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize("text", ["// A.\n// $a: x\nMATCH (n) RETURN n\nLIMIT 3\n", "// A.\nMATCH (n) RETURN n\n", "// A.\nWITH 1 AS a\nRETURN a\nLIMIT 3\n"])
+def test_a_file_that_says_another_thing_than_it_does_is_no_analysis(text):
+    with pytest.raises(ValueError, match="it must say what its parameters are"):
+        parse("one", text)
+
+
+@pytest.mark.parametrize("name", analyses())
+def test_each_file_keeps_to_the_form(name):
+    found = analyses()[name]
+    assert len(found.summary) <= 100
+    assert found.summary.endswith(".")
+    query, values = bind(found, {})
+    assert set(values) == {one.name for one in found.parameters}
+    for parameter in values:
+        assert f"${parameter}" in query
+    assert found.plot == [] or found.plot[0] in plot.KINDS
+    assert {one.name for one in found.parameters if "a name; without" in one.what or "another name" in one.what} <= set(NAMES)
+
+
+def test_the_nearest_names_are_told():
+    assert analysis("Most-Mentioned").name == "most_mentioned"
+    with pytest.raises(InputError, match=r"no analysis is called 'timlne'\. Near it: timeline"):
+        analysis("timlne")
+
+
+def test_the_page_is_made_of_the_comments():
+    page = (Path(__file__).parents[1] / "docs/explore.md").read_text(encoding="utf-8")
+    assert page.endswith("\n" + markdown()), "write it again: python -c 'from gsw_graph.analyses import markdown; print(markdown())'"
+
+
+def test_the_list(fake):
+    shown = run("cypher", "--list").stdout
+    assert all(name in shown for name in analyses())
+    assert max(map(len, shown.splitlines())) < 130
+    found = json.loads(run("cypher", "--list", "--json").stdout)
+    assert [one["name"] for one in found] == list(analyses())
+    assert fake.calls == []
+
+
+def test_an_analysis_is_run_by_its_name(fake):
+    fake.table = Table(["name", "roles"], [{"name": "Ana", "roles": ["person", "builder"]}])
+    result = run("cypher", "most-mentioned", "limit=3")
+    assert last_call(fake) == ("explore", ("most_mentioned",), {"limit": "3"})
+    assert "person; builder" in result.stdout
+    assert json.loads(run("cypher", "most_mentioned", "--json").stdout)["rows"][0]["roles"] == ["person", "builder"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["timlne"], 1, "no analysis is called 'timlne'. Near it: timeline"),
+        (["timeline", "sinc=1"], 1, "timeline has no parameter 'sinc'"),
+        (["timeline", "since"], 2, "'since' is not KEY=VALUE"),
+        (["timeline", "since=1", "since=2"], 2, "A value is given twice"),
+        (["timeline", "--write"], 2, "An analysis only reads"),
+        (["RETURN 1", "a=1"], 2, "KEY=VALUE are for analyses"),
+        (["RETURN 1", "--plot", "x.png"], 2, "--plot is for analyses"),
+        (["facts", "--plot", "x.png"], 1, "facts has no shape to be drawn"),
+        (["roles", "--plot", "x.gif"], 1, "x.gif: a plot is a .png, .svg or .pdf"),
+        (["--list", "timeline"], 2, "--list stands alone"),
+    ],
+)
+def test_what_cannot_be_run_is_told_before_an_engine_starts(fake, args, code, said):
+    result = run("cypher", *args)
+    assert (result.exit_code, fake.calls) == (code, [])
+    assert said in result.stderr
+
+
+def test_plots_show_the_rows(fake, tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
+    hostile = "A $\\frac{1}$ <b>& \udc00 名前 " + "x" * 200
+    fake.table = Table(["role", "names", "examples"], [{"role": hostile, "names": 7, "examples": []}, {"role": "b", "names": 3, "examples": []}])
+    file = tmp_path / "roles.svg"
+    result = run("cypher", "roles", "--plot", str(file))
+    assert (result.exit_code, result.stderr) == (0, f"Drawn: {file}\n")
+    texts = [text.text for text in ElementTree.parse(file).iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text and text.startswith("A $\\frac{1}$ <b>& \ufffd 名前 xxx") and text.endswith("…") for text in texts)
+    assert {"7", "3", "b", "names"} <= set(texts)
+    fake.table = Table(["begins", "ends", "words", "title"], [{"begins": "0900-01-01", "ends": "0900-12-31", "words": "in 900", "title": "t"}])
+    assert run("cypher", "timeline", "--plot", str(tmp_path / "t.png")).exit_code == 0
+    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
+    fake.table = Table([], [])
+    assert "found nothing to draw" in run("cypher", "roles", "--plot", str(file)).stderr

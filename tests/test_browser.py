@@ -1,0 +1,193 @@
+"""What Neo4j Browser is given: links, the style, saved queries, the tour on loopback; and the password, which goes nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import stat
+import threading
+import urllib.error
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import Request, url2pathname, urlopen
+
+import pytest
+from click.testing import CliRunner
+
+from gsw_graph.browser import address, clipboard, opening, saved, style
+from gsw_graph.browser.serving import Served, Server
+from gsw_graph.cli import browse, main
+from gsw_graph.config import Settings
+from gsw_graph.engine import local
+from gsw_graph.errors import EngineError
+from gsw_graph.memory import Memory
+from gsw_graph.picture.colours import COLOURS
+
+PASSWORD = "0123456789abcdef"
+PLACE = address.Place("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j", "neo4j", known=True)
+
+
+@pytest.fixture
+def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> local.LocalServer:
+    """A private server that seems to run."""
+    (tmp_path / "password").write_text(PASSWORD)
+    server = local.LocalServer(
+        version="5.26",
+        release="5.26.30",
+        running=True,
+        url="bolt://127.0.0.1:17001",
+        browser="http://127.0.0.1:17002/browser/?dbms=bolt://neo4j@127.0.0.1:17001",
+        username="neo4j",
+        password_file=tmp_path / "password",
+        home=tmp_path,
+        by="maven",
+        pid=1,
+    )
+    monkeypatch.setattr(local, "status", lambda settings, version=None: [server])
+    monkeypatch.setattr(opening, "open_page", lambda url: False)
+    return server
+
+
+def test_a_link_carries_a_query_whole() -> None:
+    query = "MATCH (n)\nWHERE n.name = 'a + 100 %' // why?\nRETURN n"
+    told = parse_qs(urlsplit(PLACE.link(query)).query, strict_parsing=True)
+    assert told == {"dbms": ["bolt://neo4j@127.0.0.1:7687"], "db": ["neo4j"], "cmd": ["edit"], "arg": [query]}
+    assert "+" not in PLACE.link(query), "Browser reads a plus as a space"
+    for cut in ("RETURN '&cmd=play'", "RETURN '#'"):
+        with pytest.raises(ValueError, match="cuts a query"):
+            PLACE.link(cut)
+
+
+@pytest.mark.parametrize(
+    ("memory", "page", "dbms", "known"),
+    [
+        ("bolt://127.0.0.1:17001", "http://127.0.0.1:17002/browser/", "bolt://neo4j@127.0.0.1:17001", True),
+        ("bolt://localhost:7687", "http://localhost:7474/browser/", "bolt://neo4j@localhost:7687", False),
+        ("neo4j://me:secret@db.example.org", "http://db.example.org:7474/browser/", "neo4j://me@db.example.org:7687", False),
+        ("neo4j+s://db.example.org", "https://db.example.org:7473/browser/", "neo4j+s://neo4j@db.example.org:7687", False),
+        ("neo4j+s://ab12.databases.neo4j.io", "https://browser.neo4j.io/", "neo4j+s://neo4j@ab12.databases.neo4j.io:7687", False),
+        ("bolt://[::1]:7688", "http://[::1]:7474/browser/", "bolt://neo4j@[::1]:7688", False),
+    ],
+)
+def test_where_browser_of_a_server_is(private: local.LocalServer, memory: str, page: str, dbms: str, known: bool) -> None:
+    place = address.find(Settings(memory=memory))
+    assert (place.page, place.dbms, place.known) == (page, dbms, known)
+    assert "secret" not in place.link("RETURN 1")
+
+
+def test_a_folder_has_no_browser(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"no Neo4j Browser.*gswgraph db start"):
+        address.find(Settings(memory=str(tmp_path)))
+
+
+def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
+    rules = style.rules()
+    assert {name.removeprefix("node."): rule["color"] for name, rule in rules.items() if name.startswith("node.")} == COLOURS
+    assert rules["relationship.USED"]["caption"] == "{hop}"
+    assert style.grass().count("{\n") == len(rules)
+    command, _, rest = style.after_login().rpartition("; ")
+    assert rest == "clear"
+    assert ";" not in command, "a semicolon ends a command"
+    assert json.loads(command.removeprefix("style ")) == rules
+
+
+def test_saved_queries_are_a_folder_of_all_analyses() -> None:
+    with zipfile.ZipFile(io.BytesIO(saved.archive())) as zipped:
+        names = zipped.namelist()
+        assert names == [f"gswgraph/{name}.cypher" for name in saved.queries()]
+        assert len(names) >= 8
+        assert all(zipped.read(name).startswith(b"// ") for name in names), "the first comment is the name that Browser shows"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    def fail() -> bytes:
+        raise EngineError("gone")
+
+    files = {"a.grass": Served("text/plain", lambda: b"node {}"), "bad": Served("text/plain", fail)}
+    with Server(files, PLACE) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def test_the_tour_is_served_to_browser_alone(server: Server) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+    with urlopen(Request(server.address + "a.grass", headers={"Origin": "http://127.0.0.1:7474"}), timeout=10) as found:
+        assert (found.read(), found.headers["Access-Control-Allow-Origin"]) == (b"node {}", "http://127.0.0.1:7474")
+    with urlopen(Request(server.address + "a.grass", headers={"Origin": "http://evil.example"}), timeout=10) as found:
+        assert found.headers["Access-Control-Allow-Origin"] is None
+    asked = {"Origin": "http://127.0.0.1:7474", "Access-Control-Request-Headers": "sentry-trace, pragma"}
+    with urlopen(Request(server.address + "a.grass", headers=asked, method="OPTIONS"), timeout=10) as found:
+        assert found.headers["Access-Control-Allow-Headers"] == "sentry-trace, pragma"
+    port = server.server_address[1]
+    elsewhere = Request(server.address + "a.grass", headers={"Host": f"evil.example:{port}"})
+    for refused in (f"http://localhost:{port}/a.grass", server.address + "b", server.address + "../a.grass", elsewhere):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urlopen(refused, timeout=10)
+    with pytest.raises(urllib.error.HTTPError, match="500"):
+        urlopen(server.address + "bad", timeout=10)
+    assert [str(failure) for failure in server.failures] == ["gone"]
+
+
+def test_db_open_shows_no_password_to_a_pipe(private: local.LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clipboard, "copy", lambda text: False)
+    shown = CliRunner().invoke(main, ["db", "open"])
+    assert shown.exit_code == 0
+    assert private.browser in shown.output
+    assert str(private.password_file) in shown.output
+    assert PASSWORD not in shown.output
+    found = json.loads(CliRunner().invoke(main, ["db", "open", "--json"]).output)
+    assert found == {"address": private.browser, "opened": False, "password_on_clipboard": False}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script stands in for xclip")
+def test_the_password_goes_to_the_clipboard_over_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "xclip"
+    script.write_text(f'#!/bin/sh\necho "$@" > "{tmp_path}/arguments"\ncat > "{tmp_path}/held"\n')
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    assert clipboard.copy(PASSWORD)
+    assert (tmp_path / "held").read_text() == PASSWORD
+    assert PASSWORD not in (tmp_path / "arguments").read_text()
+    script.write_text("#!/bin/sh\nexit 1\n")
+    assert not clipboard.copy(PASSWORD)
+
+
+def test_no_window_no_web_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(opening.webbrowser, "open", lambda url: pytest.fail("a browser of text would take the terminal"))
+    assert not opening.open_page("http://127.0.0.1:7474/")
+
+
+@pytest.mark.parametrize("arguments", [["--browse"], ["Who?", "--browse", "--forget-question"], ["Who?", "--browse", "--json"]])
+def test_what_cannot_be_browsed_is_refused_before_it_is_asked(arguments: list[str]) -> None:
+    refused = CliRunner().invoke(main, ["ask", *arguments])
+    assert refused.exit_code == 2
+    assert "--browse draws one question that is kept" in refused.output
+
+
+@pytest.mark.parametrize("engine_settings", ["embedded"], indirect=True)
+def test_of_a_memory_in_a_folder_a_picture_is_opened(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
+    runner = CliRunner()
+    monkeypatch.setattr(browse, "open_memory", lambda url: contextlib.nullcontext(sample))
+    shown = runner.invoke(main, ["browse"])
+    assert shown.exit_code == 0, shown.output
+    assert "has no Neo4j Browser" in shown.output
+    assert "gswgraph db start" in shown.output
+    picture = Path(url2pathname(urlsplit(opened[0]).path))
+    assert "Ana Ruiz" in picture.read_text(encoding="utf-8")
+    assert str(picture) in shown.output
+    refused = runner.invoke(main, ["browse", "--tour"])
+    assert (refused.exit_code, "no Neo4j Browser" in refused.output) == (1, True)

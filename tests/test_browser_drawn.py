@@ -1,0 +1,169 @@
+"""Neo4j Browser itself, in a headless Chromium, at a server that `gswgraph db start` has started: what people see of an answer and of the tour."""
+
+from __future__ import annotations
+
+import base64
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import engines
+import fakes
+import pytest
+import samples
+from chromium import chromium, shoot
+
+from gsw_graph.browser import address
+from gsw_graph.browser.saved import queries
+from gsw_graph.config import Settings
+from gsw_graph.engine import local
+from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.memory import Memory
+
+GRASS = "() => (localStorage['neo4j.grass'] || '').includes('QAPair')"
+DROP = """file => {
+  const moved = new DataTransfer();
+  moved.items.add(new File([Uint8Array.from(atob(file), one => one.charCodeAt(0))], "gswgraph.zip", {type: "application/zip"}));
+  for (const kind of ["dragenter", "dragover", "drop"])
+    document.querySelector(".filedrop").dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: moved}));
+}"""
+HOPS = ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]
+
+
+@dataclass
+class World:
+    """An answered question on a private server."""
+
+    memory: Memory
+    password: str = field(repr=False)
+    question: str
+
+
+@pytest.fixture(scope="module", params=["5.26"])
+def world(request: pytest.FixtureRequest, neo4j_server: Callable[[str], Settings], tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    settings, own = neo4j_server(request.param), None
+    if not address.find(settings).known:  # a server of somebody else: ours is what `db start` starts
+        own = engines.private_cache(tmp_path_factory.mktemp("browser"))
+        server = local.start(own, request.param, *engines.free_ports())
+        settings = Settings(memory=server.url, cache_dir=own.cache_dir)
+    try:
+        engines.empty(settings)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+            with Memory.open(settings=settings) as memory:
+                memory.load(*samples.write(tmp_path_factory.mktemp("samples")))
+                answer = memory.ask(samples.QUESTION, plan=samples.PLAN)
+                assert answer.answer == "the ombre"
+                assert answer.id is not None
+                password = address.private(settings).password_file.read_text().strip()
+                yield World(memory, password, answer.id)
+    finally:
+        if own is not None:
+            local.stop(own)
+
+
+def log_in(page: Any, link: str, password: str) -> None:
+    page.goto(link)
+    page.wait_for_selector("input[type=password]")
+    assert page.input_value("input[data-testid=username]") == "neo4j"
+    page.fill("input[type=password]", password)
+    page.keyboard.press("Enter")
+
+
+def run(page: Any) -> None:
+    """Press the blue arrow beside the query, and wait until what is drawn has come to rest."""
+    page.locator("[data-testid=editor-Run]").first.click()
+    page.wait_for_selector("g.node")
+    page.wait_for_timeout(3000)
+
+
+def drawn(page: Any, what: str) -> list[str]:
+    """The captions of nodes or relationships, as far as they fit."""
+    lines = page.locator(f"g.{what}").evaluate_all("all => all.map(one => [...one.querySelectorAll('text')].map(line => line.textContent).join(' '))")
+    return [" ".join(text.split()) for text in lines]
+
+
+def is_drawn(text: str, captions: list[str]) -> bool:
+    return any(caption and text.startswith(caption.removesuffix("…").strip()) for caption in captions)
+
+
+def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
+    with chromium() as page:
+        log_in(page, world.memory.browser(world.question), world.password)
+        page.wait_for_function(GRASS)  # the server has Browser take our style at the login
+        page.wait_for_timeout(500)
+        assert page.locator("[data-testid=frame]").count() == 0, "nothing stands there that speaks of films"
+        run(page)
+        shoot(page, "answer")
+        captions = drawn(page, "node")
+        assert is_drawn(samples.QUESTION, captions)
+        for hop, answer in zip(HOPS, ("Ana Ruiz", "Valle Alto", "the ombre"), strict=True):
+            assert is_drawn(f"{hop} {answer}", captions), hop
+        for name in ("Ana Ruiz", "Valle Alto", "Ombre", "Stone Pier"):
+            assert name in captions, name
+        hops = [caption for caption in drawn(page, "relationship") if re.fullmatch(r"\d", caption)]
+        assert sorted(hops) == ["1", "2", "3"]
+        labels = page.locator("text=/^(Question|QAPair|Entity|Concept|Passage) \\(\\d+\\)$/").all_inner_texts()
+        assert {label.partition(" ")[0] for label in labels} == {"Question", "QAPair", "Entity", "Concept", "Passage"}
+        concepts = next(label for label in labels if label.startswith("Concept"))
+        assert concepts == "Concept (2)", "a concept is drawn where it joins two documents, and nowhere else"
+        put(page, ":style reset")  # what a server without our style shows
+        page.wait_for_function("() => !(localStorage['neo4j.grass'] || '').includes('QAPair')")
+        put(page, ":clear")
+        put(page, f"MATCH path = (:Question {{id: '{world.question}'}})-[:USED {{rank: 1}}]->(:QAPair)-[:ANSWERED_BY]->(:Entity)-[:REFERS_TO]->(:Concept) RETURN path")
+        page.wait_for_selector("g.node")
+        page.wait_for_timeout(3000)
+        shoot(page, "answer-without-style")
+        captions = drawn(page, "node")
+        assert all(is_drawn(text, captions) for text in (samples.QUESTION, *HOPS))
+        assert not any(re.search(r"\d", caption) for caption in captions), "no confidence and no seconds"
+
+
+def put(page: Any, text: str) -> None:
+    """Type a command into the editor and run it."""
+    page.locator(".monaco-editor").first.click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.insert_text(text)
+    page.wait_for_timeout(300)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(500)
+
+
+def test_the_tour_is_played_and_brings_the_style_and_the_queries(world: World, tmp_path: Path) -> None:
+    with world.memory.tour() as server, chromium() as page:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            log_in(page, server.guide, world.password)
+            page.wait_for_selector("text=A tour of your memory")
+            page.wait_for_selector("text=Connected to")
+            page.get_by_text(":style", exact=True).first.click()
+            page.wait_for_function(GRASS)
+            with page.expect_download() as download:
+                page.get_by_text("gswgraph.zip").click()
+            saved = tmp_path / "gswgraph.zip"
+            download.value.save_as(saved)
+            page.evaluate(DROP, base64.b64encode(saved.read_bytes()).decode())
+            page.get_by_test_id("navigationFavorites").click()
+            page.get_by_text("gswgraph", exact=True).first.click()
+            page.wait_for_function(f"() => JSON.parse(localStorage['neo4j.documents']).filter(one => one.folder && !one.isStatic).length >= {len(queries())}")
+            shoot(page, "favourites")
+            page.get_by_test_id("navigationFavorites").click()
+            shoot(page, "tour")
+            for _ in range(2):
+                page.locator(".next-slide").first.click()
+                page.wait_for_timeout(300)
+            shoot(page, "tour-question")
+            page.locator("pre.runnable").first.click()
+            run(page)
+            shoot(page, "tour-answer")
+            assert is_drawn(samples.QUESTION, drawn(page, "node"))
+            page.locator(".next-slide").first.click()
+            page.wait_for_timeout(300)
+            shoot(page, "tour-analyses")
+            assert page.locator("[data-populate]", has_text="Bridges between documents").count() == 1
+            assert not server.failures
+        finally:
+            server.shutdown()

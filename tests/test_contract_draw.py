@@ -1,0 +1,72 @@
+"""Pictures of a memory, on every engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+from gsw_graph.picture.picture import NODES
+
+
+def test_a_name_stands_once_with_the_passages_behind_every_edge(corpus: Memory) -> None:
+    query = "MATCH way = (:Concept {id: $id})<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage) RETURN way"
+    picture = corpus.draw(query, id="vellmouth")
+    names = [node for node in picture.nodes.values() if node.label != "Passage"]
+    assert [(node.caption, node.label) for node in names] == [("Vellmouth", "Concept")]
+    passages = corpus.cypher("MATCH (c:Concept {id: 'vellmouth'}) RETURN c.passages AS n").rows[0]["n"]
+    assert passages == len(picture.nodes) - 1 == len(picture.edges)
+    for edge in picture.edges.values():
+        [(passage, sentences)] = edge.behind.items()
+        assert "Vellmouth" in sentences[0]
+        assert sentences[0] in picture.passages[passage].text
+        assert picture.passages[passage].source.endswith((".md", ".txt"))
+    assert picture.notes == []
+
+
+def test_relationships_bring_their_ends(corpus: Memory) -> None:
+    picture = corpus.draw("MATCH (:Passage {position: 0})-[r:PART_OF]->(:Document) RETURN r LIMIT 3")
+    assert sorted(node.label for node in picture.nodes.values()) == ["Document"] * 3 + ["Passage"] * 3
+    assert all(node.caption for node in picture.nodes.values())
+    assert [(edge.caption, len(edge.behind)) for edge in picture.edges.values()] == [("part of", 1)] * 3
+
+
+def test_nodes_stand_in_lists_and_maps_too(corpus: Memory) -> None:
+    picture = corpus.draw("MATCH (p:Passage) WITH collect(p) AS ps RETURN [ps[0], 1] AS list, {deep: [ps[1]]} AS map")
+    assert [node.label for node in picture.nodes.values()] == ["Passage", "Passage"]
+    assert not any(head in ("embedding", "vector") for node in picture.nodes.values() for head, _ in node.lines)
+
+
+def test_what_joins_nothing_stands_at_each_place(corpus: Memory) -> None:
+    query = "MATCH (e:Entity)-[:IN]->(p:Passage) WHERE e.name = $name RETURN e, [(e)-[r:IN]->(p) | r] AS rs, p"
+    dates = corpus.cypher("MATCH (e:Entity)-[:REFERS_TO]->(c:Concept) WHERE e.from IS NOT NULL AND c.passages > 1 RETURN e.name AS name ORDER BY name LIMIT 1").rows
+    picture = corpus.draw(query, name=dates[0]["name"])
+    labels = [node.label for node in picture.nodes.values()]
+    assert labels.count("Entity") == labels.count("Passage") == len(picture.edges) > 1
+
+
+@pytest.mark.parametrize("query", ["RETURN 1", "MATCH (n:Nothing) RETURN n", "MATCH (p:Passage) RETURN p.title"])
+def test_what_cannot_be_drawn_is_said(corpus: Memory, query: str) -> None:
+    with pytest.raises(InputError, match="nothing that can be drawn: no node, relationship or path"):
+        corpus.draw(query)
+
+
+def test_a_picture_only_reads(corpus: Memory) -> None:
+    with pytest.raises(InputError, match=r"only reading is allowed\. Change it first"):
+        corpus.draw("CREATE (n:Thing) RETURN n")
+    with pytest.raises(InputError, match="the query failed"):
+        corpus.draw("MATCH (n RETURN n")
+
+
+def test_a_whole_memory_is_more_than_a_picture_holds(corpus: Memory) -> None:
+    picture = corpus.draw("MATCH way = ()-[]->() RETURN way")
+    assert NODES / 2 < len(picture.nodes) <= NODES  # entities of a name are one
+    assert "the first are drawn, as a picture has room for 300" in picture.notes[0]
+
+
+def test_an_answer_is_drawn_with_passages_that_it_does_not_bring(corpus: Memory) -> None:
+    answer = corpus.ask("In what disaster did the architect of the Vellmouth Observatory die?", strategy="linked", k=5, trace=True, keep=False)
+    picture = corpus.draw(answer)
+    drawn = {node.id.removeprefix("passage:") for node in picture.nodes.values() if node.label == "Passage"}
+    assert {passage.id for passage in answer} <= drawn == set(picture.passages)
+    assert "Vellmouth Observatory" in {node.caption for node in picture.nodes.values() if node.label == "Concept"}
