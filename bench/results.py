@@ -40,6 +40,7 @@ def main() -> None:
     print(HEAD)
     for folder in folders:
         print(section(json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))))
+    print((Path(__file__).parent / "data" / "reader.md").read_text(encoding="utf-8"), end="")
 
 
 def section(results: dict[str, Any]) -> str:
