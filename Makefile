@@ -79,7 +79,7 @@ lint: $(READY)
 
 # A link that leads nowhere ends it.
 docs: $(READY)
-	$(BIN)/sphinx-build -W --keep-going --quiet --doctree-dir build/doctrees docs build/site
+	$(BIN)/sphinx-build -E -W --keep-going --quiet --doctree-dir build/doctrees docs build/site
 	@echo 'Open build/site/index.html'
 
 bench: $(READY)

@@ -107,7 +107,7 @@ def cypher(
 ) -> None:
     """Run an analysis by its name, or any Cypher query. One that does more than read the memory is refused without --write.
 
-    --list shows the analyses; `gswgraph cypher NAME --help` is this page. Values of an analysis are KEY=VALUE, and what is not given has a default.
+    --list shows the analyses and what each can be told, as KEY=VALUE; what is not given has a default.
     Rows with whole nodes are shown a property a line, others as a table. Ctrl-C ends the query, on the server too.
 
     \b
@@ -201,6 +201,8 @@ def _list(*, as_json: bool) -> None:
         print_json([one.to_dict() for one in analyses().values()])
     else:
         print_analyses(list(analyses().values()))
+
+
 def query_of(query: str | None, file: BinaryIO | None) -> str:
     """The query, given as an argument or in a file."""
     if (query is None) == (file is None):

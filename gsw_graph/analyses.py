@@ -2,8 +2,8 @@
 
 A file runs as it stands, in Neo4j Browser too, which knows no default of a parameter: its first clause,
 `WITH null AS concept, 2 AS least`, has the defaults. Here `WITH $concept AS concept, $least AS least` takes
-that line's place, and `LIMIT $limit` that of the last one. So a default stands in one place, and what people
-give is always a parameter.
+that line's place, and `LIMIT $limit` that of the last one and of lines like it. So a default stands in one
+place, and what people give is always a parameter.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def bind(found: Analysis, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]
         raise InputError(
             f"{found.name} has no parameter {unknown[0][:100]!r}", hint=f"It has: {', '.join(known)}"
         )
-    query = _LIMIT.sub("LIMIT $limit\n", _DRAWING.sub("", found.query))
+    # of the last rows, and of what they are made of
+    most = re.compile(rf"^LIMIT {known[LIMIT].default}$", re.MULTILINE)
+    query = most.sub("LIMIT $limit", _DRAWING.sub("", found.query))
     own = [name for name in known if name != LIMIT]
     query = _DEFAULTS.sub("WITH " + ", ".join(f"${name} AS {name}" for name in own), query, count=1)
     values = {name: _value(found, one, given.get(name, one.default)) for name, one in known.items()}
@@ -146,9 +148,7 @@ def markdown() -> str:
     """A section about each, as `docs/explore.md` has them."""
     rows = []
     for one in analyses().values():
-        told = [
-            f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in one.parameters if p.name != LIMIT
-        ]
+        told = [f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in one.parameters if p.name != LIMIT]
         limit = one.parameters[-1].default
         plot = f" Has a plot ({one.plot[0]})." if one.plot else ""
         rows += [f"## {one.name}", "", f"{one.summary} {one.details}".strip(), ""]

@@ -21,6 +21,7 @@ MOST = 40  # rows in one picture; more cannot be read
 _LETTERS = 60
 _COLOUR = "#0072b2"
 
+
 def check(analysis: Analysis, file: str | Path) -> None:
     """InputError where this analysis cannot be drawn into that file, before anything is asked."""
     from importlib.util import find_spec
@@ -71,9 +72,13 @@ def _bars(axes: Axes, rows: list[dict[str, Any]], label: str, value: str) -> Non
 
 def _times(axes: Axes, rows: list[dict[str, Any]], label: str, begins: str, ends: str) -> None:
     """A stretch of time a row, a point where it is short."""
+    from matplotlib.ticker import MaxNLocator
+
     for place, row in enumerate(rows):
         first, last = _year(row[begins]), _year(row[ends] or row[begins])
-        axes.plot([first, last], [place, place], color=_COLOUR, linewidth=4, solid_capstyle="round")
+        # a day alone would have no length
+        axes.plot([first, last], [place, place], color=_COLOUR, linewidth=4, marker="o", markersize=4)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins="auto"))
     axes.set_yticks(range(len(rows)), [_text(row[label]) for row in rows])
 
 

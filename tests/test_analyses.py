@@ -47,6 +47,8 @@ def test_values_become_parameters_and_what_browser_draws_is_left_out():
     assert "WITH $concept AS concept, $least AS least, $all AS all\n" in query
     assert query.endswith("LIMIT $limit\n")
     assert "drawing" not in query
+    early, _ = bind(parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {})
+    assert "c.id LIMIT 10\nWITH c\nLIMIT $limit\nRETURN" in early, "a bound that is not of the rows stays"
     assert values == {"concept": "beyonce", "least": 3, "all": True, "limit": 10}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -16,12 +17,19 @@ import samples
 from chromium import chromium, shoot
 
 from gsw_graph.browser import address
+from gsw_graph.browser.saved import queries
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 
 GRASS = "() => (localStorage['neo4j.grass'] || '').includes('QAPair')"
+DROP = """file => {
+  const moved = new DataTransfer();
+  moved.items.add(new File([Uint8Array.from(atob(file), one => one.charCodeAt(0))], "gswgraph.zip", {type: "application/zip"}));
+  for (const kind of ["dragenter", "dragover", "drop"])
+    document.querySelector(".filedrop").dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: moved}));
+}"""
 HOPS = ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]
 
 
@@ -137,7 +145,12 @@ def test_the_tour_is_played_and_brings_the_style_and_the_queries(world: World, t
                 page.get_by_text("gswgraph.zip").click()
             saved = tmp_path / "gswgraph.zip"
             download.value.save_as(saved)
-            assert saved.read_bytes().startswith(b"PK")
+            page.evaluate(DROP, base64.b64encode(saved.read_bytes()).decode())
+            page.get_by_test_id("navigationFavorites").click()
+            page.get_by_text("gswgraph", exact=True).first.click()
+            page.wait_for_function(f"() => JSON.parse(localStorage['neo4j.documents']).filter(one => one.folder && !one.isStatic).length >= {len(queries())}")
+            shoot(page, "favourites")
+            page.get_by_test_id("navigationFavorites").click()
             shoot(page, "tour")
             for _ in range(2):
                 page.locator(".next-slide").first.click()
@@ -147,6 +160,10 @@ def test_the_tour_is_played_and_brings_the_style_and_the_queries(world: World, t
             run(page)
             shoot(page, "tour-answer")
             assert is_drawn(samples.QUESTION, drawn(page, "node"))
+            page.locator(".next-slide").first.click()
+            page.wait_for_timeout(300)
+            shoot(page, "tour-analyses")
+            assert page.locator("[data-populate]", has_text="Bridges between documents").count() == 1
             assert not server.failures
         finally:
             server.shutdown()

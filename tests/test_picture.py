@@ -249,6 +249,8 @@ def test_more_than_anybody_reads_is_left_out_and_said():
     picture = drawn(answer)
     assert (len(picture.nodes), picture.notes) == (NODES, [f"Only the first {NODES} nodes are drawn."])
     assert {edge.target for edge in picture.edges.values()} <= set(picture.nodes)
+    told = drawn(replace(answer, answer="Somebody"))
+    assert (len(told.nodes), [node.caption for node in told.nodes.values() if node.answer]) == (NODES, ["Somebody"])
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

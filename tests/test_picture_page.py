@@ -85,7 +85,7 @@ def test_every_hop_of_a_chain_is_on_the_screen(page: Page, bridges: Memory, tmp_
     assert overlapping(found) == []
     size = page.evaluate("({w: gswgraph.cy.width(), h: gswgraph.cy.height(), zoom: gswgraph.cy.zoom()})")
     assert size["zoom"] >= 0.7  # letters of ten pixels and more
-    assert all(box["x1"] >= 0 and box["x2"] <= size["w"] and box["y1"] >= 0 and box["y2"] <= size["h"] for box in places)
+    assert all(box["x1"] >= 0 and box["x2"] <= size["w"] and box["y1"] >= 0 and box["y2"] <= size["h"] for box in found)
     assert [text for text in page.locator("#list h2").all_inner_texts() if text.startswith("Hop")] == [
         f"Hop {n}: {step['question']}" for n, step in enumerate(answer.plan or (), 1)
     ]

@@ -1,20 +1,27 @@
 // Bridges between documents: names that two documents share and nothing else joins.
-// Dates, numbers and common words are none.
-// $documents: a name in more documents than this is no bridge
+// Dates, numbers and common words are none, and names in more than 50 passages join nothing. Of the rarest 300 names.
+// $documents: a name in more passages than this is no bridge
 WITH 5 AS documents
 MATCH (c:Concept)
-WHERE c.passages > 1 AND c.passages <= 50 AND (c.name <> toLower(c.name) OR c.name = toUpper(c.name) AND NOT c.id =~ '[0-9.,:%/ -]+')
-WITH c, documents ORDER BY c.passages, c.id LIMIT 5000
+WHERE c.passages > 1 AND c.passages <= documents AND (c.name <> toLower(c.name) OR c.name = toUpper(c.name) AND NOT c.id =~ '[0-9.,:%/ -]+')
+WITH c ORDER BY c.passages, c.id LIMIT 300
 MATCH (c)<-[:REFERS_TO]-(e:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
 WHERE e.from IS NULL
-WITH documents, c, collect(DISTINCT d) AS found
-WHERE size(found) > 1 AND size(found) <= documents
+WITH c, collect(DISTINCT d) AS found
 UNWIND found AS one
 UNWIND found AS two
 WITH c, one, two
 WHERE one.id < two.id
-WITH one, two, collect(c.name) AS names
-WHERE size(names) = 1
-RETURN names[0] AS bridge, one.title AS one, two.title AS other
+CALL (c, one, two) {
+  MATCH (one)<-[:PART_OF]-(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
+  WHERE m.id <> c.id AND e.from IS NULL AND m.passages > 1 AND m.passages <= 50 AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
+  WITH DISTINCT two, m
+  MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
+  WHERE d.id = two.id
+  RETURN count(d) AS others
+}
+WITH c, one, two, others
+WHERE others = 0
+RETURN c.name AS bridge, one.title AS one, two.title AS other
 ORDER BY bridge, one, other
 LIMIT 100

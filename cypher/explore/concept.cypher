@@ -1,4 +1,5 @@
 // Everything about a name, over all documents: roles, question-answer pairs, facts, passages.
+// Of a name in more than 500 documents, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 WITH null AS concept
 CALL (concept) {
@@ -7,29 +8,39 @@ CALL (concept) {
   UNION
   MATCH (c:Concept)
   WHERE concept IS NULL
-  WITH c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 100
+  WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
   RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
 }
-CALL (c) {
-  MATCH (c)<-[:REFERS_TO]-(e:Entity)-[plays:PLAYS]->(r:Role)
+MATCH (c)<-[:REFERS_TO]-(e:Entity)
+WITH c, e LIMIT 500
+WITH c, collect(e) AS entities
+CALL (entities) {
+  UNWIND entities AS e
+  MATCH (e)-[plays:PLAYS]->(r:Role)
   MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 1 AS place, 'role' AS kind,
     r.name + reduce(text = '', state IN plays.states | text + CASE text WHEN '' THEN ': ' ELSE ', ' END + state) AS says, d.title AS document
   UNION
-  MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
+  UNWIND entities AS e
+  MATCH (e)<-[:ABOUT]-(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   WHERE q.answer <> ''
   RETURN DISTINCT 2 AS place, 'pair about it' AS kind, q.question + ' ' + q.answer AS says, d.title AS document
   UNION
-  MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ANSWERED_BY]-(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
+  UNWIND entities AS e
+  MATCH (e)<-[:ANSWERED_BY]-(q:QAPair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 3 AS place, 'pair it answers' AS kind, q.question + ' ' + q.answer AS says, d.title AS document
   UNION
-  MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:MENTIONS]-(f:Proposition)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
+  UNWIND entities AS e
+  MATCH (e)<-[:MENTIONS]-(f:Proposition)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   RETURN DISTINCT 4 AS place, 'fact' AS kind, f.text AS says, d.title AS document
   UNION
-  MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
-  RETURN DISTINCT 5 AS place, 'passage' AS kind, left(p.text, 200) AS says, d.title AS document
+  UNWIND entities AS e
+  MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
+  RETURN DISTINCT 5 AS place, 'passage' AS kind, reduce(text = '', word IN split(p.text, ' ')[..30] | text + CASE text WHEN '' THEN '' ELSE ' ' END + word) AS says, d.title AS document
 }
-RETURN c.name AS name, kind, says, document
-ORDER BY place, document, says
+WITH c, place, kind, says, document ORDER BY document
+WITH c, place, kind, says, count(DISTINCT document) AS documents, collect(DISTINCT document)[..3] AS some
+RETURN c.name AS name, kind, says, documents, some
+ORDER BY place, documents DESC, says
 LIMIT 200

@@ -1,4 +1,5 @@
 // The timeline of a name: the dates of its passages in order, with the words around them.
+// Of a name in more than 500 documents, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 // $since: the first day, as 1880, 1880-05 or 1880-05-03
 // $until: the day before which dates begin
@@ -10,11 +11,13 @@ CALL (concept) {
   UNION
   MATCH (c:Concept)
   WHERE concept IS NULL
-  WITH c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 100
+  WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
   RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
 }
-MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
+MATCH (c)<-[:REFERS_TO]-(x:Entity)
+WITH c, x, since, until LIMIT 500
+MATCH (x)-[:IN]->(p:Passage)
 WITH DISTINCT c, p, since, until
 MATCH (p)<-[:IN]-(e:Entity)
 WHERE e.from >= since AND e.from < until

@@ -2,10 +2,10 @@
 // gswgraph lint finds more, in files of workspaces.
 // plot: bars defect times
 CALL () {
-  MATCH (q:QAPair) WHERE NOT EXISTS { (q)-[:ABOUT]->() }
+  MATCH (q:QAPair) OPTIONAL MATCH (q)-[r:ABOUT]->() WITH q, r WHERE r IS NULL
   RETURN 'the question names nothing' AS defect, count(q) AS times, min(q.question) AS one
   UNION ALL
-  MATCH (q:QAPair) WHERE size(q.answers) > 0 AND NOT EXISTS { (q)-[:ANSWERED_BY]->() }
+  MATCH (q:QAPair) WHERE q.answer <> '' OPTIONAL MATCH (q)-[r:ANSWERED_BY]->() WITH q, r WHERE r IS NULL
   RETURN 'the answer is no name of the document' AS defect, count(q) AS times, min(q.question + ' ' + q.answer) AS one
   UNION ALL
   MATCH (q:QAPair) WHERE size(q.answers) = 0
@@ -20,10 +20,10 @@ CALL () {
   MATCH (q:QAPair) WHERE size(q.answer) > 200
   RETURN 'the answer is longer than 200 characters' AS defect, count(q) AS times, min(q.question) AS one
   UNION ALL
-  MATCH (v:VerbPhrase) WHERE NOT EXISTS { (v)-[:ASKS]->() }
+  MATCH (v:VerbPhrase) OPTIONAL MATCH (v)-[r:ASKS]->() WITH v, r WHERE r IS NULL
   RETURN 'the verb phrase has no pair' AS defect, count(v) AS times, min(v.phrase) AS one
   UNION ALL
-  MATCH (f:Proposition) WHERE NOT EXISTS { (f)-[:MENTIONS]->() }
+  MATCH (f:Proposition) OPTIONAL MATCH (f)-[r:MENTIONS]->() WITH f, r WHERE r IS NULL
   RETURN 'the fact mentions no name' AS defect, count(f) AS times, min(f.text) AS one
 }
 WITH defect, times, one

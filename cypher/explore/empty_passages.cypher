@@ -4,6 +4,6 @@ WHERE NOT EXISTS { (p)<-[:IN]-() }
 WITH p ORDER BY p.title, p.position, p.id
 LIMIT 100
 MATCH (p)-[:PART_OF]->(d:Document)
-RETURN p.title AS title, p.position + 1 AS passage, size(p.text) AS characters, left(p.text, 80) AS text, d.source AS source
+RETURN p.title AS title, p.position + 1 AS passage, size(p.text) AS characters, trim(reduce(begin = '', word IN split(p.text, ' ')[..12] | begin + word + ' ')) AS text, d.source AS source
 ORDER BY title, passage, source
 LIMIT 100

@@ -1,4 +1,5 @@
 // The facts about a name: propositions and triples that mention it, in any document.
+// Of a name in more than 500 documents, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 WITH null AS concept
 CALL (concept) {
@@ -7,11 +8,13 @@ CALL (concept) {
   UNION
   MATCH (c:Concept)
   WHERE concept IS NULL
-  WITH c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 100
+  WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
   RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
 }
-MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:MENTIONS]-(f:Proposition)-[:IN]->(p:Passage)
+MATCH (c)<-[:REFERS_TO]-(x:Entity)
+WITH c, x LIMIT 500
+MATCH (x)<-[:MENTIONS]-(f:Proposition)-[:IN]->(p:Passage)
 RETURN DISTINCT c.name AS name, f.text AS fact, p.title AS title
 ORDER BY title, fact
 LIMIT 200

@@ -10,7 +10,10 @@ CALL (role) {
   WHERE role IS NULL AND NOT r.name IN ['date', 'number', 'quantity', 'time', 'year']
   RETURN r ORDER BY COUNT { (r)<-[:PLAYS]-() } DESC, r.name LIMIT 1
 }
-MATCH (r)<-[plays:PLAYS]-(e:Entity)-[:IN]->(p:Passage)
+MATCH (r)<-[plays:PLAYS]-(e:Entity)
+WITH r, e, plays ORDER BY e.name, e.id
+LIMIT 200
+MATCH (e)-[:IN]->(p:Passage)
 OPTIONAL MATCH (p)<-[:IN]-(date:Entity)
 WHERE date.from IS NOT NULL
 WITH r, e, plays, p, min(date.from) AS first, max(date.to) AS last

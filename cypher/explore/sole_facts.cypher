@@ -1,5 +1,5 @@
 // Facts that a single document asserts about names that stand in several passages.
-// A fact is a question-answer pair; no other document joins its answer to the name.
+// A fact is a question-answer pair; no other document joins its answer to the name. Of a name in more than 500 documents, 500 are looked at.
 // $concept: a name; without one, the names that stand in most passages
 // $names: how many of those
 WITH null AS concept, 50 AS names
@@ -14,8 +14,13 @@ CALL (concept, names) {
   UNWIND found[..names] AS c
   RETURN c
 }
-MATCH (c)<-[:REFERS_TO]-(x:Entity)<-[:ABOUT]-(q:QAPair)-[:ANSWERED_BY]->(y:Entity)-[:REFERS_TO]->(a:Concept)
-WHERE x.from IS NULL AND a.id <> c.id
+CALL (c) {
+  MATCH (c)<-[:REFERS_TO]-(x:Entity)
+  WHERE x.from IS NULL
+  RETURN x LIMIT 500
+}
+MATCH (x)<-[:ABOUT]-(q:QAPair)-[:ANSWERED_BY]->(:Entity)-[:REFERS_TO]->(a:Concept)
+WHERE a.id <> c.id
 MATCH (q)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
 WITH c, a, collect(DISTINCT d.title) AS documents, min(q.question) AS question, count(DISTINCT q) AS pairs
 WHERE size(documents) = 1

@@ -1,5 +1,6 @@
 // The names that stand in the same passages as a name, most often first.
 // Without dates, numbers and common words.
+// Of a name in more than 500 documents, 500 are looked at.
 // plot: bars with passages
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 WITH null AS concept
@@ -9,12 +10,14 @@ CALL (concept) {
   UNION
   MATCH (c:Concept)
   WHERE concept IS NULL
-  WITH c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 100
+  WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
   RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
 }
-MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
-WITH DISTINCT c, p LIMIT 5000
+MATCH (c)<-[:REFERS_TO]-(x:Entity)
+WITH c, x LIMIT 500
+MATCH (x)-[:IN]->(p:Passage)
+WITH DISTINCT c, p
 MATCH (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
 WHERE m.id <> c.id AND e.from IS NULL AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
 RETURN c.name AS name, m.name AS with, count(DISTINCT p) AS passages, m.passages AS of_all

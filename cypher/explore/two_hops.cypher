@@ -1,4 +1,5 @@
 // Chains of two pairs from a name: a pair about it, and a pair about what answers that.
+// Of a name in more than 500 documents, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 // $common: a name in more passages than this joins nothing
 WITH null AS concept, 50 AS common
@@ -8,13 +9,15 @@ CALL (concept) {
   UNION
   MATCH (c:Concept)
   WHERE concept IS NULL
-  WITH c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 100
+  WITH c ORDER BY c.passages DESC, c.id LIMIT 500
   WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
   RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
 }
-MATCH path = (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(first:QAPair)-[:ANSWERED_BY]->(e:Entity)-[:REFERS_TO]->(m:Concept)
+MATCH (c)<-[:REFERS_TO]-(x:Entity)
+WITH c, x, common LIMIT 500
+MATCH path = (c)<-[:REFERS_TO]-(x)<-[:ABOUT]-(first:QAPair)-[:ANSWERED_BY]->(e:Entity)-[:REFERS_TO]->(m:Concept)
 WHERE m.id <> c.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
-WITH c, first, m, path LIMIT 1000
+WITH c, first, m, path LIMIT 300
 MATCH onward = (m)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(second:QAPair)
 WHERE first.id <> second.id AND second.answer <> '' AND NOT EXISTS { (second)-[:ANSWERED_BY]->(:Entity)-[:REFERS_TO]->(c) }
 RETURN DISTINCT c.name AS name, first.question AS first, m.name AS through, second.question AS second, second.answer AS answer

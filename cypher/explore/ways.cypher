@@ -1,5 +1,5 @@
 // How two names are connected in texts: the shortest ways of at most four passages.
-// Each passage holds both ends of its step. Dates, numbers and common words join nothing.
+// Each passage holds both ends of its step. Dates, numbers and common words join nothing. Of a name in more than 500 documents, 500 are looked at.
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 // $other: another name; without one, of the names two steps away the one that stands in most passages
 // $common: a name in more passages than this joins nothing
@@ -10,40 +10,41 @@ CALL (concept) {
   UNION
   MATCH (a:Concept)
   WHERE concept IS NULL
-  WITH a ORDER BY a.name = toLower(a.name), a.passages DESC, a.id LIMIT 100
+  WITH a ORDER BY a.passages DESC, a.id LIMIT 500
   WHERE NOT EXISTS { MATCH (a)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
   RETURN a ORDER BY a.name = toLower(a.name), a.passages DESC, a.id LIMIT 1
 }
-CALL (a, other, common) {
-  MATCH (b:Concept {id: toLower(other)})
-  RETURN b
-  UNION
-  WITH a, other, common
-  WHERE other IS NULL
-  MATCH (a)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-  WHERE m.id <> a.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
-  WITH DISTINCT a, m LIMIT 100
-  MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(b:Concept)
-  WHERE b.id <> a.id AND e.from IS NULL AND (b.name <> toLower(b.name) OR b.name = toUpper(b.name) AND NOT b.id =~ '[0-9.,:%/ -]+')
-  WITH DISTINCT a, b ORDER BY b.passages DESC, b.id LIMIT 100
-  WHERE NOT EXISTS { MATCH (a)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(b:Concept) }
-  RETURN b ORDER BY b.passages DESC, b.id LIMIT 1
-}
 CALL (a, common) {
-  MATCH (a)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
+  MATCH (a)<-[:REFERS_TO]-(x:Entity)
+  WITH a, x, common LIMIT 500
+  MATCH (x)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
   WHERE m.id <> a.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_a
 }
+CALL (a, other, common, near_a) {
+  MATCH (b:Concept {id: toLower(other)})
+  RETURN b
+  UNION
+  WITH a, common, near_a, [m IN near_a | m.id] AS ids
+  WHERE other IS NULL
+  UNWIND near_a[..100] AS m
+  MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(b:Concept)
+  WHERE b.id <> a.id AND NOT b.id IN ids AND e.from IS NULL AND b.passages <= common AND (b.name <> toLower(b.name) OR b.name = toUpper(b.name) AND NOT b.id =~ '[0-9.,:%/ -]+')
+  RETURN DISTINCT b ORDER BY b.passages DESC, b.id LIMIT 1
+}
 CALL (b, common) {
-  MATCH (b)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
+  MATCH (b)<-[:REFERS_TO]-(x:Entity)
+  WITH b, x, common LIMIT 500
+  MATCH (x)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
   WHERE m.id <> b.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_b
 }
 WITH a, b, common, near_a, near_b, [m IN near_b | m.id] AS ids_b
 CALL (a, b, near_a, ids_b) {
-  MATCH (a)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(b:Concept)
+  WITH CASE WHEN a.passages < b.passages THEN a ELSE b END AS rare, CASE WHEN a.passages < b.passages THEN b ELSE a END AS often, a, b
+  MATCH (rare)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(often)
   WITH DISTINCT a, b
   RETURN [a, b] AS way
   UNION
@@ -91,12 +92,13 @@ WITH collect(way) AS ways
 UNWIND range(0, size(ways) - 1) AS chain
 UNWIND range(0, size(ways[chain]) - 2) AS place
 WITH chain, place, ways[chain][place] AS u, ways[chain][place + 1] AS v
-CALL (u, v) {
-  MATCH path = (u)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)<-[:IN]-(:Entity)-[:REFERS_TO]->(v)
+WITH chain, place, u, v, CASE WHEN u.passages < v.passages THEN u ELSE v END AS rare, CASE WHEN u.passages < v.passages THEN v ELSE u END AS often
+CALL (rare, often) {
+  MATCH path = (rare)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)<-[:IN]-(:Entity)-[:REFERS_TO]->(often)
   RETURN p, path
   ORDER BY p.title, p.position, p.id LIMIT 1
 }
-RETURN chain + 1 AS chain, place + 1 AS step, u.name AS from, v.name AS to, p.title AS title, left(p.text, 200) AS passage
+RETURN chain + 1 AS chain, place + 1 AS step, u.name AS from, v.name AS to, p.title AS title, trim(reduce(text = '', word IN split(p.text, ' ')[..30] | text + word + ' ')) AS passage
   , path AS drawing
 ORDER BY chain, step
 LIMIT 60

@@ -12,6 +12,7 @@ from html import escape
 from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
 from neomodel.properties import Property
 
+from gsw_graph.picture.colours import COLOURS, TEXT
 from gsw_graph.store import nodes, schema
 from gsw_graph.store.statements import statement
 
@@ -28,18 +29,6 @@ _PLACES = {
     "Role": (930, 150),
     "Concept": (930, 430),
     "Memory": (930, 50),
-}
-_COLOURS = {
-    "Question": "#e07a5f",
-    "QAPair": "#f2cc8f",
-    "VerbPhrase": "#f7e1b5",
-    "Entity": "#81b29a",
-    "Concept": "#4f9d8f",
-    "Role": "#b8d8c8",
-    "Passage": "#8fb8de",
-    "Document": "#5b8db8",
-    "Proposition": "#c9b1d9",
-    "Memory": "#d0d0d0",
 }
 _TYPES = {
     StringProperty: "string",
@@ -126,7 +115,7 @@ def _box(label: str) -> str:
     x, y = _PLACES[label]
     return (
         f'<rect x="{x - _HALF_WIDTH}" y="{y - _HALF_HEIGHT}" width="{2 * _HALF_WIDTH}" height="{2 * _HALF_HEIGHT}" rx="22" '
-        f'fill="{_COLOURS[label]}"/><text x="{x}" y="{y + 5}" text-anchor="middle" font-weight="bold" fill="#1a1a1a">{label}</text>'
+        f'fill="{COLOURS[label]}"/><text x="{x}" y="{y + 5}" text-anchor="middle" font-weight="bold" fill="{TEXT}">{label}</text>'
     )
 
 

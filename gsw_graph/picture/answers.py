@@ -38,8 +38,8 @@ def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPa
         ends = agents.draw_steps(picture, answer, trace)
     else:
         ends = ways.draw_walk(picture, answer, trace)
-    _answer(picture, answer, ends)
-    if picture.trim():
+    end = _answer(picture, answer, ends)
+    if picture.trim({QUESTION, end}):
         picture.notes.append(f"Only the first {NODES} nodes are drawn.")
     if answer.note:
         picture.notes.append(answer.note)
@@ -91,11 +91,11 @@ def _passages(
         quotes += [clean(cited.text)] if clean(cited.text) not in quotes else []
 
 
-def _answer(picture: Picture, answer: Answer, ends: Sequence[Node]) -> None:
-    """Mark the node that is the answer, or add one after the `ends`."""
+def _answer(picture: Picture, answer: Answer, ends: Sequence[Node]) -> str:
+    """Mark the node that is the answer, or add one after the `ends`; its id, "" where nothing is said."""
     text = answer.answer if answer.answer is not None else "Not in memory" if answer.abstained else None
     if text is None:
-        return
+        return ""
     found = next((end for end in ends if normalise(end.caption) == normalise(text)), None)
     if found is None:
         column = max(node.column or 0 for node in picture.nodes.values()) + 1
@@ -107,3 +107,4 @@ def _answer(picture: Picture, answer: Answer, ends: Sequence[Node]) -> None:
     found.lines.insert(0, ("Answer", picture.said))
     for cited in answer.citations:
         stand_behind(found, {cited.passage: [clean(cited.text)]})
+    return found.id

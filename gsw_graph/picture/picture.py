@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -93,10 +93,12 @@ class Picture:
         made.faint = made.faint and faint
         return made
 
-    def trim(self) -> bool:
-        """Leave out what is too much to look at; whether anything was."""
+    def trim(self, keep: Collection[str] = ()) -> bool:
+        """Leave out what is too much to look at, of nodes those that came last and are none of these;
+        whether anything was."""
         whole = len(self.nodes) <= NODES and len(self.edges) <= EDGES
-        self.nodes = dict(islice(self.nodes.items(), NODES))
+        first = set(sorted(self.nodes, key=lambda id_: id_ not in keep)[:NODES])
+        self.nodes = {id_: node for id_, node in self.nodes.items() if id_ in first}
         joined = (one for one in self.edges.items() if {one[1].source, one[1].target} <= self.nodes.keys())
         self.edges = dict(islice(joined, EDGES))
         return not whole

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _HIDDEN = frozenset({"embedding", "vector"})
 _REFUSED = "Change it first, and draw it then"
 _PASSAGES = 3  # behind one entity
+_EACH = 10  # relationships that are kept for each node that is drawn: a query may return all of a memory
 _LABELS = {
     "Entity": "entities",
     "Passage": "passages",
@@ -103,7 +104,7 @@ def _take(result: Result, most: int) -> Drawn:
             if isinstance(value, Node):
                 _add(found, value, most)
             elif isinstance(value, Relationship):
-                _relate(found, value)
+                _relate(found, value, _EACH * most)
     return found
 
 
@@ -132,9 +133,11 @@ def _add(found: Drawn, node: Node, most: int) -> None:
     found.nodes[node.element_id] = DrawnNode(node.element_id, sorted(node.labels), properties)
 
 
-def _relate(found: Drawn, one: Relationship) -> None:
+def _relate(found: Drawn, one: Relationship, most: int) -> None:
     start, end = one.start_node, one.end_node
-    if start is not None and end is not None:
+    if start is None or end is None or len(found.relationships) >= most:
+        return
+    if not {start.element_id, end.element_id} & found.left_out:
         properties = {key: plain(value) for key, value in one.items()}
         found.relationships[one.element_id] = DrawnRelationship(
             one.type, start.element_id, end.element_id, properties

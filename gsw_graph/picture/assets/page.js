@@ -10,6 +10,10 @@
     return element;
   };
   const ordered = data.columns.length > 0; // columns from left to right; else the layout is free
+  // First what takes room beside the picture, so that it is fitted into what is left.
+  $("title").textContent = data.title;
+  $("said").textContent = data.said;
+  for (const note of data.notes) $("notes").append(make("p", note));
   if (!ordered) document.querySelector("main").classList.add("free");
   const FONT = ordered ? 14 : 12, LINE = FONT + 4, PAD = ordered ? 10 : 7, GAP_X = 54, GAP_Y = 18;
   const WIDTHS = { Concept: 136, Entity: 136, Passage: 170, Answer: 180 }, WIDTH = 190, FREE = 118, LINES = ordered ? 6 : 4;
@@ -105,8 +109,8 @@
     const from = by.get(edge.source), to = by.get(edge.target);
     const span = ordered ? to.column - from.column : 1;
     const kind = !ordered ? "free" : span === 0 ? (placed.next.get(edge.source) === edge.target ? "down" : "side") : span === 1 ? "along" : "over";
-    const bend = kind === "side" ? (placed.positions[edge.target].y > placed.positions[edge.source].y ? -34 : 34) : 0;
-    elements.push({ group: "edges", data: { id: `edge:${index}`, source: edge.source, target: edge.target, text: edge.caption, index, bend }, classes: `${kind} ${edge.faint ? "faint" : ""}` });
+    const sunk = kind === "side" && placed.positions[edge.target].y > placed.positions[edge.source].y ? "sunk" : "";
+    elements.push({ group: "edges", data: { id: `edge:${index}`, source: edge.source, target: edge.target, text: edge.caption, index }, classes: `${kind} ${sunk} ${edge.faint ? "faint" : ""}` });
   });
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -124,9 +128,11 @@
       "text-background-color": colour("--back"), "text-background-opacity": 1, "text-background-padding": 2, "text-rotation": "autorotate", "min-zoomed-font-size": 7 } },
     { selector: "edge.along", style: { "curve-style": "unbundled-bezier", "control-point-distances": 0, "source-endpoint": "90deg", "target-endpoint": "270deg" } },
     { selector: "edge.down, edge.side", style: { "line-style": "dashed", "target-arrow-shape": "none", width: 1.5 } },
-    { selector: "edge.side", style: { "curve-style": "unbundled-bezier", "control-point-distances": "data(bend)", "source-endpoint": "270deg", "target-endpoint": "270deg" } },
+    { selector: "edge.side", style: { "curve-style": "unbundled-bezier", "control-point-distances": -40, "edge-distances": "endpoints", "source-endpoint": "270deg", "target-endpoint": "270deg" } },
     { selector: "edge.over", style: { "curve-style": "unbundled-bezier", "control-point-distances": -90, "control-point-weights": 0.5 } },
-    { selector: ".faint", style: { opacity: 0.5 } },
+    { selector: "edge.sunk", style: { "control-point-distances": 40 } },
+    { selector: "node.faint", style: { "background-opacity": 0.35, color: colour("--ink") } },
+    { selector: "edge.faint", style: { opacity: 0.5 } },
     { selector: ".seen", style: { opacity: 1 } },
     { selector: "edge.seen", style: { width: 4, "line-color": colour("--seen"), "target-arrow-color": colour("--seen") } },
     { selector: "node.seen", style: { "underlay-color": colour("--seen"), "underlay-opacity": 0.35, "underlay-padding": 7 } },
@@ -242,9 +248,6 @@
   });
   cy.on("mouseout viewport", () => { hover.hidden = true; $("picture").style.cursor = ""; });
 
-  $("title").textContent = data.title;
-  $("said").textContent = data.said;
-  for (const note of data.notes) $("notes").append(make("p", note));
   for (const [label, fill] of Object.entries(data.colours)) {
     const item = make("li"), dot = make("span", undefined, "dot");
     dot.style.background = fill;

@@ -1,0 +1,153 @@
+"""The code blocks of README and docs, what is said of each above it, and a shell that runs them in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest import mock
+
+import pytest
+from click.testing import CliRunner
+
+from gsw_graph.cli import main
+from gsw_graph.config import Settings
+from gsw_graph.inference.embed.embedder import Embedder
+
+REPOSITORY = Path(__file__).parents[1]
+PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]
+PAGES += sorted((REPOSITORY / "docs").rglob("*.md"))
+MODEL, SERVER = "recorded replies", "on Neo4j"  # what a block is run with
+_OTHERS = ("GSWGRAPH", "NEO4J", "OPENAI", "PYTEST", "DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # no window is opened
+_BLOCK = re.compile(r"(?:^<!-- (not run|run): (.*?) -->\n)?^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"(?<!`)`(gswgraph [^`\n]+)`(?!`)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a page. mark: `run` or `not run`, where a comment above it says so; with what, or why not, says `why`."""
+
+    page: Path
+    line: int
+    kind: str
+    text: str
+    mark: str
+    why: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(REPOSITORY).as_posix()}:{self.line}"
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(page, text.count("\n", 0, match.start(3)) + 1, match[3], match[4], match[1] or "", match[2] or "") for match in _BLOCK.finditer(text)]
+
+
+def spans(page: Path) -> list[str]:
+    """Commands within a line of text or a table."""
+    return _SPAN.findall(re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL))
+
+
+def commands(kind: str, text: str) -> list[tuple[str, list[str]]]:
+    """The commands of a block, each with the lines that it must print."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if kind == "sh" or line.startswith("$ "):
+            command = re.sub(r"(^|\s+)# .*$", "", line.removeprefix("$ ")).strip()
+            found += [(command, [])] if command else []
+        elif line.strip() not in ("", "..."):
+            found[-1][1].append(line)
+    return found
+
+
+def shows(expected: list[str], printed: str) -> list[str]:
+    """What of the expected lines does not stand in the output, in their order; numbers may differ."""
+    rest = iter([_plain(line) for line in printed.splitlines()])
+    return [line for line in expected if _plain(line) not in rest]
+
+
+def _plain(line: str) -> str:
+    return re.sub(r"\d[\d,.]*", "0", line.rstrip()).replace(" ms", " s")
+
+
+def check_options(command: str) -> None:
+    """Whether the gswgraph commands of a line could be called so."""
+    for part in re.split(r"[;|>]|&&", command):
+        words = shlex.split(part)
+        if words[:1] != ["gswgraph"]:
+            continue
+        with main.make_context("gswgraph", words[1:]) as context:
+            verb, found, rest = main.resolve_command(context, [*context._protected_args, *context.args])
+            assert found is not None, part
+            with found.make_context(verb, rest, parent=context):  # closes what an option opened
+                pass
+
+
+@functools.cache
+def _embedder(name: str, device: str, cache: Path) -> Embedder:
+    return _load(Settings(embedder=name, device=device, cache_dir=cache))
+
+
+_load = Embedder.load
+
+
+@dataclass
+class Shell:
+    """A folder and variables in which commands run one after another: those of gswgraph in this process with one embedder for all, which takes a tenth of the
+    time, everything else in bash, which may set variables."""
+
+    folder: Path
+    variables: dict[str, str] = field(default_factory=dict)
+    names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})  # of Python blocks, which go on from one another
+
+    def run(self, command: str) -> str:
+        """What it prints. Fails where it ends with neither 0 nor 3, not in memory."""
+        if not re.match(r"gswgraph [^|<>;&$`]*$", command):
+            return self._in_bash(command)
+        with self._within():
+            done = CliRunner().invoke(main, shlex.split(command)[1:])
+        assert done.exit_code in (0, 3), f"{command}\n{done.output}\n{done.exception!r}"
+        return done.stdout
+
+    def python(self, text: str) -> str:
+        """A block of Python, with the names of the blocks before."""
+        printed = io.StringIO()
+        with self._within(), contextlib.redirect_stdout(printed):
+            exec(compile(text, "<block>", "exec", dont_inherit=True), self.names)
+        return printed.getvalue()
+
+    def _in_bash(self, command: str) -> str:
+        after = self.folder / ".variables"
+        script = f"{command}\nended=$?\nenv -0 > {shlex.quote(str(after))}\nexit $ended"
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=self.folder, env=self.variables, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL, timeout=120
+        )
+        assert done.returncode in (0, 3), f"{command}\n{done.stdout}\n{done.stderr}"
+        self.variables.update(line.split("=", 1) for line in after.read_text(encoding="utf-8").split("\0") if "=" in line)
+        after.unlink()
+        return done.stdout
+
+    @contextlib.contextmanager
+    def _within(self) -> Iterator[None]:
+        def load(settings: Settings) -> Embedder:
+            return _embedder(settings.embedder, settings.device, settings.cache_dir)
+
+        with mock.patch.dict(os.environ, self.variables, clear=True), pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.folder)
+            patch.setattr(Embedder, "load", staticmethod(load))
+            yield
+
+
+def clean_variables(home: Path) -> dict[str, str]:
+    """Those of a new user who has this Python's commands."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
+    return {**kept, "HOME": str(home), "GSWGRAPH_CACHE": str(home / "cache"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
