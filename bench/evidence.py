@@ -6,8 +6,8 @@ language model.
 `answer`: a gold answer stands in the lines. `facts`: sentences that the question needs, of its gold
 paragraphs, which stand there, or whose pair does: MuSiQue's are those that hold the answers of its
 decomposition; elsewhere, where sentences are not marked, the one of each gold paragraph that holds the answer
-or names another gold paragraph. `all`: questions with all of them. The forms `pairs` and `passages` are those
-of bench/reader.py.
+or names another gold paragraph. `all`: questions with all of them. `pairs`, as of bench/reader.py, is what was shown before;
+`passages` the same with the five passages always.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def before(found: Retrieved, confidence: float | None) -> list[Item]:
-    """What was shown up to 0.1: all pairs of the chains, passages beside them where the chains are not sure."""
+    """What was shown before: all pairs of the chains, passages beside them where the chains are not sure."""
     items = list(ours._pairs(found.beams, found, set())) if found.beams is not None else []
     if confidence is None or confidence < SURE:
         items += texts(found.passages, ROOM - sum(estimate(item.text) for item in items))

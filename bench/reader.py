@@ -9,9 +9,9 @@ one request word for word, so that a memory that brings other evidence finds non
 many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
 (`python -m gsw_graph.testing --open FOLDER` prints what is open) and run it again until none is open.
 
-Forms: `pairs` is what was shown up to 0.1: the pairs of the chains, passages beside them where the
-confidence is below a half, and the prompt of then; `passages` the same with the five passages always; `one
-round` and `two rounds` what is shown now, without and with a look for what the reader says is missing.
+Forms: `pairs` is what was shown before: the pairs of the chains, passages beside them where the confidence is
+below a half, and the prompt of then; `one round` and `two rounds` what is shown now, without and with a look
+for what the reader says is missing.
 EM and F1 are over all questions, a refusal counting 0; `answered` is the share of the questions whose gold
 passages are all among the first five that are not refused; tokens are as the server counts them, plan and
 all rounds, a question and a right answer (EM).
@@ -49,7 +49,7 @@ from gsw_graph.testing import ModelServer, Recorder
 
 DATA = Path(__file__).parent / "data"
 SURE = 0.5  # of the form `pairs`
-FORMS = ("pairs", "passages", "one round", "two rounds")
+FORMS = ("pairs", "one round", "two rounds")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
         _, ready = prepared(text, FUSION, plan=plan)
         found = FUSION(memory._context(state, None, None, trace=False), ready.query)
         draft = from_chains(text, found, FUSION.confidence, answer=True)
-        items = before(found, None if form == "passages" else draft.confidence)
+        items = before(found, draft.confidence)
         judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
         try:
             said = read(text, items, model, judged=judged)
@@ -161,7 +161,7 @@ def count(spent: Spent | Answer) -> int:
 
 
 def before(found: Retrieved, confidence: float | None) -> list[Item]:
-    """What was shown up to 0.1: pairs, and passages where the chains are not sure."""
+    """What was shown before: pairs, and passages where the chains are not sure."""
     seen: set[str] = set()
     items, room = [], ROOM
     for hop in [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else ():

@@ -50,6 +50,7 @@ def main() -> None:
         print(LINKED + arguments.linked.read_text(encoding="utf-8"))
     for folder in arguments.folders:
         print(section(json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))))
+    print((Path(__file__).parent / "data" / "reader.md").read_text(encoding="utf-8"), end="")
 
 
 def section(results: dict[str, Any]) -> str:

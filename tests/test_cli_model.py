@@ -47,6 +47,7 @@ def test_a_streamed_answer_is_not_said_twice(capsys: pytest.CaptureFixture[str])
     rest = shown(capsys, answer_source="llm", streamed="Skarholm")
     assert rest.startswith("  (confidence 0.75, from the model small)\n")
     assert rest.partition("\n")[2] == whole.partition("\n")[2]
+    assert shown(capsys, answer_source="llm", inferred=True).startswith("Skarholm  (confidence 0.75, inferred, from the model small)\n")
     noted = shown(capsys, answer_source="llm", streamed="Skarholm", note="small made no plan")
     assert noted.startswith("  (confidence 0.75, from the model small)\n\nNote: small made no plan\n\n")
 

@@ -50,6 +50,7 @@ def test_an_answer_prints_as_people_read_it() -> None:
     assert str(fake_memory.canned("q", [])) == "Not in memory: nothing was found."
     model = replace(ANSWER, answer_source="llm", confidence=None, models={"llm": "small"}, note="so it is")
     assert str(model).splitlines()[:2] == ["Skarholm  (from the model small)", "Note: so it is"]
+    assert str(replace(model, inferred=True)).startswith("Skarholm  (inferred, from the model small)\n")
 
 
 def test_a_notebook_gets_html_that_no_document_writes() -> None:

@@ -115,6 +115,27 @@ def test_they_give_what_they_say(sample: Memory, name: str) -> None:
     assert all((answer.trace is None) == (name in ("dense", "bm25")) for answer in found), "where there is something to tell"
 
 
+@pytest.mark.parametrize("name", [one.name for one in STRATEGIES.values() if one.steady])
+def test_more_passages_change_none_of_the_first(sample: Memory, name: str) -> None:
+    """So a reader can be shown what stands below them."""
+    few, many = (sample.ask(samples.QUESTION, strategy=name, k=k, answer=False, llm=False, keep=False) for k in (2, 6))
+    assert [one.id for one in few.passages] == [one.id for one in many.passages[:2]]
+
+
+def test_a_reader_sees_passages_below_those_that_were_asked_for(sample_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(sample_folder, tmp_path / "memory")
+    open_ = "Not in the evidence: Where was Ana Ruiz born?"
+    with ModelServer(lambda body: open_ if stage_of(body) == "answer" else None) as server:
+        settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache", llm="m", llm_url=server.url, llm_prompt="long")
+        with Memory.open(settings=settings) as memory:
+            answer = memory.ask(samples.QUESTION, strategy="linked", k=1, keep=False)
+            assert len(answer.passages) == 1
+            assert (answer.abstained, answer.looked_for) == (True, "Where was Ana Ruiz born?")
+            first = server.calls[0].said
+            assert len(re.findall(r"^\[\d+\]", first, re.MULTILINE)) > 1
+            assert not memory.ask(samples.QUESTION, strategy="linked", k=1, keep=False, look_again=False).looked_for
+
+
 def test_a_strategy_may_run_as_one_that_the_table_has_not(sample: Memory) -> None:
     usual = STRATEGIES["ricr"]
     mine = replace(usual, name="mine", run=lambda context, query, recipe: replace(usual.run(context, query, recipe), ran="mine, by chains"))
