@@ -25,7 +25,9 @@ from gsw_graph.retrieve.recipes import (
     ChainRecipe,
     EdgeWeights,
     FusionRecipe,
+    LeadRecipe,
     LinkedRecipe,
+    OrderRecipe,
     PropositionRecipe,
     WalkRecipe,
 )
@@ -46,7 +48,7 @@ def _quick(monkeypatch):
 def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
     walk = [f"walk.{one.name}" for one in fields(WalkRecipe)]
     chains = [one.name for one in fields(ChainRecipe) if one.name != "walk"] + walk
-    assert names("linked") == [*walk, "scan"]
+    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe)), "scan"]
     assert names("ricr") == chains
     own = [one.name for one in fields(FusionRecipe) if one.name not in ("walk", "chains")]
     assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]
@@ -188,8 +190,8 @@ def test_a_strategy_runs_with_the_recipe_of_its_variant(monkeypatch, text, recip
     (variant,) = variants(text)
     usual = STRATEGIES[variant.strategy]
     monkeypatch.setitem(STRATEGIES, usual.name, replace(usual, run=lambda context, query, recipe: seen.append(recipe)))
-    variant.made()(None, None)
-    STRATEGIES[usual.name](None, None)
+    variant.made()(None, Query("Who?"))
+    STRATEGIES[usual.name](None, Query("Who?"))
     assert seen == [recipe, usual.recipe], "and without it with its own"
 
 
