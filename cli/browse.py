@@ -42,10 +42,14 @@ def browse(url: str | None, /, tour: bool, as_json: bool) -> None:
         elif as_json:
             print_json({"address": memory.browser()})
         elif _on_server(memory):
-            _show(memory.browser(), "the blue arrow beside the query draws what brings the documents together")
+            _show(
+                memory.browser(), "the blue arrow beside the query draws what brings the documents together"
+            )
         else:
             from gsw_graph.browser.answer import overview
 
+            if not memory.status().nodes.get("Concept"):
+                raise EngineError("the memory holds no names yet", hint="gswgraph load FILES")
             _show_picture(memory, overview())
 
 
@@ -54,7 +58,7 @@ def show_answer(memory: Memory, answer: Answer) -> None:
     if not _on_server(memory):
         _show_picture(memory, answer)
     elif answer.id is None:
-        raise EngineError("the question could not be kept, and Neo4j Browser draws what is kept")
+        print_failure("Neo4j Browser draws what is kept, and this question could not be kept.")
     else:
         then = "the blue arrow beside the query draws what the answer stands on"
         _show(memory.browser(answer.id), then)

@@ -61,7 +61,9 @@ parameters_option = click.option(
 @memory_option
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
 @click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--list", "as_list", is_flag=True, help="The analyses by name, what each shows and can be told.")
+@click.option(
+    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and can be told."
+)
 @click.option(
     "--file",
     "-f",
@@ -153,6 +155,11 @@ def cypher(
         print_rows(table, full=full)
     if left_out and not as_table:
         print_failure("Vectors are left out; --vectors shows them.")
+    if found is not None and plot:  # last: what cannot be drawn takes no row away
+        from gsw_graph.plot import draw
+
+        draw(found, table, plot)
+        print_failure(f"Drawn: {plot}")
 
 
 def _is_name(text: str) -> bool:
@@ -175,20 +182,17 @@ def _texts(pairs: tuple[str, ...]) -> dict[str, str]:
 def _explore(
     url: str | None, name: str, values: dict[str, Any], timeout: float | None, plot: str | None
 ) -> tuple[Analysis, Table]:
-    """The rows of an analysis, drawn where a file for that is named."""
+    """The rows of an analysis, which can be drawn where a file for that is named."""
     from gsw_graph.analyses import analysis, bind
 
     found = analysis(name)
     bind(found, values)  # what is wrong with them is said before an engine starts
     if plot:
-        from gsw_graph.plot import check, draw
+        from gsw_graph.plot import check
 
         check(found, plot)
     with open_memory(url) as memory:
         table = memory.explore(found.name, timeout=timeout or None, **values)
-    if plot:
-        draw(found, table, plot)
-        print_failure(f"Drawn: {plot}")
     return found, table
 
 

@@ -355,21 +355,20 @@ class Memory:
     @with_plain_errors
     def browser(self, question: str | None = None) -> str:
         """The address that opens Neo4j Browser at this memory, user filled in, with a query in its editor:
-        one that draws what the answer to a kept question stands on (by the question's id), else one that
-        draws the names that bring most documents together.
+        one that draws what the answer to a kept question stands on (by the question's id, or its
+        beginning), else one that draws the names that bring most documents together.
 
         Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
         is kept.
         """
+        from gsw_graph.browse import asked
         from gsw_graph.browser import address, answer
         from gsw_graph.store.reader import Reader
 
         place, reader = address.find(self._settings), Reader(self._connection)
         if question is None:
             return place.link(answer.overview())
-        if not question or not reader.questions("", id_=question, limit=1):
-            raise InputError(f"no question {question!r} was kept", hint="See gswgraph history")
-        return place.link(answer.drawing(reader, question))
+        return place.link(answer.drawing(reader, asked(reader, question).id))
 
     @with_plain_errors
     def tour(self) -> TourServer:

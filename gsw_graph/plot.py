@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.characters import without_halves
+from gsw_graph.cli.text.safe_text import one_line
 from gsw_graph.errors import InputError
+from gsw_graph.picture import page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +33,7 @@ def check(analysis: Analysis, file: str | Path) -> None:
         raise InputError(f"{analysis.name} has no shape to be drawn", hint=hint)
     if Path(file).suffix.lower() not in FORMATS:
         raise InputError("a plot is a .png, .svg or .pdf", where=str(file))
+    page.check(file)
     if find_spec("matplotlib") is None:
         raise InputError("matplotlib is not installed", hint="pip install 'gswgraph[plots]'")
 
@@ -46,6 +49,7 @@ def draw(analysis: Analysis, table: Table, file: str | Path) -> None:
     with mpl.rc_context({"text.parse_math": False, "svg.fonttype": "none", "font.size": 9}):
         from matplotlib.figure import Figure
 
+        made = BytesIO()
         kind, *columns = analysis.plot
         rows = table.rows[:MOST]
         figure = Figure(figsize=(9, 1.2 + 0.26 * len(rows)), layout="constrained")
@@ -59,7 +63,8 @@ def draw(analysis: Analysis, table: Table, file: str | Path) -> None:
         axes.set_axisbelow(True)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph")  # a letter that the fonts here have not is a box
-            figure.savefig(file, dpi=150)
+            figure.savefig(made, dpi=150, format=Path(file).suffix.lower()[1:])
+    page.write(made.getvalue(), file)
 
 
 def _bars(axes: Axes, rows: list[dict[str, Any]], label: str, value: str) -> None:
@@ -89,5 +94,5 @@ def _year(day: str) -> float:
 
 
 def _text(value: Any) -> str:
-    text = without_halves(" ".join(str(value).split()))
+    text = one_line(str(value))
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"

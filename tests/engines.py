@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +37,16 @@ def cannot_have(what: str, reason: str) -> None:
     if os.environ.get("CI"):
         pytest.fail(message)
     pytest.skip(message)
+
+
+def needs(module: str, extra: str) -> Any:
+    """A module of an extra, or the same."""
+    if importlib.util.find_spec(module) is not None:
+        return importlib.import_module(module)
+    message = f"NOT TESTED: {module} (the extra `{extra}` is not installed)"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message, allow_module_level=True)
 
 
 @contextlib.contextmanager

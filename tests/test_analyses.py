@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import cli_runner
+import engines
 import pytest
 from cli_runner import last_call, run
 
@@ -138,7 +139,7 @@ def test_what_cannot_be_run_is_told_before_an_engine_starts(fake, args, code, sa
 
 
 def test_plots_show_the_rows(fake, tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra `plots` is not installed")
+    engines.needs("matplotlib", "plots")
     hostile = "A $\\frac{1}$ <b>& \udc00 名前 " + "x" * 200
     fake.table = Table(["role", "names", "examples"], [{"role": hostile, "names": 7, "examples": []}, {"role": "b", "names": 3, "examples": []}])
     file = tmp_path / "roles.svg"

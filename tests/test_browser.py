@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import socket
 import stat
 import threading
 import urllib.error
@@ -132,6 +133,15 @@ def test_the_tour_is_served_to_browser_alone(server: Server) -> None:
     with pytest.raises(urllib.error.HTTPError, match="500"):
         urlopen(server.address + "bad", timeout=10)
     assert [str(failure) for failure in server.failures] == ["gone"]
+
+
+def test_whoever_asks_for_nonsense_is_told_nothing(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+    port = server.server_address[1]
+    for line in (b"GET http://[/x HTTP/1.1", b"OPTIONS / HTTP/1.1", b"OPTIONS /a.grass HTTP/1.1", b"GET \xff\x00 HTTP/1.1"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as asked:
+            asked.sendall(line + f"\r\nHost: localhost:{port}\r\n\r\n".encode())
+            assert asked.recv(100).split()[1] in (b"404", b"400")
+    assert capfd.readouterr().err == ""
 
 
 def test_db_open_shows_no_password_to_a_pipe(private: local.LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def hostile(fake):
     fake.table = Table([HOSTILE], [{HOSTILE: HOSTILE}, {HOSTILE: [HOSTILE]}])
 
 
-CALLS = [["load", "x"], ["ask", "q", "--trace", "--timings"], ["status"], ["doctor"], ["forget", "x"], ["cypher", "q"]]
+CALLS = [["load", "x"], ["ask", "q", "--trace", "--timings"], ["status"], ["doctor"], ["forget", "x"], ["cypher", "RETURN 1"]]
 
 
 @pytest.mark.parametrize("args", CALLS, ids=lambda args: args[0])

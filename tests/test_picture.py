@@ -100,12 +100,12 @@ def test_an_answer_in_other_words_stands_at_the_end_and_none_is_said():
     assert not any(node.label == "Answer" for node in bare.nodes.values())
 
 
-@pytest.mark.parametrize("name", ["1911", "9 October 1897", "twenty-eight years", "2,914 pipes", "the opera", "some four thousand", "from 1875 to 1903", ""])
+@pytest.mark.parametrize("name", ["1911", "9 October 1897", "twenty-eight years", "2,914 pipes", "the opera", "some four thousand", "from 1875 to 1903", "", "January", "Monday", "No. 5", "In 1911", "Five Dollars", "19th Century", "Chapter 3"])
 def test_dates_numbers_and_common_words_join_nothing(name):
     assert not connects(name)
 
 
-@pytest.mark.parametrize("name", ["Ada", "the Marrow Bridge", "Studio 54", "東京", "van Gogh", "Great Fire of 1666"])
+@pytest.mark.parametrize("name", ["Ada", "the Marrow Bridge", "Studio 54", "東京", "van Gogh", "Great Fire of 1666", "Jimmy Page", "Twentieth Century Fox"])
 def test_names_join(name):
     assert connects(name)
 

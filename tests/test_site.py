@@ -9,13 +9,14 @@ import sys
 from pathlib import Path
 
 import click
+import engines
 import pytest
 
 from gsw_graph.cli import main
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.store import nodes, schema
 
-pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
+engines.needs("sphinx", "docs")
 REPOSITORY = Path(__file__).parents[1]
 
 

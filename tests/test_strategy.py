@@ -206,7 +206,7 @@ def test_it_is_asked_in_a_shell(shell: Any) -> None:
     found = shell("ask", ASKED, "--strategy", "second-look", "--trace", "--timings", "-k", "2")
     assert (found.exit_code, found.stderr) == (0, "")
     assert found.stdout.startswith(f"{SAID}  (from the model m)\n\n[1] ")
-    assert f"Answers that the second walk starts from: {FURTHER}" in found.stdout
+    assert f"The second walk starts from: {FURTHER}" in found.stdout
     assert "look " in found.stdout.split("Time: ")[1]
     assert "; strategy second-look\nTokens: " in found.stdout
     told = json.loads(shell("ask", ASKED, "--strategy", "second-look", "--trace", "--json").stdout)

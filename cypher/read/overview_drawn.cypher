@@ -1,7 +1,7 @@
-// The names that bring most documents together, each with a few of the passages they stand in: a first picture of a memory, in Neo4j Browser or in a file.
+// The names that bring most documents together, else any, each with a few of the passages they stand in: a first picture of a memory, in Neo4j Browser or in a file.
 // Dates and names of more than 50 passages are left out. Runs once a `browse`.
 MATCH (concept:Concept)<-[:REFERS_TO]-(name:Entity)
-WHERE concept.passages > 1 AND concept.passages <= 50 AND name.from IS NULL
+WHERE concept.passages <= 50 AND name.from IS NULL
 WITH concept, count(name) AS documents ORDER BY documents DESC, concept.passages DESC, concept.id LIMIT 4
 CALL (concept) {
   MATCH path = (concept)<-[:REFERS_TO]-(:Entity)-[:IN]->(passage:Passage)

@@ -42,6 +42,9 @@ class Server(ThreadingHTTPServer):
         self.secret = secrets.token_urlsafe(9)
         self.guide = place.page  # the address that opens Browser at the guide
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: whoever asked is gone, or asked for nothing that there is."""
+
     @property
     def address(self) -> str:
         """Where the files are, with a slash at the end."""
@@ -50,13 +53,12 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
+    timeout = 10  # seconds that a client may say nothing
 
     def do_GET(self) -> None:
         """A file, or 404."""
-        path = urlsplit(self.path).path
-        start = f"/{self.server.secret}/"
-        found = self.server.files.get(path.removeprefix(start)) if path.startswith(start) else None
-        if found is None or self.headers.get("Host") != f"{_HOST}:{self.server.server_address[1]}":
+        found = self._found()
+        if found is None:
             self.send_error(404)
             return
         try:
@@ -76,6 +78,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_OPTIONS(self) -> None:
         """What a page asks before it fetches from another origin."""
+        if self._found() is None:
+            self.send_error(404)
+            return
         self.send_response(204)
         self._allow()
         wanted = self.headers.get("Access-Control-Request-Headers", "")
@@ -83,6 +88,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Access-Control-Allow-Headers", wanted)
         self.send_header("Access-Control-Allow-Private-Network", "true")
         self.end_headers()
+
+    def _found(self) -> Served | None:
+        """What is asked for, by the secret path and under our own name alone."""
+        path, start = self.path.partition("?")[0], f"/{self.server.secret}/"
+        if self.headers.get("Host") != f"{_HOST}:{self.server.server_address[1]}":
+            return None
+        return self.server.files.get(path.removeprefix(start)) if path.startswith(start) else None
 
     def _allow(self) -> None:
         if self.headers.get("Origin") == self.server.origin:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.browser import answer, saved, style
 from gsw_graph.browser.serving import Served, Server
+from gsw_graph.cli.text.safe_text import clean
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
@@ -74,4 +75,4 @@ def _analysis(text: str) -> tuple[str, str]:
 def _told(text: str) -> Any:
     from markupsafe import Markup, escape
 
-    return Markup(str(escape(text)).replace("=", "&#61;"))  # noqa: S704 - escaped before
+    return Markup(str(escape(clean(text))).replace("=", "&#61;"))  # noqa: S704 - escaped before

@@ -8,6 +8,15 @@ import re
 from gsw_graph.naming.dates import find_dates
 from gsw_graph.naming.numbers import find_numbers
 
+# Alone, or beside a date or a number, these name nothing, however they are written.
+_COMMON = frozenset(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday in on at by from since until before after about no number "
+    "chapter part volume page act scene section century centuries decade decades year years month months "
+    "week weeks day days hour hours dollar dollars pound pounds euro euros mile miles".split()
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(the|an?)\s+", re.IGNORECASE)
 
 
@@ -19,4 +28,6 @@ def connects(name: str) -> bool:
     places += [(one.begin, one.end) for one in find_numbers(rest)]
     for begin, end in places:
         rest = rest[:begin] + " " * (end - begin) + rest[end:]
-    return any(letter.isalpha() and not letter.islower() for letter in rest)
+    return any(
+        not word.islower() and word.lower() not in _COMMON for word in _WORD.findall(_ORDINAL.sub(" ", rest))
+    )

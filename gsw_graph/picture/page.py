@@ -57,19 +57,21 @@ def framed(picture: Picture) -> str:
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{inner}"></iframe>'
 
 
-def write(html: str, path: str | Path) -> Path:
-    """Write a page whole or not at all: beside its place, then renamed onto it. InputError: that cannot be
-    done."""
+def write(made: str | bytes, path: str | Path) -> Path:
+    """Write a page, or a picture in bytes, whole or not at all: beside its place, then renamed onto it.
+    InputError: that cannot be done."""
     target = check(path)
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
     try:
         with part.open("xb") as file:
-            file.write(html.encode("utf-8", "replace"))
+            file.write(made if isinstance(made, bytes) else made.encode("utf-8", "replace"))
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C too
         part.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise InputError(
             f"the picture cannot be written ({error.strerror or error})", where=str(path)
         ) from error
