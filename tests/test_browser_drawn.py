@@ -93,23 +93,6 @@ def is_drawn(text: str, captions: list[str]) -> bool:
     return any(caption and text.startswith(caption.removesuffix("…").strip()) for caption in captions)
 
 
-def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
-    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
-    monkeypatch.setenv("GSWGRAPH_CACHE", str(world.memory.settings.cache_dir))
-    url = world.memory.settings.memory
-    for words in (["browse"], ["ask", "Who built the Stone Pier?", "--no-llm", "--strategy", "dense", "-k", "30", "--browse"]):
-        shown = run_command("--memory", url, *words)
-        assert shown.exit_code == 0, shown.output
-        assert "Neo4j Browser is open: log in, and the blue arrow beside the query" in shown.output
-    assert len(opened) == 2
-    assert all(link.startswith("http://127.0.0.1:") and len(link) < 8000 for link in opened)
-    assert world.memory.browser(world.question[:12]) == world.memory.browser(world.question)
-    with pytest.raises(InputError, match="no question"):
-        world.memory.browser("zzz")
-
-
 def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
     with chromium() as page:
         log_in(page, world.memory.browser(world.question), world.password)
@@ -187,3 +170,21 @@ def test_the_tour_is_played_and_brings_the_style_and_the_queries(world: World, t
             assert not server.failures
         finally:
             server.shutdown()
+
+
+def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Last, as the tour shows the question that was asked last."""
+    opened: list[str] = []
+    monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    monkeypatch.setenv("GSWGRAPH_CACHE", str(world.memory.settings.cache_dir))
+    url = world.memory.settings.memory
+    for words in (["browse"], ["ask", "Who built the Stone Pier?", "--no-llm", "--strategy", "dense", "-k", "30", "--browse"]):
+        shown = run_command("--memory", url, *words)
+        assert shown.exit_code == 0, shown.output
+        assert "Neo4j Browser is open: log in, and the blue arrow beside the query" in shown.output
+    assert len(opened) == 2
+    assert all(link.startswith("http://127.0.0.1:") and len(link) < 8000 for link in opened)
+    assert world.memory.browser(world.question[:12]) == world.memory.browser(world.question)
+    with pytest.raises(InputError, match="no question"):
+        world.memory.browser("zzz")
