@@ -59,8 +59,8 @@ class WalkGraph:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each name."""
-        return {name: number for number, name in enumerate(self.names)}
+        """The number of each name, of an alias that of its canonical name."""
+        return numbered(self.names, self.graph.aliases)
 
     @cached_property
     def whole(self) -> Subgraph:
