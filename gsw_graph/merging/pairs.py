@@ -56,8 +56,8 @@ def _stated(seen: Seen) -> dict[tuple[str, str], dict[str, tuple[str, set[int]]]
     """Statements by pair: how, in what words, in which passages."""
     found: defaultdict[tuple[str, str], dict[str, tuple[str, set[int]]]] = defaultdict(dict)
     for statement, passage in seen.stated:
-        if statement.short in seen.concepts and statement.long in seen.concepts:
-            one, other = sorted((statement.short, statement.long))
+        if statement.one in seen.concepts and statement.other in seen.concepts:
+            one, other = sorted((statement.one, statement.other))
             found[one, other].setdefault(statement.how, (statement.words, set()))[1].add(passage)
     return dict(found)
 
@@ -72,7 +72,7 @@ def _judged(
         score, reasons = _by_name(seen, one, other)
     if not score:
         return None
-    if one.titles and other.titles:
+    if one.titles - other.titles and other.titles - one.titles:
         score, reasons = min(score, 0.7), [*reasons, "but each is the title of a passage of its own"]
     return Pair(one.id, other.id, round(score, 3), tuple(reasons))
 
@@ -98,8 +98,10 @@ def _by_statement(
     reasons = [f"{how} stated: {words}" for how, (words, _) in stated.items()]
     scores = []
     for short, long in ((one, other), (other, one)):
-        lost = _unexplained(seen, short, long)
-        if lost and not _means_one(short, long):
+        strict = spellings.bare(long.id) != long.id  # "X" may be another thing than "X (film)"
+        lost = _unexplained(seen, short, long, strict=strict)
+        settled = _means_one(short, long) or ("opening" in stated and _is_whole(short, long))
+        if lost and (strict or not settled):
             scores.append(0.7)
             reasons.append(f"but {short.name} stands in {lost} documents that do not say so")
         else:
@@ -107,10 +109,11 @@ def _by_statement(
     return min(scores), reasons
 
 
-def _unexplained(seen: Seen, short: Concept, long: Concept) -> int:
-    """Documents with one name that hold neither the other nor a rare name that stands beside it."""
-    if not short.documents - long.documents:
-        return 0
+def _unexplained(seen: Seen, short: Concept, long: Concept, *, strict: bool) -> int:
+    """Documents with one name that hold neither the other nor, unless strict, a rare name that stands beside
+    it."""
+    if strict or not short.documents - long.documents:
+        return len(short.documents - long.documents)
     beside = seen.neighbours(long) - {short.id}
     known = {
         seen.document_of[p] for p in short.passages if not beside.isdisjoint(seen.inside[p])
@@ -128,11 +131,20 @@ def _means_one(name: Concept, other: Concept) -> bool:
     return bool(name.kind & {"place", "organisation", "work", "event"}) and bool(not other.kind or name.kind & other.kind)
 
 
+def _is_whole(name: Concept, full: Concept) -> bool:
+    """Whether a name is that of an article about a person whose full name it opens with, without a remark
+    that tells it from others: it means the same elsewhere as a rule."""
+    return bool(name.titles) and "(" not in name.id and spellings.middle_names(name.id, full.id)
+
+
 def _by_name(seen: Seen, one: Concept, other: Concept) -> tuple[float, list[str]]:
     forms = [spellings.country(concept.id, concept.name) for concept in (one, other)]
-    if spellings.same_letters(one.id, other.id):
+    written = one.name, other.name
+    if spellings.same_letters(one.id, other.id, written):
+        if _joined(one, other) and not seen.shared(one, other):
+            return 0.8, ["the same letters, as one word and as two"]
         return 0.96, ["the same letters"]
-    if spellings.same_letters(*forms):
+    if forms != [one.id, other.id] and spellings.same_letters(forms[0], forms[1]):
         return 0.95, ["the same letters, the country written out"]
     together = bool(set(one.passages) & set(other.passages))
     shared = seen.shared(one, other)
@@ -159,7 +171,15 @@ def _by_place(seen: Seen, one: Concept, other: Concept) -> tuple[float, list[str
     head, within = spellings.place(long.id)
     if not within or ", " in short.id or "place" not in one.kind & other.kind or not spellings.same_letters(head, short.id):
         return 0.0, []
-    beside = seen.neighbours(long) | {within}
-    known = {seen.document_of[p] for p in short.passages if not beside.isdisjoint(seen.inside[p])}
-    said = sum(1 for document in short.documents if document in known)
-    return 0.6 + 0.3 * (said / len(short.documents)), [f"the place within {within}, which {said} of {len(short.documents)} documents name"]
+    if set(one.passages) & set(other.passages):
+        return 0.65, [f"the place within {within}, but a passage has both"]
+    known = {seen.document_of[p] for p in short.passages if within in seen.inside[p]}
+    said = len(known & short.documents)
+    reason = f"the place within {within}, which {said} of {len(short.documents)} documents name"
+    return 0.6 + 0.3 * (said / len(short.documents)), [reason]
+
+
+def _joined(one: Concept, other: Concept) -> bool:
+    """Whether two names, not common words, differ as "Charles Town" and "Charlestown" do."""
+    count = sorted(len(spellings.words(concept.id)) for concept in (one, other))
+    return count == [1, 2] and not (one.name.islower() or other.name.islower())

@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gsw_graph.merging.kinds import kinds
-from gsw_graph.merging.stated import Name, Statement, statements
+from gsw_graph.merging.stated import Name, Statement, places, statements
 
 COMMON = 30  # passages: a name in more of them is no sign that two others are one
 _LOOKED_AT = 100  # passages of a name
 _ROLES = 6  # of a concept, kept for people and models to read
-_BORN = re.compile(r"\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
+_BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
 
 
 @dataclass(slots=True)
@@ -80,10 +80,9 @@ class Seen:
             for role, states in name.roles:
                 if len(concept.roles) < _ROLES:
                     concept.roles.append(f"{role}: {', '.join(states)}" if states else role)
-            if "person" in concept.kind:
-                for match in re.finditer(rf"(?<!\w){re.escape(name.written)}(?!\w)\s*", text):
-                    if born := _BORN.match(text, match.end()):
-                        concept.born.add(born[1])
+            for _, end in places(text, name.written) if "(" in text else ():
+                if born := _BORN.match(text, end):
+                    concept.born.add(born[1])
         self.stated += ((one, number) for one in statements(title, text, names))
 
     def neighbours(self, concept: Concept, without: Collection[int] = ()) -> set[str]:

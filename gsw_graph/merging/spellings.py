@@ -27,7 +27,8 @@ _ROMAN = {
 }
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
-_COUNTRIES = {"us": "united states", "usa": "united states of america", "uk": "united kingdom"}
+_COUNTRIES = {"us": "united states", "usa": "united states", "uk": "united kingdom"}
+_CAPITALS = re.compile(r"(?:[Tt]he )?U\.?\s?[SK]\b")
 _TITLES = frozenset(
     "president sir dame dr doctor mr lord lady prince princess king queen pope emperor senator governor "
     "general colonel captain major lieutenant admiral professor prof rev reverend chancellor bishop "
@@ -40,6 +41,7 @@ _LEGAL = frozenset(
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
 _SMALL = frozenset("of the and for in de la du des et on to a".split())
 _LEAST = 3  # letters of a name that is compared by its letters alone
+_SHORTEST = 5  # letters of a name that may be written as one word or two
 
 
 @lru_cache(maxsize=65536)
@@ -78,19 +80,41 @@ def letters(key: str) -> str:
     return "".join(words(key))
 
 
-def same_letters(one: str, other: str) -> bool:
-    """Whether two names are equal but for such marks; a letter alone ("the letter S") is a word."""
-    alone = [{word for word in words(key) if len(word) == 1 and word.isalpha()} for key in (one, other)]
-    digits = any(c.isdigit() for c in one)
-    return letters(one) == letters(other) and len(letters(one)) >= _LEAST and (digits or alone[0] == alone[1])
+def same_letters(one: str, other: str, written: tuple[str, str] = ("", "")) -> bool:
+    """Whether two names are equal but for such marks. A letter alone ("the letter S") is a word; initials
+    are no word in small letters ("A.C.E.", "Ace"); of short names the words count too ("Li Na", "Lina"), and
+    of a single word the spelling ("Centre")."""
+    if letters(one) != letters(other) or len(letters(one)) < _LEAST:
+        return False
+    split = [_given(key) for key in (one, other)]
+    if len(split[0]) == len(split[1]) == 1 and split[0] != split[1]:
+        return False
+    if len(split[0]) != len(split[1]) and len(letters(one)) <= _SHORTEST and not _initials(split):
+        return False
+    if any(c.isdigit() for c in one):
+        return True
+    if _initials(split):
+        runs = set(words(one)) ^ set(words(other)) or set(words(one))
+        return all(name[:1].isupper() and any(run.upper() in name.replace(".", "").replace(" ", "") for run in runs) for name in written if name)
+    alone = [{word for word in words(key) if len(word) == 1} for key in (one, other)]
+    return alone[0] == alone[1] and ("'" in one) == ("'" in other) or len(letters(one)) > _SHORTEST and alone[0] == alone[1]
+
+
+def _initials(split: list[list[str]]) -> bool:
+    """Whether letters alone stand in a row in one of two names only."""
+    rows = [
+        any(len(a) == len(b) == 1 for a, b in zip(parts, parts[1:], strict=False)) for parts in split
+    ]
+    return rows[0] != rows[1]
 
 
 def country(key: str, written: str) -> str:
-    """A name with "U.S." or "UK" at its beginning written out; "us" in lower case is another word."""
+    """A name with "U.S." or "UK" at its beginning written out, and the country by its short name; "us" in lower
+    case is another word."""
     parts = words(key)
-    if parts and parts[0] in _COUNTRIES and written[:2].isupper() or re.match(r"(the )?U\.\s?[SK]\.?", written):
-        return " ".join((_COUNTRIES[parts[0]], *parts[1:])) if parts[0] in _COUNTRIES else key
-    return key
+    if parts[:1] and parts[0] in _COUNTRIES and _CAPITALS.match(written):
+        return " ".join((_COUNTRIES[parts[0]], *parts[1:]))
+    return "united states" if key == "united states of america" else key
 
 
 def numbers(key: str) -> tuple[str, ...]:
@@ -165,7 +189,7 @@ def abbreviates(short: str, long: str) -> bool:
     Organization", "CARICOM" and "Caribbean Community"."""
     wanted, parts = "".join(_WORD.findall(short)), _WORD.findall(long)
     full = [part for part in parts if part not in _SMALL]
-    if len(wanted) < 2 or len(full) < 2 or not wanted.isalpha():
+    if len(wanted) < 2 or len(full) < 2 or not wanted.isalpha() or short in parts:
         return False
     return wanted == "".join(part[0] for part in parts) or _begins(wanted, full)
 

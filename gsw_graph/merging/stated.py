@@ -4,24 +4,33 @@ words of an article say of its title."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gsw_graph.merging.spellings import abbreviates, bare, middle_names, words
 from gsw_graph.names import normalise
 
+_ADVERBS = "also|better|best|commonly|formerly|originally|previously|professionally|officially|popularly|simply|more|sometimes|often|alternatively|variously|now"
+_QUOTES = "[\"“”'‘’]?"
 # Between two names: the second is another name of the first.
 _ALIAS = re.compile(
-    r"^,?\s*\(?\s*(?:(?:who|which|that)\s+(?:is|was)\s+|(?:is|was)\s+)?"
-    r"(?:(?:also|better|commonly|formerly|originally|previously|professionally|officially|popularly|simply|more|sometimes|often)\s+){0,2}"
-    r"(?:known|called|named|abbreviated|referred\s+to|styled|stylized|stylised|spelled|written|credited)"
-    r"(?:\s+(?:as|to\s+as|simply\s+as|in\s+English\s+as))?\s+(?:the\s+)?[\"“'‘]?$"
-    r"|^,?\s*\(?\s*(?:a\.?k\.?a\.?|officially|née|nee|born|abbreviated|short\s+for|i\.e\.)\s*:?\s+(?:the\s+)?[\"“'‘]?$",
+    rf"^,?\s*\(?\s*(?:(?:(?:who|which|that)\s+)?(?:is|was)\s+)?(?:"
+    rf"(?:(?:{_ADVERBS})\s+){{0,3}}known(?:\s+simply)?\s+as"
+    rf"|(?:(?:{_ADVERBS})\s+){{1,3}}(?:called|named|termed|titled|spelled|spelt|written\s+as|referred\s+to\s+as|abbreviated(?:\s+(?:as|to))?)"
+    rf"|abbreviated(?:\s+(?:as|to))?|referred\s+to\s+as|a\.?k\.?a\.?|officially|(?P<birth>née|nee|born)"
+    rf")\s+(?:the\s+)?{_QUOTES}$",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"^\s*[\"”']?\s*\(\s*(?:the\s+|or\s+|also\s+)?[\"“'‘]?$", re.IGNORECASE)
-_CLOSING = re.compile(r"^[\"”'’]?\s*[),;]")
-_IS = re.compile(r"[\"”']?\s*(?:,[^.(]{1,60},?\s*)?(?:\((?:[^()]|\([^()]*\))*\)\s*,?\s*)?(?:[^.()]{1,80},\s*)?(?:is|was|are|were)\b")
+_ENDS = re.compile(rf"{_QUOTES}\s*(?:[,.;:()\]–—]|(?:is|was|are|were|in|and|or|at|on|by|to|who|which)\b|$)")
+# Before a name that is a part of what is meant: "the Battle of X, also known as", "the embassy in X, also known as".
+_PART = re.compile(r"\b(?:of|de|von|van|del|di|da|for|in|at|on|to|from|near|by|with|and)\s+(?:the\s+)?$")
+_OPENS = re.compile(rf"^\s*{_QUOTES}\s*\(\s*(?:the\s+|or\s+|also\s+)?{_QUOTES}$", re.IGNORECASE)
+_CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
+_IS = re.compile(
+    r"[\"”']?\s*(?:,[^.(]{1,60},?\s*)?(?:\((?:[^()]|\([^()]*\))*\)\s*,?\s*)?(?:[^.()]{1,80},\s*)?(?:is|was|are|were)\b"
+)
+_NO_NAMES = frozenset(_ADVERBS.split("|"))
+_JOINED = (" and ", " or ", " & ")
 _ALIAS_ROLES = frozenset(["alias", "abbreviation", "acronym", "nickname"])
 _OF = re.compile(
     r"^(?:(?:an?|the|its|their|his|her|another|other|full|short|shortened|former|old|official|original|common|alternative|alternate|"
@@ -29,9 +38,9 @@ _OF = re.compile(
     r"(?:name|title|abbreviation|acronym|alias|form|initials|spelling|nickname|term|designation)?\s*(?:of|for)\s+(.+)$",
     re.IGNORECASE,
 )
-
-
 _WHOLE = re.compile(r"^(?:full|birth|real|complete|legal|official) name$", re.IGNORECASE)
+_BETWEEN = 60  # characters between two names of a statement
+_NEXT = 5  # names that may stand between them
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +56,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """That one concept is another. how: `abbreviation`, `alias` or `opening`."""
+    """That one concept is another. how: `abbreviation`, `alias` or `opening` (of an article named as the first
+    one is); words: in which it stands."""
 
-    short: str
-    long: str
+    one: str
+    other: str
     how: str
     words: str
 
@@ -59,35 +69,32 @@ def statements(title: str, text: str, names: Sequence[Name]) -> Iterator[Stateme
     """What a passage says of its names."""
     by_key = {name.key: name for name in names}
     yield from _of_roles(names, by_key)
-    if not text:
-        return
-    spans = sorted(_spans(text, names))
+    spans = list(_spans(text, names))
     yield from _opening(title, text, spans, by_key)
     for n, (begin, end, key) in enumerate(spans):
-        for other_begin, other_end, other in spans[n + 1 : n + 6]:
-            if other_begin < end:
-                continue
+        for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
             between = text[end:other_begin]
-            if len(between) > 60:
+            if len(between) > _BETWEEN:
                 break
             if key == other:
                 continue
-            quoted = text[begin:min(other_end + 1, len(text))]
-            if _OPENING.match(between) and _CLOSING.match(text[other_end:]):
-                short, long = sorted((key, other), key=len)
-                if abbreviates(short, long):
-                    yield Statement(short, long, "abbreviation", quoted)
-            elif _ALIAS.match(between) and _of_a_kind(by_key[key], by_key[other]):
-                yield Statement(other, key, "alias", quoted)
+            if _OPENS.match(between) and _CLOSES.match(text, other_end):
+                how = "abbreviation" if abbreviates(*sorted((key, other), key=len)) else ""
+            else:
+                whole = _ENDS.match(text, other_end) and not _PART.search(text, max(0, begin - 20), begin)
+                found = _ALIAS.match(between) if whole else None
+                how = "alias" if found and _plausible(by_key[key], by_key[other], found["birth"]) else ""
+            if how:
+                yield Statement(key, other, how, text[begin : other_end + 1])
 
 
 def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
-    """Where names stand in a text, the longest of those that begin at a place."""
+    """Where names stand in a text, in order: the longest that begin at a place, none within another."""
     found: dict[int, tuple[int, str]] = {}
     for name in names:
-        for match in re.finditer(rf"(?<!\w){re.escape(name.written)}(?!\w)", text):
-            if match.end() > found.get(match.start(), (0, ""))[0]:
-                found[match.start()] = match.end(), name.key
+        for begin, end in places(text, name.written):
+            if end > found.get(begin, (0, ""))[0]:
+                found[begin] = end, name.key
     last = 0
     for begin in sorted(found):
         end, key = found[begin]
@@ -96,25 +103,53 @@ def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
             last = end
 
 
-def _opening(title: str, text: str, spans: Sequence[tuple[int, int, str]], by_key: dict[str, Name]) -> Iterator[Statement]:
+def places(text: str, name: str) -> Iterator[tuple[int, int]]:
+    """Where a name stands in a text as whole words."""
+    begin = text.find(name) if name else -1
+    while begin >= 0:
+        end = begin + len(name)
+        if not (text[begin - 1 : begin].isalnum() or text[end : end + 1].isalnum()):
+            yield begin, end
+        begin = text.find(name, end)
+
+
+def _plausible(one: Name, other: Name, birth: str | None) -> bool:
+    """Whether a text that joins two names means these whole: no surname at birth, no half of "A and B", no
+    common noun beside a name; a single word only where the passage is about it."""
+    if one.key in _NO_NAMES or one.written.islower() != other.written.islower():
+        return False
+    if any(joint in one.key for joint in _JOINED) != any(joint in other.key for joint in _JOINED):
+        return False
+    few = [len(words(name.key)) < 2 for name in (one, other)]
+    if birth:
+        return not any(few)
+    return not few[0] or one.title or any(one.roles) or other.title
+
+
+def _opening(
+    title: str, text: str, spans: Sequence[tuple[int, int, str]], by_key: Mapping[str, Name]
+) -> Iterator[Statement]:
     """An article begins with the full name of what its title names: "Hans Robert Bryner (born 1911) was"."""
-    if not spans or spans[0][0] > 5 or (key := normalise(title)) not in by_key or (full := spans[0][2]) == key:
+    key = normalise(title)
+    if not spans or spans[0][0] > 5 or key not in by_key or spans[0][2] == key:
         return
-    if not _IS.match(text, spans[0][1]) or len(words(bare(key))) < 2:
+    begin, end, full = spans[0]
+    if not _IS.match(text, end) or len(words(bare(key))) < 2:
         return
-    if bare(key) == full or middle_names(bare(key), full) or set(words(bare(key))) <= set(words(full)):
-        yield Statement(key, full, "opening", text[: spans[0][1] + 40])
+    if bare(key) == full or middle_names(bare(key), full) or _within(bare(key), full, text[begin:end]):
+        yield Statement(key, full, "opening", text[: end + 40])
 
 
-def _of_a_kind(one: Name, other: Name) -> bool:
-    """Whether both are names, or neither: "a garden, called the Jardín". A surname is not another name of
-    its bearer alone."""
-    return one.written.islower() == other.written.islower() and not (
-        "person" in {role for role, _ in one.roles} and len(words(other.key)) == 1
-    )
+def _within(short: str, long: str, written: str) -> bool:
+    """Whether a full name holds all words of a title, and not as a part of another thing's: "the Fall of X",
+    "X's Y"."""
+    if not set(words(short)) <= set(words(long)) or re.search(r"['’]s\b", written):
+        return False
+    before = long.partition(short)[0].split() if short in long else []
+    return not before or before[-1] not in ("of", "in", "on", "at", "for", "to", "and", "from", "by", "with")
 
 
-def _of_roles(names: Sequence[Name], by_key: dict[str, Name]) -> Iterator[Statement]:
+def _of_roles(names: Sequence[Name], by_key: Mapping[str, Name]) -> Iterator[Statement]:
     """Names of which a role says that they are another's: alias, "of Josip Broz Tito"."""
     titles = [name.key for name in names if name.title]
     for name in names:
@@ -126,6 +161,8 @@ def _of_roles(names: Sequence[Name], by_key: dict[str, Name]) -> Iterator[Statem
                 other = normalise(match[1] if match else state)
                 if other not in by_key and len(titles) == 1 and _WHOLE.match(state):
                     other = titles[0] if set(words(titles[0])) & set(words(name.key)) else ""
-                if other in by_key and other != name.key and name.written.islower() == by_key[other].written.islower():
+                if other not in by_key or other == name.key:
+                    continue
+                if name.written.islower() == by_key[other].written.islower():
                     how = "abbreviation" if abbreviates(*sorted((name.key, other), key=len)) else "alias"
                     yield Statement(name.key, other, how, f"{role}: {state}")
