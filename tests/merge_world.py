@@ -45,7 +45,7 @@ WORLD: list[Record] = [
     record(
         "grau",
         "Ottilie Grau",
-        "Ottilie Maria Grau (born 1860) was a painter, also known as Tilly of the Quay.",
+        "Ottilie Maria Grau (born 1860) was a painter. Ottilie Grau (1860-1931), also known as Tilly of the Quay, painted boats.",
         entity("Ottilie Grau", person=["painter"]),
         entity("Ottilie Maria Grau", person=["full name"]),
         entity("Tilly of the Quay", person=["name used"]),

@@ -14,7 +14,7 @@ _ADVERBS = "also|better|best|commonly|formerly|originally|previously|professiona
 _QUOTES = "[\"“”'‘’]?"
 # Between two names: the second is another name of the first.
 _ALIAS = re.compile(
-    rf"^,?\s*\(?\s*(?:(?:(?:who|which|that)\s+)?(?:is|was)\s+)?(?:"
+    rf"^(?:\s*\([^()]*\))?,?\s*\(?\s*(?:(?:(?:who|which|that)\s+)?(?:is|was)\s+)?(?:"
     rf"(?:(?:{_ADVERBS})\s+){{0,3}}known(?:\s+simply)?\s+as"
     rf"|(?:(?:{_ADVERBS})\s+){{1,3}}(?:called|named|termed|titled|spelled|spelt|written\s+as|referred\s+to\s+as|abbreviated(?:\s+(?:as|to))?)"
     rf"|abbreviated(?:\s+(?:as|to))?|referred\s+to\s+as|a\.?k\.?a\.?|officially|(?P<birth>née|nee|born)"
