@@ -23,7 +23,9 @@ RETURN e.name AS name, p.title AS title, p.text AS text, roles ORDER BY p.id LIM
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("memory")
     parser.add_argument("--groups", type=int, default=100)
     parser.add_argument("--seed", type=int, default=19)

@@ -52,9 +52,7 @@ def merge(
     if (name and not show) or (show and (dry_run or ask_model)):
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
     with open_memory(url) as memory:
-        found = (
-            memory.merged(" ".join(name)) if show else memory.merge(dry_run=dry_run, ask_model=ask_model)
-        )
+        found = memory.merged(" ".join(name)) if show else memory.merge(dry_run=dry_run, ask_model=ask_model)
     if as_json:
         print_json(found.to_dict())
         return
@@ -65,7 +63,9 @@ def merge(
     if found.note:
         print_failure(f"Note: {found.note}")
     if any(found.tokens.values()):
-        click.echo(f"Model: {found.tokens['in']:,} tokens in, {found.tokens['out']:,} out, {money(found.dollars)}")
+        click.echo(
+            f"Model: {found.tokens['in']:,} tokens in, {found.tokens['out']:,} out, {money(found.dollars)}"
+        )
     click.echo(_last_line(found, show=show))
 
 

@@ -317,15 +317,14 @@ class Memory:
 
         if ask_model and not self._settings.llm:
             raise InputError(
-                "no language model is set that could be asked", hint="Name one: GSWGRAPH_LLM, or leave --ask-model out"
+                "no language model is set that could be asked",
+                hint="Name one: GSWGRAPH_LLM, or leave --ask-model out",
             )
         if not self._exists():
             return Merged(None, [])
         if not dry_run:
             self._names = self._propositions = None
-        return merge(
-            self._connection, dry_run=dry_run, llm=QuestionModel(self.chat) if ask_model else None
-        )
+        return merge(self._connection, dry_run=dry_run, llm=QuestionModel(self.chat) if ask_model else None)
 
     @with_plain_errors
     def merged(self, name: str = "") -> Merged:

@@ -78,7 +78,7 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     def named_pairs() -> set[str]:
         found = world.ask("Who is J. R. R. Halloran?", strategy="ricr", plan=["Who is J. R. R. Halloran?"], trace=True, keep=False)
         assert found.trace is not None
-        return {one.qa.question for hop in found.trace.asked for one in hop.candidates if "name" in one.ways}
+        return {one.qa.question for hop in found.trace.asked for one in hop.candidates if "name" in one.via}
 
     other = Memory(world._connection, world._settings)  # as another process of a server would be, its caches filled
     question = "Who is J. R. R. Halloran?"
@@ -94,7 +94,8 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     chains = world.ask("Where was the founder of the World Tide Office born?", strategy="ricr", plan=CHAIN, llm=False, keep=False).chains
     assert [hop.answer for hop in chains[0].hops] == ["J. R. R. Halloran", "Vellmouth"]
     names = by_query(world)._context(world._ready(), None, None, trace=False).reader.claims([row[0] for row in rows(world, "MATCH (p:Passage) RETURN p.id")])
-    assert {"jrr halloran"} <= {about for one in names for about in one.about} and "j. r. r. halloran" not in {about for one in names for about in one.about}
+    assert {"jrr halloran"} <= {about for one in names for about in one.about}
+    assert "j. r. r. halloran" not in {about for one in names for about in one.about}
     world.unmerge("all")
     assert "Where was JRR Halloran born?" not in named_pairs()
 
@@ -169,7 +170,7 @@ def test_a_model_settles_what_rules_leave_open(fresh_settings: Settings, fake_em
         assert server.count() == 1, "replies are kept"
         assert {alias.method for group in done.groups for alias in group.aliases} == {"rules", "m"}
         memory.unmerge("all")
-        memory.load(samples.jsonl(tmp_path / "more.jsonl", [merge_world.record("m", "Stone Pier Two", "A Stone Pier.", samples.entity("Stone Pier"))]))
+        memory.load(samples.jsonl(tmp_path / "more.jsonl", [merge_world.record(name, name, "A film.", samples.entity(name, work=["film"])) for name in ("Tide Rail Song", "Tide-Rail Song")]), extractor="rules")
         server.faults = (Fault("key"),)
         refused = memory.merge(ask_model=True)
         assert "m was not asked further" in (refused.note or "")

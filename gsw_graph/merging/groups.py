@@ -90,4 +90,3 @@ def _stars(seen: Seen, near: Near, aliased: set[str], heads: set[str]) -> Iterat
 def _rank(concept: Concept) -> tuple[int, int, int, str]:
     """What is shown of a group: the name of most passages, then a title, then the longest."""
     return -len(concept.passages), -len(concept.titles), -len(concept.id), concept.id
-

@@ -1,10 +1,11 @@
-"""A language model's word on pairs that rules leave open: some pairs a request, each with what is known of both
-names and a piece of text around each."""
+"""A language model's word on pairs that rules leave open: some pairs a request, each with what is known of
+both names and a piece of text around each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import ReplyError
@@ -55,11 +56,9 @@ def judged(
         some = asked[start : start + _TOGETHER]
         shown = "\n\n".join(_shown(n, pair, seen, texts) for n, pair in enumerate(some, 1))
         messages = ({"role": "system", "content": prompt("merge")}, {"role": "user", "content": shown})
+        request = Request("merge", messages, SCHEMA, limit=40 * len(some) + 200)
         try:
-            reply = llm.ask(
-                Request("merge", messages, SCHEMA, limit=40 * len(some) + 200),
-                lambda said, size=len(some): _read(said, size),  # type: ignore[misc]
-            )
+            reply = llm.ask(request, partial(_read, size=len(some)))
         except ReplyError:
             lost += len(some)
             continue
@@ -101,8 +100,8 @@ def _line(letter: str, concept: Concept, seen: Seen, texts: Mapping[str, str]) -
 
 def _read(reply: object, size: int) -> dict[int, str]:
     """Verdicts by the number of the pair. ValueError: the reply is none; the text says how to mend that."""
-    rows = reply.get("verdicts") if isinstance(reply, dict) else None
-    if not isinstance(rows, list):
+    rows = reply.get("verdicts", ()) if isinstance(reply, dict) else ()
+    if not rows or not isinstance(rows, list):
         raise ValueError('write {"verdicts": [{"pair": 1, "verdict": "same"}, ...]}')
     found: dict[int, str] = {}
     for row in rows:

@@ -84,7 +84,8 @@ def unmerge(connection: Connection, what: str) -> Unmerged:
         ]
         if not chosen:
             raise InputError(
-                f"there is no merged name and no run {what!r}", hint="See what is merged: gswgraph merge --show"
+                f"there is no merged name and no run {what!r}",
+                hint="See what is merged: gswgraph merge --show",
             )
         groups = chosen
     with connection.session() as session:
@@ -100,7 +101,9 @@ def _rows(reader: Reader) -> Iterator[tuple[str, str, str, str, list[Name]]]:
                 one["name"],
                 bool(one["title"]),
                 tuple(
-                    sorted((role["role"], tuple(role["states"] or ())) for role in one["roles"] if role["role"])
+                    sorted(
+                        (role["role"], tuple(role["states"] or ())) for role in one["roles"] if role["role"]
+                    )
                 ),
             )
             for one in sorted(row["names"], key=lambda one: str(one["name"]))  # engines differ in the order

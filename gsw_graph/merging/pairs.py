@@ -62,9 +62,7 @@ def _stated(seen: Seen) -> dict[tuple[str, str], dict[str, tuple[str, set[int]]]
     return dict(found)
 
 
-def _judged(
-    seen: Seen, one: Concept, other: Concept, stated: dict[str, tuple[str, set[int]]]
-) -> Pair | None:
+def _judged(seen: Seen, one: Concept, other: Concept, stated: dict[str, tuple[str, set[int]]]) -> Pair | None:
     if not may_be_one(one, other):
         return None
     score, reasons = _by_statement(seen, one, other, stated)
@@ -128,7 +126,9 @@ def _means_one(name: Concept, other: Concept) -> bool:
         return False
     if "person" in name.kind:
         return len(spellings.words(name.id)) > 1
-    return bool(name.kind & {"place", "organisation", "work", "event"}) and bool(not other.kind or name.kind & other.kind)
+    return bool(name.kind & {"place", "organisation", "work", "event"}) and bool(
+        not other.kind or name.kind & other.kind
+    )
 
 
 def _is_whole(name: Concept, full: Concept) -> bool:
@@ -169,7 +169,12 @@ def _by_place(seen: Seen, one: Concept, other: Concept) -> tuple[float, list[str
     """A place with and without what it lies in: "Richmond, Virginia" and "Richmond" beside "Virginia"."""
     long, short = (one, other) if ", " in one.id else (other, one)
     head, within = spellings.place(long.id)
-    if not within or ", " in short.id or "place" not in one.kind & other.kind or not spellings.same_letters(head, short.id):
+    if (
+        not within
+        or ", " in short.id
+        or "place" not in one.kind & other.kind
+        or not spellings.same_letters(head, short.id)
+    ):
         return 0.0, []
     if set(one.passages) & set(other.passages):
         return 0.65, [f"the place within {within}, but a passage has both"]
@@ -182,4 +187,4 @@ def _by_place(seen: Seen, one: Concept, other: Concept) -> tuple[float, list[str
 def _joined(one: Concept, other: Concept) -> bool:
     """Whether two names, not common words, differ as "Charles Town" and "Charlestown" do."""
     count = sorted(len(spellings.words(concept.id)) for concept in (one, other))
-    return count == [1, 2] and not (one.name.islower() or other.name.islower())
+    return count == [1, 2] and not (one.name.islower() and other.name.islower())

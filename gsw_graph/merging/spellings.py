@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 _WORD = re.compile(r"[^\W_]+[+#]*")
 _FOLDED = str.maketrans(
@@ -35,8 +36,8 @@ _TITLES = frozenset(
     "archbishop cardinal sultan tsar congressman".split()
 )
 _LEGAL = frozenset(
-    "inc incorporated corp corporation co company ltd limited plc llc llp gmbh ag spa nv bv oyj srl pty pvt kg "
-    "sarl".split()
+    "inc incorporated corp corporation co company ltd limited plc llc llp gmbh ag spa nv bv oyj srl pty pvt "
+    "kg sarl".split()
 )
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
 _SMALL = frozenset("of the and for in de la du des et on to a".split())
@@ -84,33 +85,41 @@ def same_letters(one: str, other: str, written: tuple[str, str] = ("", "")) -> b
     """Whether two names are equal but for such marks. A letter alone ("the letter S") is a word; initials
     are no word in small letters ("A.C.E.", "Ace"); of short names the words count too ("Li Na", "Lina"), and
     of a single word the spelling ("Centre")."""
-    if letters(one) != letters(other) or len(letters(one)) < _LEAST:
+    whole = letters(one)
+    if whole != letters(other) or len(whole) < _LEAST:
         return False
     split = [_given(key) for key in (one, other)]
+    initials = _in_a_row(split[0]) != _in_a_row(split[1])
     if len(split[0]) == len(split[1]) == 1 and split[0] != split[1]:
         return False
-    if len(split[0]) != len(split[1]) and len(letters(one)) <= _SHORTEST and not _initials(split):
+    if (
+        len(whole) <= _SHORTEST
+        and not initials
+        and (len(split[0]) != len(split[1]) or ("'" in one) != ("'" in other))
+    ):
         return False
     if any(c.isdigit() for c in one):
         return True
-    if _initials(split):
+    if initials:
         runs = set(words(one)) ^ set(words(other)) or set(words(one))
-        return all(name[:1].isupper() and any(run.upper() in name.replace(".", "").replace(" ", "") for run in runs) for name in written if name)
+        return all(any(run.upper() in _joined(name) for run in runs) for name in written if name)
     alone = [{word for word in words(key) if len(word) == 1} for key in (one, other)]
-    return alone[0] == alone[1] and ("'" in one) == ("'" in other) or len(letters(one)) > _SHORTEST and alone[0] == alone[1]
+    return alone[0] == alone[1]
 
 
-def _initials(split: list[list[str]]) -> bool:
-    """Whether letters alone stand in a row in one of two names only."""
-    rows = [
-        any(len(a) == len(b) == 1 for a, b in zip(parts, parts[1:], strict=False)) for parts in split
-    ]
-    return rows[0] != rows[1]
+def _joined(written: str) -> str:
+    """A name without dots and spaces; empty where it begins with a small letter."""
+    return written.replace(".", "").replace(" ", "") if written[:1].isupper() else ""
+
+
+def _in_a_row(parts: list[str]) -> bool:
+    """Whether letters alone stand side by side."""
+    return any(len(one) == len(other) == 1 for one, other in pairwise(parts))
 
 
 def country(key: str, written: str) -> str:
-    """A name with "U.S." or "UK" at its beginning written out, and the country by its short name; "us" in lower
-    case is another word."""
+    """A name with "U.S." or "UK" at its beginning written out, and the country by its short name; "us" in
+    small letters is another word."""
     parts = words(key)
     if parts[:1] and parts[0] in _COUNTRIES and _CAPITALS.match(written):
         return " ".join((_COUNTRIES[parts[0]], *parts[1:]))
@@ -199,9 +208,7 @@ def _begins(wanted: str, parts: list[str]) -> bool:
     if not parts or not wanted:
         return not parts and not wanted
     most = min(4, len(wanted), len(parts[0]))
-    return any(
-        wanted[:n] == parts[0][:n] and _begins(wanted[n:], parts[1:]) for n in range(1, most + 1)
-    )
+    return any(wanted[:n] == parts[0][:n] and _begins(wanted[n:], parts[1:]) for n in range(1, most + 1))
 
 
 def keys(key: str, written: str) -> Iterator[str]:

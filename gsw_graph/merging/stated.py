@@ -10,19 +10,23 @@ from dataclasses import dataclass
 from gsw_graph.merging.spellings import abbreviates, bare, middle_names, words
 from gsw_graph.names import normalise
 
-_ADVERBS = "also|better|best|commonly|formerly|originally|previously|professionally|officially|popularly|simply|more|sometimes|often|alternatively|variously|now"
+_ADVERBS = "|".join(
+    "also better best commonly formerly originally previously professionally officially popularly "
+    "simply more sometimes often alternatively variously now".split()
+)
 _QUOTES = "[\"“”'‘’]?"
 # Between two names: the second is another name of the first.
 _ALIAS = re.compile(
     rf"^(?:\s*\([^()]*\))?,?\s*\(?\s*(?:(?:(?:who|which|that)\s+)?(?:is|was)\s+)?(?:"
     rf"(?:(?:{_ADVERBS})\s+){{0,3}}known(?:\s+simply)?\s+as"
-    rf"|(?:(?:{_ADVERBS})\s+){{1,3}}(?:called|named|termed|titled|spelled|spelt|written\s+as|referred\s+to\s+as|abbreviated(?:\s+(?:as|to))?)"
+    rf"|(?:(?:{_ADVERBS})\s+){{1,3}}(?:called|named|termed|titled|spelled|spelt|written\s+as"
+    r"|referred\s+to\s+as|abbreviated(?:\s+(?:as|to))?)"
     rf"|abbreviated(?:\s+(?:as|to))?|referred\s+to\s+as|a\.?k\.?a\.?|officially|(?P<birth>née|nee|born)"
     rf")\s+(?:the\s+)?{_QUOTES}$",
     re.IGNORECASE,
 )
 _ENDS = re.compile(rf"{_QUOTES}\s*(?:[,.;:()\]–—]|(?:is|was|are|were|in|and|or|at|on|by|to|who|which)\b|$)")
-# Before a name that is a part of what is meant: "the Battle of X, also known as", "the embassy in X, also known as".
+# Before a name that is a part of what is meant: "the Battle of X, also known as".
 _PART = re.compile(r"\b(?:of|de|von|van|del|di|da|for|in|at|on|to|from|near|by|with|and)\s+(?:the\s+)?$")
 _OPENS = re.compile(rf"^\s*{_QUOTES}\s*\(\s*(?:the\s+|or\s+|also\s+)?{_QUOTES}$", re.IGNORECASE)
 _CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
@@ -33,8 +37,9 @@ _NO_NAMES = frozenset(_ADVERBS.split("|"))
 _JOINED = (" and ", " or ", " & ")
 _ALIAS_ROLES = frozenset(["alias", "abbreviation", "acronym", "nickname"])
 _OF = re.compile(
-    r"^(?:(?:an?|the|its|their|his|her|another|other|full|short|shortened|former|old|official|original|common|alternative|alternate|"
-    r"english|native|local|nick|birth|stage|pen|abbreviated|legal|real|formal|popular)\s*)*"
+    r"^(?:(?:an?|the|its|their|his|her|another|other|full|short|shortened|former|old|official|original"
+    r"|common|alternative|alternate|english|native|local|nick|birth|stage|pen|abbreviated|legal|real"
+    r"|formal|popular)\s*)*"
     r"(?:name|title|abbreviation|acronym|alias|form|initials|spelling|nickname|term|designation)?\s*(?:of|for)\s+(.+)$",
     re.IGNORECASE,
 )
@@ -56,8 +61,8 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """That one concept is another. how: `abbreviation`, `alias` or `opening` (of an article named as the first
-    one is); words: in which it stands."""
+    """That one concept is another. how: `abbreviation`, `alias` or `opening` (of an article that is
+    called as the first one is); words: in which it stands."""
 
     one: str
     other: str

@@ -87,7 +87,12 @@ class PropositionGraphs:
                 zip(*lists, strict=True), key=lambda fact: str(fact[0])
             )  # engines differ in the order
             ids, vectors, mentioned = zip(*facts, strict=True) if facts else ((), (), ())
-            yield passage, ids, vectors, [sorted({aliases.get(name, name) for name in names}) for names in mentioned]
+            yield (
+                passage,
+                ids,
+                vectors,
+                [sorted({aliases.get(name, name) for name in names}) for names in mentioned],
+            )
 
 
 def compared(graph: PropositionGraph, encode: Encode, before: Compared | None = None) -> Compared:

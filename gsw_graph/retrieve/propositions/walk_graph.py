@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from gsw_graph.retrieve.names.graph import numbered
 from gsw_graph.retrieve.propositions.graph import join
 
 if TYPE_CHECKING:
