@@ -74,3 +74,8 @@ def open_memory(
         models=models,
         tracer=print_failure if show_cypher else None,
     )
+
+
+def kept(which: str) -> int | str:
+    """A question that was kept, as `Memory.asked` takes it: its place in the history, or the beginning of its id."""
+    return int(which) if which.isdecimal() and len(which) < 10 else which
