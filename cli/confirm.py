@@ -39,4 +39,6 @@ def said(one: AskedQuestion, *, as_json: bool) -> None:
     if as_json:
         print_json(one.to_dict())
     else:
-        click.echo(f"{str(one.verdict).capitalize()}: {one_line(one.question)} -> {one_line(str(one.answer))}")
+        click.echo(
+            f"{str(one.verdict).capitalize()}: {one_line(one.question)} -> {one_line(str(one.answer))}"
+        )

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language model
-    made none."""
+    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language
+    model made none."""
 
     query: Query
     source: str | None = None

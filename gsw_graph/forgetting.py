@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def forget(connection: Connection, sources: Sequence[str], *, everything: bool) -> Forgotten:
-    """Remove documents with all that only they supported, and the questions whose answers cite them; see `Memory.forget`."""
+    """Remove documents with all that only they supported, and the questions whose answers cite them; see
+    `Memory.forget`."""
     reader = Reader(connection)
     chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources)
     with connection.session() as session:

@@ -261,6 +261,7 @@ class Memory:
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
+        has_past = state is not None and self._has_past(state)
         model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
         if state is None:
             return nothing(chosen, planned, model)
@@ -277,7 +278,7 @@ class Memory:
                 excerpts=excerpts,
                 trace=trace,
                 look_again=look_again,
-                past=past and strategy == "auto" and plan is None and answer and self._has_past(state),
+                past=past and strategy == "auto" and plan is None and answer and has_past,
             )
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
@@ -289,8 +290,8 @@ class Memory:
         if not keep:
             return found
         # An answer with citations may be used again; no model is loaded for that alone.
-        again = found.answer is not None and found.citations and "embedder" in context.used
-        vector = context.vector(question).tolist() if again and self._has_past(state) else None
+        again = has_past and found.answer is not None and found.citations and "embedder" in context.used
+        vector = context.vector(question).tolist() if again else None
         return changed(found, id=keep_question(self._connection, found, vector))
 
     @with_plain_errors
@@ -320,17 +321,19 @@ class Memory:
         return browse.asked(reader, one.id)
 
     def _has_past(self, state: MemoryState) -> bool:
-        """Whether questions can be looked for; a memory from before they could is migrated where whoever asks
-        may write."""
+        """Whether questions have vectors; those of an older memory get them where whoever asks may write."""
         from neo4j.exceptions import DriverError, Neo4jError
 
         from gsw_graph.store import schema
 
-        if state.schema >= schema.SCHEMA or self._state is None or self._state.schema >= schema.SCHEMA:
+        if state.schema >= schema.SCHEMA:
             return True
         try:
             self._state = schema.prepare(
-                self._connection, state.embedder, state.dimension, lambda texts: self.embedder.encode_query(texts)
+                self._connection,
+                state.embedder,
+                state.dimension,
+                lambda texts: self.embedder.encode_query(texts),
             )
         except (Neo4jError, DriverError):  # who may only read asks without
             return False

@@ -32,7 +32,10 @@ LINES = 4  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
 PATHS = 5  # of propositions; the JSON has all
 FACT = 120  # characters of a proposition
-HOW = {"rule": "by rule", "past": "as answered before"}  # where an answer comes from that no model gave; else from a chain
+HOW = {
+    "rule": "by rule",
+    "past": "as answered before",
+}  # where an answer comes from that no model gave; else from a chain
 ID = 8  # letters of an id that people see; more where they ask for the JSON
 USED = {
     "answer": "As asked on {when}",

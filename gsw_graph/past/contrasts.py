@@ -10,55 +10,57 @@ from __future__ import annotations
 from functools import cache
 
 _FAMILIES = {
-    "life": "born birth births birthplace birthday native | died die dies dying death deaths dead deceased "
-    "killed | buried burial grave tomb",
-    "kin": "mother mothers mom mum | father fathers dad | parent parents | son sons | daughter daughters | "
-    "child children kid kids | brother brothers | sister sisters | sibling siblings | wife wives husband "
-    "husbands spouse spouses married marry marries marriage wed wedded | uncle uncles | aunt aunts | cousin "
-    "cousins | nephew nephews | niece nieces | stepmother | stepfather | grandmother grandmothers | "
-    "grandfather grandfathers | grandson | granddaughter | grandparent grandparents | grandchild "
-    "grandchildren | fiance fiancee",
-    "order": "first | last final finally ultimate | next following subsequent successor successors succeeded later | "
-    "previous preceding predecessor predecessors preceded earlier former formerly | current currently present "
-    "nowadays today now incumbent | penultimate",
+    "life": "born birth births birthplace birthday native | died die dies dying death deaths dead "
+    "deceased killed | buried burial grave tomb",
+    "kin": "mother mothers mom mum | father fathers dad | parent parents | son sons | daughter daughters "
+    "| child children kid kids | brother brothers | sister sisters | sibling siblings | wife "
+    "wives husband husbands spouse spouses married marry marries marriage wed wedded | uncle "
+    "uncles | aunt aunts | cousin cousins | nephew nephews | niece nieces | stepmother | "
+    "stepfather | grandmother grandmothers | grandfather grandfathers | grandson | granddaughter "
+    "| grandparent grandparents | grandchild grandchildren | fiance fiancee",
+    "order": "first | last final finally ultimate | next following subsequent successor successors "
+    "succeeded later | previous preceding predecessor predecessors preceded earlier former "
+    "formerly | current currently present nowadays today now incumbent | penultimate",
     "age": "older oldest elder eldest | younger youngest | newer newest latest",
     "span": "began begin begins begun beginning start starts started starting formed form forms formation "
-    "founded founding established establish establishment created creation inception launched commenced | "
-    "end ends ended ending finish finished stop stops stopped ceased dissolved dissolve dissolution "
-    "disbanded abolished closed closure expired fell | join joins joined admitted enter entered | "
-    "leave leaves left leaving withdrew withdraw withdrawal quit seceded",
-    "size": "largest biggest greatest larger bigger greater | smallest smaller | least fewest fewer less | "
-    "most more | longest longer | shortest shorter",
+    "founded founding established establish establishment created creation inception launched "
+    "commenced | end ends ended ending finish finished stop stops stopped ceased dissolved "
+    "dissolve dissolution disbanded abolished closed closure expired fell | join joins joined "
+    "admitted enter entered | leave leaves left leaving withdrew withdraw withdrawal quit seceded",
+    "size": "largest biggest greatest larger bigger greater | smallest smaller | least fewest fewer less "
+    "| most more | longest longer | shortest shorter",
     "height": "highest tallest higher taller | lowest lower",
     "heat": "coldest colder | warmest hottest warmer hotter",
-    "rate": "fastest faster | slowest slower | cheapest cheaper | costliest dearer expensive | best better | "
-    "worst worse | nearest closest | farthest furthest",
-    "side": "north northern northernmost | south southern southernmost | east eastern easternmost | "
-    "west western westernmost | upper | lower",
+    "rate": "fastest faster | slowest slower | cheapest cheaper | costliest dearer expensive | best "
+    "better | worst worse | nearest closest | farthest furthest",
+    "side": "north northern northernmost | south southern southernmost | east eastern easternmost | west "
+    "western westernmost | upper | lower",
     "time": "before prior until | after since | during while | between",
-    "maker": "author authors writer writers wrote written write writes novelist | director directors directed "
-    "directs | producer producers produced produces | composer composers composed composes | performer "
-    "performers performed singer singers sang sung sings | actor actors actress actresses portrayed portrays "
-    "portray played plays starred stars starring | publisher publishers | editor editors edited | illustrator "
-    "illustrators illustrated | designer designers designed architect architects | founder founders | "
-    "inventor inventors invented | translator translators translated | owner owners owned owns | painter "
-    "painters painted | screenwriter screenwriters | narrator narrated | coach coaches coached | manager "
-    "managers managed | sponsor sponsors sponsored | discoverer discovered | builder builders",
+    "maker": "author authors writer writers wrote written write writes novelist | director directors "
+    "directed directs | producer producers produced produces | composer composers composed "
+    "composes | performer performers performed singer singers sang sung sings | actor actors "
+    "actress actresses portrayed portrays portray played plays starred stars starring | publisher "
+    "publishers | editor editors edited | illustrator illustrators illustrated | designer "
+    "designers designed architect architects | founder founders | inventor inventors invented | "
+    "translator translators translated | owner owners owned owns | painter painters painted | "
+    "screenwriter screenwriters | narrator narrated | coach coaches coached | manager managers "
+    "managed | sponsor sponsors sponsored | discoverer discovered | builder builders",
     "office": "president presidents | king kings | queen queens | emperor emperors empress | governor "
-    "governors | mayor mayors | chancellor chancellors | senator senators | secretary | treasurer | premier "
-    "minister ministers | pope | bishop",
-    "outcome": "won win wins winner winners victory victor beat beaten defeated | lost lose loses loser losers",
+    "governors | mayor mayors | chancellor chancellors | senator senators | secretary | treasurer "
+    "| premier minister ministers | pope | bishop",
+    "outcome": "won win wins winner winners victory victor beat beaten defeated | lost lose loses loser "
+    "losers",
     "place": "city cities town towns village villages | county counties | province provinces | district "
-    "districts | continent continents | country countries nation nations | state states | river rivers | lake "
-    "lakes | mountain mountains peak | ocean | island islands | airport airports | hotel hotels | bridge "
-    "bridges | waterfall waterfalls | street | capital capitals | seat",
-    "institution": "newspaper newspapers | magazine magazines | church churches | school schools | university "
-    "universities college colleges | hospital | museum",
-    "measure": "population populated people inhabitants | area | height elevation altitude | depth | length | "
-    "weight | temperature | budget | salary | price cost",
-    "thing": "film films movie movies | book books novel novels | song songs | album albums | opera operas | "
-    "painting paintings | poem poems | game games | band bands | team teams | company companies | "
-    "language languages | religion | currency currencies money",
+    "districts | continent continents | country countries nation nations | state states | river "
+    "rivers | lake lakes | mountain mountains peak | ocean | island islands | airport airports | "
+    "hotel hotels | bridge bridges | waterfall waterfalls | street | capital capitals | seat",
+    "institution": "newspaper newspapers | magazine magazines | church churches | school schools | "
+    "university universities college colleges | hospital | museum",
+    "measure": "population populated people inhabitants | area | height elevation altitude | depth | length "
+    "| weight | temperature | budget | salary | price cost",
+    "thing": "film films movie movies | book books novel novels | song songs | album albums | opera operas "
+    "| painting paintings | poem poems | game games | band bands | team teams | company companies "
+    "| language languages | religion | currency currencies money",
     "politics": "republican republicans | democrat democrats",
     "learning": "studied study studies student attended attend attends educated | taught teach teaches "
     "teacher teaching",
@@ -85,7 +87,7 @@ FILLER = frozenset(
 )
 # Further words that say the same, beside those of a sense above and of `retrieve/facts/families.py`.
 _SAME = (
-    "border borders bordering shares adjacent near nearby close beside neighbouring neighboring adjoins adjoining",
+    "border borders bordering shares adjacent near nearby close beside adjoins adjoining neighboring",
     "attend attended attends",
     "plane planes aircraft airplane airplanes aeroplane",
     "charge governed governs govern ruled rules ruling rule ruler leader leads led lead head headed running",

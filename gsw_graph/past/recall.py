@@ -20,8 +20,8 @@ _LOOKED_AT = 10  # nearest questions
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A question that was asked before. likeness: "same", or "near" where the evidence must say whether it is.
-    confirmed: people said that its answer is right."""
+    """A question that was asked before. likeness: "same", or "near" where the evidence must say whether it
+    is. confirmed: people said that its answer is right."""
 
     past: PastQuestion
     likeness: Likeness

@@ -57,9 +57,7 @@ def _found(recalled: Recalled, draft: AnswerDraft, used: str) -> Reused:
     old, past = recalled.past, _named(recalled, used)
     passages = [quoted.passage for quoted in old.quotes]
     plan = parse(old.plan) if old.plan else None
-    return Reused(
-        past, Retrieved(passages, draft=draft, plan=plan, ran=old.strategy, why=_WHY, past=past)
-    )
+    return Reused(past, Retrieved(passages, draft=draft, plan=plan, ran=old.strategy, why=_WHY, past=past))
 
 
 def _named(recalled: Recalled, used: str) -> PastAnswer:

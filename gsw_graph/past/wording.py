@@ -58,7 +58,12 @@ class Wording:
 def read(question: str) -> Wording:
     """The wording of a question."""
     text = question[:_LONGEST]
-    for pattern, word in ((_SIBLING, "sibling"), (_PARENT, "parent"), (_CHILD, "child"), (_NEXT_TO, "border")):
+    for pattern, word in (
+        (_SIBLING, "sibling"),
+        (_PARENT, "parent"),
+        (_CHILD, "child"),
+        (_NEXT_TO, "border"),
+    ):
         text = pattern.sub(word, text)
     names, words, numbers, ordinals = set[str](), set[str](), set[str](), set[str]()
     meant: dict[str, set[int]] = {}
@@ -143,7 +148,8 @@ def _said(name: str, a: Wording, b: Wording) -> bool:
     if len(name) <= _INITIALS and name in b.initials:  # US for the United States
         return True
     return any(
-        1 < len(short) <= _INITIALS and short in a.initials and name[0] in short for short in b.names - a.names
+        1 < len(short) <= _INITIALS and short in a.initials and name[0] in short
+        for short in b.names - a.names
     )
 
 

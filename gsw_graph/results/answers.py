@@ -199,9 +199,9 @@ class KeptReply(Result):
 
 @dataclass(frozen=True)
 class PastAnswer(Result):
-    """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered from.
-    `confirmed`: people said that it is right. `used`: its "answer"; or the "evidence" that it cites, read
-    again; or its "plan", followed again."""
+    """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
+    from. `confirmed`: people said that it is right. `used`: its "answer"; or the "evidence" that it cites,
+    read again; or its "plan", followed again."""
 
     id: str
     question: str

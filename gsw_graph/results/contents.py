@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Status(Result):
     """What a memory holds. `nodes` and `relationships` count by label and type, `extractors` documents by
     what read them, with its model where it has one. `unread` has the numbers, from 1, of passages that no
-    language model could read, by the source of their document. `questions`: how many were `kept`, `confirmed`,
-    `rejected` and, answered from an earlier one, `reused`.
+    language model could read, by the source of their document. `questions`: how many were `kept`,
+    `confirmed`, `rejected` and, answered from an earlier one, `reused`.
 
     `schema` and the rest are None before the first load.
     """
@@ -138,8 +138,8 @@ class AskedQuestion(Result):
     and when (`asked_at`, ISO, UTC).
 
     `passages` and `pairs`: what the answer used and is still there; only where one question is asked for.
-    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `past`: id of the earlier question
-    that it was answered from.
+    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `past`: id of the earlier
+    question that it was answered from.
     """
 
     id: str

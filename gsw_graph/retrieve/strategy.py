@@ -36,8 +36,8 @@ class Query:
 
 @dataclass(frozen=True)
 class AnswerDraft:
-    """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "rule", "past" or "none".
-    missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language
+    """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "rule", "past" or
+    "none". missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language
     model. inferred: it follows from what it stands on, and does not stand there. looked_for: what the
     model said was missing, and was looked for in a second round."""
 

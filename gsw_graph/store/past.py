@@ -41,8 +41,9 @@ class UsedBefore:
 
 @dataclass(frozen=True, slots=True)
 class PastQuestion:
-    """A question that was asked. stands: all that its answer cites is there as it was. cosine: to the question
-    that is asked now. source: the question whose answer was taken, as (id, question, verdict, moment)."""
+    """A question that was asked. stands: all that its answer cites is there as it was. cosine: to the
+    question that is asked now. source: the question it was answered from, as (id, question, verdict,
+    moment)."""
 
     id: str
     question: str

@@ -144,9 +144,7 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
 
 
 def _build(connection: Connection, name: str, dimension: int) -> None:
-    for definition in definitions(
-        f"schema/{name}", connection.dialect.name, dimensions=str(int(dimension))
-    ):
+    for definition in definitions(f"schema/{name}", connection.dialect.name, dimensions=str(int(dimension))):
         connection.dialect.run_schema(definition)
 
 
