@@ -116,7 +116,7 @@ def _past(row: Row) -> PastQuestion:
         stands=stands,
         quotes=quotes,
         pairs=pairs,
-        source=tuple(row[name] for name in of) if row["source_id"] else None,  # type: ignore[arg-type]
+        source=tuple(row[name] for name in of) if row["source_id"] else None,
     )
 
 

@@ -78,7 +78,7 @@ def _pairs(answer: Answer) -> list[dict[str, Any]]:
 
 def _passages(answer: Answer) -> list[dict[str, Any]]:
     """The passages that were given back, and those that are cited."""
-    found = {
+    found: dict[str, dict[str, Any]] = {
         passage.id: {"id": passage.id, "rank": rank, "score": passage.score}
         for rank, passage in enumerate(answer.passages, 1)
     }
