@@ -261,7 +261,8 @@ class Memory:
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
-        has_past = state is not None and self._has_past(state)
+        reuses = past and strategy == "auto" and plan is None and answer
+        has_past = state is not None and (reuses or keep) and self._has_past(state)
         model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
         if state is None:
             return nothing(chosen, planned, model)
@@ -278,7 +279,7 @@ class Memory:
                 excerpts=excerpts,
                 trace=trace,
                 look_again=look_again,
-                past=past and strategy == "auto" and plan is None and answer and has_past,
+                past=reuses and has_past,
             )
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()

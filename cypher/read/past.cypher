@@ -16,7 +16,7 @@ CALL (q) {
   RETURN collect({id: x.id, question: x.question, answers: x.answers, passage: p.id, hop: u.hop}) AS pairs
 }
 OPTIONAL MATCH (q)-[:REUSED]->(s:Question)
-RETURN q.id AS id, q.question AS question, q.answer AS answer, q.answer_source AS answer_source, q.verdict AS verdict, q.asked_at AS asked_at, q.strategy AS strategy,
+RETURN q.id AS id, q.question AS question, q.answer AS answer, q.answer_source AS answer_source, q.verdict AS verdict, q.asked_at AS asked_at, q.strategy AS strategy, q.model AS model,
   q.plan AS plan, q.confidence AS confidence, coalesce(q.inferred, false) AS inferred, coalesce(q.cited, 0) AS cited, score, passages, pairs,
   s.id AS source_id, s.question AS source_question, s.verdict AS source_verdict, s.asked_at AS source_asked_at
 ORDER BY score DESC, id

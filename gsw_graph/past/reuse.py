@@ -46,6 +46,8 @@ def reuse(query: Query, context: Context) -> Reused | None:
     if recalled.confirmed and recalled.likeness == "same":
         return _found(recalled, _draft(old), "answer")
     if context.llm is not None:
+        if old.model == context.llm.model and query.question.split() == old.question.split():
+            return None  # word for word its replies are kept, and cost nothing
         draft = _read(query.question, old, context)
         return None if draft is None else _found(recalled, draft, "evidence")
     if recalled.likeness == "same" and old.plan:

@@ -52,6 +52,7 @@ class PastQuestion:
     verdict: Verdict | None
     asked_at: str
     strategy: str
+    model: str | None
     plan: list[dict[str, Any]] | None
     confidence: float | None
     inferred: bool
@@ -105,7 +106,17 @@ def _past(row: Row) -> PastQuestion:
         UsedBefore(QA(one["id"], one["question"], list(one["answers"] or ())), one["hop"], one["passage"])
         for one in sorted(row["pairs"], key=lambda one: (one["hop"], one["id"]))
     ]
-    names = ("id", "question", "answer", "answer_source", "verdict", "asked_at", "strategy", "confidence")
+    names = (
+        "id",
+        "question",
+        "answer",
+        "answer_source",
+        "verdict",
+        "asked_at",
+        "strategy",
+        "model",
+        "confidence",
+    )
     given: dict[str, Any] = {name: row[name] for name in names}
     of = ("source_id", "source_question", "source_verdict", "source_asked_at")
     return PastQuestion(
