@@ -73,6 +73,8 @@ def read(question: str) -> Wording:
         begins = bool(_SENTENCE.search(text[: match.start()]))
         for part in re.split(r"[-/]", match[0]):
             word = normalise(part)
+            for kind, number in senses().get(word, ()):
+                meant.setdefault(kind, set()).add(number)
             initials += part[0] if part[:1].isupper() else " "
             if ordinal := _ORDINAL.fullmatch(word):
                 ordinals.add(ordinal[1])
@@ -82,11 +84,8 @@ def read(question: str) -> Wording:
                 numbers.add(word)
             elif word in NEGATION:
                 negated = True
-            elif word:
-                for kind, number in senses().get(word, ()):
-                    meant.setdefault(kind, set()).add(number)
-                if word not in _EMPTY or (part.isupper() and len(part) > 1):  # "US" is no "us"
-                    (words if begins or part == part.lower() else names).add(word)
+            elif word and (word not in _EMPTY or (part.isupper() and len(part) > 1)):  # "US" is no "us"
+                (words if begins or part == part.lower() else names).add(word)
     return Wording(
         frozenset(names),
         frozenset(words),
