@@ -18,7 +18,7 @@ _FAMILIES = {
     "uncles | aunt aunts | cousin cousins | nephew nephews | niece nieces | stepmother | "
     "stepfather | grandmother grandmothers | grandfather grandfathers | grandson | granddaughter "
     "| grandparent grandparents | grandchild grandchildren | fiance fiancee",
-    "order": "first | last final finally ultimate | next following subsequent successor successors "
+    "order": "first 1st | last final finally ultimate | next following subsequent successor successors "
     "succeeded later | previous preceding predecessor predecessors preceded earlier former "
     "formerly | current currently present nowadays today now incumbent | penultimate",
     "age": "older oldest elder eldest | younger youngest | newer newest latest",
