@@ -77,5 +77,6 @@ def open_memory(
 
 
 def kept(which: str) -> int | str:
-    """A question that was kept, as `Memory.asked` takes it: its place in the history, or the beginning of its id."""
-    return int(which) if which.isdecimal() and len(which) < 10 else which
+    """A question that was kept, as `Memory.asked` takes it: its place in the history, or the beginning of its
+    id, of which eight letters are shown."""
+    return int(which) if which.isdecimal() and len(which) < 8 else which
