@@ -17,7 +17,7 @@ VERBS = {
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
     "confirm": "Say that an answer was right, so that it is given again.",
-    "reject": "Say that an answer was wrong, so that nothing of it is used again.",
+    "reject": "Say that an answer was wrong, so that it is not used again.",
     "history": "Show what was asked, what was answered, and what that took.",
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",
