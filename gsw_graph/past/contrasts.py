@@ -86,8 +86,8 @@ FILLER = frozenset(
     occurs occurred hold held tell know give gave one which whose another other also belong belongs part
     particular question exactly ever actually instance set man woman held""".split()
 )
-# Further words that say the same, beside those of a sense above. Those of `retrieve/facts/` are looser: where a
-# sentence is looked for, who published a book is near to who wrote it.
+# Further words that say the same, beside those of a sense above. Those of `retrieve/facts/` are looser: where
+# a sentence is looked for, who published a book is near to who wrote it.
 _SAME = (
     "border borders bordering shares adjacent near nearby close beside adjoins adjoining neighboring",
     "attend attended attends",
