@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
-    """`fusion` with a plan; without one, the paths of `pathwise` for a comparison, by rules alone; else
-    `fusion` where the memory holds question-answer pairs, and `linked` where not. Without a plan and a
+    """`fusion` with a plan; without one, the paths of `pathwise` for a comparison of names, by rules alone;
+    else `fusion` where the memory holds question-answer pairs, and `linked` where not. Without a plan and a
     language model, a rule answers a question bounded by a time, and any other a pair that surely answers
     the whole of it."""
     chosen: Strategy[Any] = LINKED
@@ -28,7 +28,7 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
         approach = _approach(query.question)
         if approach == "comparative matrix":
             found = by_rules(context, query, PATHWISE.recipe)
-            return replace(found, ran=PATHWISE.name, why="the question compares")
+            return replace(found, ran=PATHWISE.name, why="the question compares two names")
         if context.has_pairs:
             chosen, why = FUSION, "the memory holds question-answer pairs"
     found = chosen(context, query)
@@ -45,11 +45,15 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
 
 
 def _approach(question: str) -> str:
-    """How `pathwise` would search for a question, by its rules."""
+    """How `pathwise` would search for a question, by its rules; "" for a comparison of what is described and
+    not named: such sides are read wrongly more often, and their paths then lead away (docs/results.md)."""
     from gsw_graph.retrieve.pathwise.intent import intent_of
     from gsw_graph.retrieve.pathwise.selection import select
 
-    return select(intent_of(question), PATHWISE.recipe)[0].approach
+    intent = intent_of(question)
+    if intent.sides is not None and not intent.sides.named:
+        return ""
+    return select(intent, PATHWISE.recipe)[0].approach
 
 
 def _in_time(context: Context, query: Query, found: Retrieved) -> Retrieved:
@@ -70,7 +74,7 @@ def _in_time(context: Context, query: Query, found: Retrieved) -> Retrieved:
 AUTO = Strategy(
     "auto",
     "`fusion` with a plan, or where the memory holds question-answer pairs; else `linked`; without a plan, a "
-    "comparison is searched as `pathwise` does by its rules",
+    "comparison of two names is searched as `pathwise` does by its rules",
     run,
     AutoRecipe(),
     follows_plan=True,
