@@ -18,7 +18,7 @@ from typing import Any
 HEAD = """# Results
 
 Strategies side by side, by `gswgraph eval`; this page is written by `bench/results.py` from its results. `auto` takes what is best here for what
-a memory holds: `fusion` where there are question-answer pairs, or a plan, else `linked`. How the figures are counted:
+a memory holds: `fusion` where there are question-answer pairs, or a plan, else `linked`, and the paths of `pathwise` for comparisons of names. How the figures are counted:
 [evaluation.md](evaluation.md). They are of one set of questions, on which the constants of `linked`, of a pair's score and of `fusion` were chosen;
 held-out estimates: below for `linked`, and [linked.md](linked.md), [ricr.md](ricr.md), [proprag.md](proprag.md).
 """
