@@ -5,7 +5,8 @@
 QUESTIONS in the shape of MuSiQue with gold decompositions; the memory holds the workspaces of their passages.
 Asked without a plan: every sub-question with the true answers of the steps before it, which a pair may answer;
 and the questions as they are, of several hops, which none should. Printed for thresholds: how many of either
-are answered, and how many of these rightly. Right is an answer that holds the gold one.
+are answered, and how many of these rightly. Right is an answer that holds the words of the gold one, or the other way
+round ("in London" for "London").
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gsw_graph import Memory
+from gsw_graph.names import WORD, normalise
 from gsw_graph.plan import parse
 from gsw_graph.retrieve.recipes import AutoRecipe
 from gsw_graph.retrieve.strategies.auto import AUTO
@@ -34,13 +36,18 @@ def sub_questions(question: dict[str, Any]) -> list[tuple[str, list[str]]]:
     return found
 
 
+def words(text: str) -> str:
+    return f" {' '.join(WORD.findall(normalise(text)))} "
+
+
 def judge(memory: Memory, asked: list[tuple[str, list[str]]]) -> np.ndarray:
     """(questions, 2): the confidence of its pair, 0 where it is not answered by one; whether it is right."""
     rows = []
     for question, wanted in asked:
         result = memory.ask(question, strategy=AUTO.with_recipe(AutoRecipe(sure=0.0)), llm=False, keep=False)
         by_pair = result.answer is not None and result.answer_source == "chain" and result.chains
-        right = any(one.casefold() in (result.answer or "").casefold() for one in wanted)
+        said = words(result.answer or "")
+        right = any(words(one) in said or said in words(one) for one in wanted)
         rows.append([result.confidence if by_pair else 0.0, right])
     return np.array(rows, dtype=float)
 
