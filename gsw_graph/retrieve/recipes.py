@@ -129,10 +129,10 @@ class ChainRecipe(Recipe):
     beam: int = count(5)
     candidates: int = count(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
-    sharpness: float = 20.0
+    sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
-    walked_from: int = count(2)
+    walked_from: int = count(3)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
 
 
