@@ -24,7 +24,7 @@ from gsw_graph.plan import parse
 from gsw_graph.retrieve.recipes import AutoRecipe
 from gsw_graph.retrieve.strategies.auto import AUTO
 
-SURE = np.arange(0.4, 0.81, 0.05)
+SURE = np.arange(0.4, 0.91, 0.05)
 
 
 def sub_questions(question: dict[str, Any]) -> list[tuple[str, list[str]]]:

@@ -168,7 +168,7 @@ class FusionRecipe(Recipe):
 class AutoRecipe(Recipe):
     """Of `auto`. sure: confidence from which one pair answers a question without a plan; docs/ricr.md."""
 
-    sure: float = 0.6
+    sure: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)

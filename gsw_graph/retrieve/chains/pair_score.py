@@ -95,10 +95,16 @@ def features(
     for row, pair in enumerate(pairs):
         own = words_of(pair.question)
         found[row, 4] = _share(asked.names, own | words_of(pair.title), nothing=0.5)
-        found[row, 5] = _told(asked.words, own.union(*map(words_of, pair.descriptions)))
+        found[row, 5] = told(asked.words, own.union(*map(words_of, pair.descriptions)))
         found[row, 6] = fit(asked.kind, kinds(pair.answers, pair.descriptions))
         found[row, 7] = sort_fit(asked.sort, pair.question, pair.answers, pair.descriptions)
     return found
+
+
+def told(words: frozenset[str], own: Iterable[str]) -> float:
+    """The share of some words that others say, in whatever form: "spouse" and "married"; 0 of none."""
+    stems = {stem(word) for word in own}
+    return sum(not stems.isdisjoint(family(word)) for word in words) / len(words) if words else 0.0
 
 
 def scores(found: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -109,9 +115,3 @@ def scores(found: NDArray[np.float32]) -> NDArray[np.float64]:
 
 def _share(words: frozenset[str], own: Iterable[str], *, nothing: float) -> float:
     return len(words.intersection(own)) / len(words) if words else nothing
-
-
-def _told(words: frozenset[str], own: Iterable[str]) -> float:
-    """The share of some words that others say, in whatever form: "spouse" and "married"."""
-    stems = {stem(word) for word in own}
-    return sum(not stems.isdisjoint(family(word)) for word in words) / len(words) if words else 0.0
