@@ -39,7 +39,8 @@ RECORDED = (
     "does, and seconds say nothing. What the readers said of their replies: one reader saw several requests of a "
     "question, so that these are not independent of each other; they declined where the lines do not state an "
     "answer in so many words; and three or four search sentences, of `ircot` and one of `grasp`, had a word from elsewhere. `tokens for a "
-    "right answer` is weighted by hops.\n\n"
+    "right answer` is weighted by hops. The chains of `ricr` and `fusion` had the score of a pair of then "
+    "(before `sort`: ricr.md).\n\n"
     "`grasp` takes 0.66 of the tokens of `ircot` and its F1 is 5.8 points lower, of a paired interval from 20.8 lower "
     "to 10 higher; no two strategies differ by more than chance."
 )
