@@ -21,9 +21,11 @@ from gsw_graph.results import (
     Forgotten,
     History,
     LoadReport,
+    Merged,
     Shown,
     Status,
     Table,
+    Unmerged,
 )
 from gsw_graph.tally import Progress
 
@@ -358,6 +360,44 @@ class Memory:
             if self._exists()
             else Forgotten([], list(sources))
         )
+
+    @with_plain_errors
+    def merge(self, *, dry_run: bool = False, ask_model: bool = False) -> Merged:
+        """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
+        `unmerge` takes back; see docs/merging.md.
+
+        dry_run: only say which. ask_model: show pairs that are not sure enough to the language model of the
+        settings, and merge those that it says are one. Raises InputError where none is set.
+        """
+        from gsw_graph.inference.chat.language_model import QuestionModel
+        from gsw_graph.merging.merging import merge
+
+        if ask_model and not self._settings.llm:
+            raise InputError(
+                "no language model is set that could be asked",
+                hint="Name one: GSWGRAPH_LLM, or leave --ask-model out",
+            )
+        if not self._exists():
+            return Merged(None, [])
+        if not dry_run:
+            self._names = self._propositions = None
+        return merge(self._connection, dry_run=dry_run, llm=QuestionModel(self.chat) if ask_model else None)
+
+    @with_plain_errors
+    def merged(self, name: str = "") -> Merged:
+        """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
+        from gsw_graph.merging.merging import merged
+
+        return merged(self._connection, name)
+
+    @with_plain_errors
+    def unmerge(self, what: str) -> Unmerged:
+        """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
+        what it was before. Raises InputError where there is no such group or run."""
+        from gsw_graph.merging.merging import unmerge
+
+        self._names = self._propositions = None
+        return unmerge(self._connection, what)
 
     @with_plain_errors
     def export(self, folder: str | Path) -> Exported:
