@@ -245,8 +245,8 @@ class Memory:
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
         `look_again`: where the model says that something is missing, that is looked for once, and it is asked
-        again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of the
-        graph as a codebook in half the tokens.
+        again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
+        the graph as a codebook in half the tokens.
         `strategy` is a name, or a `Strategy` of your own or with another recipe.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
         plan, budget or form of evidence that is none.
@@ -256,9 +256,7 @@ class Memory:
         from gsw_graph.inference.costs.budget import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
-        chosen, planned = prepared(
-            question, strategy, plan=plan, k=k, answer=answer, evidence=evidence
-        )
+        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
         limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
         model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
@@ -266,7 +264,9 @@ class Memory:
             return nothing(chosen, planned, model)
         try:
             # An excerpt marks the name that led to it.
-            context = self._context(state, model, on_text, on_stage, trace=trace or excerpts, evidence=evidence)
+            context = self._context(
+                state, model, on_text, on_stage, trace=trace or excerpts, evidence=evidence
+            )
             if model is not None:
                 self.chat.on_trouble = context.note
             found = ask(

@@ -1,15 +1,15 @@
-"""Facts as a codebook (AutoPrunedRetriever, section 2.6 and appendix A.4): entities and relations said once, facts as
-edges between them, numbered by the passage that they were taken from.
+"""Facts as a codebook (AutoPrunedRetriever, section 2.6 and appendix A.4): entities and relations said
+once, facts as edges between them, numbered by the passage that they were taken from.
 
 Three payloads say the same, each as JSON:
 
-- `edges`: `{"e": [...], "r": [...], "edges": [[e, r, e], ...], "facts": {"1": [edge, ...]}}`, which pays where several
-  numbers say the same edges;
+- `edges`: `{"e": [...], "r": [...], "edges": [[e, r, e], ...], "facts": {"1": [edge, ...]}}`, which pays
+  where several numbers say the same edges;
 - `triples`: `{"e": [...], "r": [...], "facts": {"1": [[e, r, e], ...]}}`, where long names come often;
 - `words`: `{"facts": {"1": {"subject": ["relation object", ...]}}}`, each subject said once a number.
 
-A sentence that is no edge stands with what it is about: `[e, "sentence"]`. The paper's lists have no sources; here each
-number is a passage, so that an answer can cite. `rule` says how a payload is read.
+A sentence that is no edge stands with what it is about: `[e, "sentence"]`. The paper's lists have no
+sources; here each number is a passage, so that an answer can cite.
 """
 
 from __future__ import annotations
@@ -46,15 +46,17 @@ Fact = Edge | Sentence
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The facts of one passage that are shown, under one number; channel: what they are, a key of the payload."""
+    """The facts of one passage that are shown, under one number. channel: what they are, a key of the
+    payload."""
 
     facts: tuple[Fact, ...]
     channel: str = "facts"
 
 
 def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
-    """A sentence as an edge: the name it begins with, what stands before the next name, and the rest; nothing of it is
-    lost but the stop. One that begins with no name, or has no other, stays a sentence about its passage."""
+    """A sentence as an edge: the name it begins with, what stands before the next name, and the rest; nothing
+    of it is lost but the stop. One that begins with no name, or has no other, stays a sentence about its
+    passage."""
     text = _END.sub("", " ".join(text.split()))
     known = sorted({name for name in names if name}, key=len, reverse=True)
     article = found.end() if (found := _ARTICLE.match(text)) else 0
@@ -68,8 +70,9 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
 
 
 def shortest(runs: Sequence[Run]) -> str:
-    """The payload of the fewest tokens. They are estimated as everywhere (`inference.chat.tokens`: within 5 % of three
-    tokenizers); what a server counts for one of these scales all three alike, and so chooses the same."""
+    """The payload of the fewest tokens. They are estimated as everywhere (`inference.chat.tokens`: within 5 %
+    of three tokenizers); what a server counts for its model scales all three alike, and so chooses the
+    same."""
     return min((payload(runs) for payload in PAYLOADS.values()), key=estimate)
 
 
@@ -114,7 +117,11 @@ class _Book:
 
     def edge(self, edge: Edge) -> tuple[int, int, int]:
         subject = self._entity(edge.subject)
-        return subject, self.relations.setdefault(edge.relation, len(self.relations)), self._entity(edge.object)
+        return (
+            subject,
+            self.relations.setdefault(edge.relation, len(self.relations)),
+            self._entity(edge.object),
+        )
 
     def indexed(self, fact: Fact) -> tuple[object, ...]:
         return self.edge(fact) if isinstance(fact, Edge) else (self._entity(fact.about), fact.text)

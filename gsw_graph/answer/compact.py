@@ -1,9 +1,9 @@
 """Compact evidence: facts in the place of passages, in half the tokens.
 
-What a passage says is in the graph already, one statement a fact: propositions and, of passages that have none, pairs
-with their answers. Of a passage without either, as of a plain document, the sentences are taken. Those nearest to the
-question, or to one of the questions that the best chain asked, are shown, each passage under one number, as a codebook
-(`codebook.py`).
+What a passage says is in the graph already, one statement a fact: propositions and, of passages that have
+none, pairs with their answers. Of a passage without either, as of a plain document, the sentences are taken.
+Those nearest to the question, or to one of the questions that the best chain asked, are shown, each passage
+under one number, as a codebook (`codebook.py`).
 """
 
 from __future__ import annotations
@@ -50,14 +50,16 @@ class _Said:
 
 
 class CompactEvidence:
-    """What a language model is shown of what was found: calling it is as `gather` of lines. context: of the question."""
+    """What a language model is shown of what was found; to be called as `gather.lines` is."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
     def __call__(self, asked: Sequence[str], found: Retrieved) -> list[Item]:
         """The facts nearest to one of some questions, by passage, the best passage first."""
-        chained = [hop.pair.passage for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
+        chained = (
+            [hop.pair.passage for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
+        )
         ranked = [*found.passages, *found.below, *(found.cited[id_] for id_ in chained if id_ in found.cited)]
         passages = list({passage.id: passage for passage in ranked}.values())[:PASSAGES]
         chosen: dict[int, list[Fact]] = {}
@@ -100,7 +102,9 @@ class CompactEvidence:
     def _facts(self, passages: Sequence[str], asked: Sequence[str]) -> list[PassageFact]:
         """Propositions and, of passages without any, pairs."""
         context = self._context
-        embeddings = [vector.tolist() for vector in context.vectors(asked).values()] if self._by_vectors else []
+        embeddings = (
+            [vector.tolist() for vector in context.vectors(asked).values()] if self._by_vectors else []
+        )
         with context.clock("database"):
             facts = of_passages(context.reader, passages, embeddings, most=FACTS)
         stated = {fact.passage for fact in facts if not fact.answers}

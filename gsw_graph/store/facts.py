@@ -41,8 +41,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class PassageFact:
-    """A proposition, or a pair as its question and its answers, of a passage. names: that stand in it, the answers of a
-    pair apart; cosines: with some questions, in their order."""
+    """A proposition, or a pair as its question and its answers, of a passage. names: that stand in it, the
+    answers of a pair apart; cosines: with some questions, in their order."""
 
     id: str
     passage: str
@@ -60,8 +60,8 @@ class PassageFact:
 def of_passages(
     reader: Reader, passages: Sequence[str], embeddings: Sequence[Sequence[float]], *, most: int
 ) -> list[PassageFact]:
-    """The facts of some passages, propositions before pairs and then those nearest to one of the vectors; in one round
-    trip. passages: ids."""
+    """The facts of some passages, propositions before pairs and then those nearest to one of the vectors; in
+    one round trip. passages: ids."""
     rows = reader._run("read/passage_facts", passages=list(passages), embeddings=list(embeddings), most=most)
     return [
         PassageFact(
