@@ -39,12 +39,14 @@ def test_an_edge_is_a_sentence_cut_at_its_names(text: str, names: list[str], fac
 
 def test_entities_and_relations_are_said_once() -> None:
     assert json.loads(edges(RUNS)) == {
+        "rule": "facts: places in edges or [e,text]; edges: [e,r,e]; e, r: places in lists, from 0",
         "e": ["Marrow Bridge", "Ilse Tarn", "Port Ellery"],
         "r": ["was built by", "was born in"],
         "edges": [[0, 0, 1], [1, 1, 2]],
         "facts": {"1": [0, [0, "It has nine arches"]], "2": [1, 0]},
     }
     assert json.loads(triples(RUNS)) == {
+        "rule": "facts: [e,r,e] or [e,text]; e, r: places in lists, from 0",
         "e": ["Marrow Bridge", "Ilse Tarn", "Port Ellery"],
         "r": ["was built by", "was born in"],
         "facts": {"1": [[0, 0, 1], [0, "It has nine arches"]], "2": [[1, 1, 2], [0, 0, 1]]},
@@ -68,6 +70,7 @@ def test_numbers_go_on_over_channels() -> None:
 def said(payload: str) -> dict[str, list[str]]:
     """What a payload says under each number, as words."""
     book: dict[str, Any] = json.loads(payload)
+    book.pop("rule", None)
     entities, relations, known = book.pop("e", []), book.pop("r", []), book.pop("edges", [])
 
     def read(fact: Any) -> str:

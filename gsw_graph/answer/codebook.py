@@ -9,7 +9,8 @@ Three payloads say the same, each as JSON:
 - `words`: `{"facts": {"1": {"subject": ["relation object", ...]}}}`, each subject said once a number.
 
 A sentence that is no edge stands with what it is about: `[e, "sentence"]`. The paper's lists have no
-sources; here each number is a passage, so that an answer can cite.
+sources; here each number is a passage, so that an answer can cite. Payloads of indices begin with a rule that
+says how they are read.
 """
 
 from __future__ import annotations
@@ -84,14 +85,22 @@ def edges(runs: Sequence[Run]) -> str:
         return known.setdefault(book.edge(fact), len(known)) if isinstance(fact, Edge) else book.indexed(fact)
 
     facts = _numbered(runs, number)
-    return _json({"e": list(book.entities), "r": list(book.relations), "edges": list(known), **facts})
+    lists = {"e": list(book.entities), "r": list(book.relations), "edges": list(known)}
+    return _json(
+        {
+            "rule": "facts: places in edges or [e,text]; edges: [e,r,e]; e, r: places in lists, from 0",
+            **lists,
+            **facts,
+        }
+    )
 
 
 def triples(runs: Sequence[Run]) -> str:
     """The payload in which facts are triples of indices."""
     book = _Book()
     facts = _numbered(runs, book.indexed)
-    return _json({"e": list(book.entities), "r": list(book.relations), **facts})
+    lists = {"e": list(book.entities), "r": list(book.relations)}
+    return _json({"rule": "facts: [e,r,e] or [e,text]; e, r: places in lists, from 0", **lists, **facts})
 
 
 def words(runs: Sequence[Run]) -> str:

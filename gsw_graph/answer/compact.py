@@ -29,24 +29,23 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.strategy import Retrieved
     from gsw_graph.store.facts import PassageFact
 
-ENOUGH = 500  # tokens of all facts, about half of what lines take
+ENOUGH = 520  # tokens of all facts; with the rest of a payload 0.6 of what lines take
 PASSAGES = 20  # that are looked at, those of chains among them
 FACTS = 400  # of them that are looked at
+ASKED = 12  # questions by which they are chosen
 _FACT = 100  # tokens of one fact
-_LOWER = 0.02  # that a fact of the next passage must be nearer
+_VECTORS = 0.6  # share of the cosine in a fact's nearness to a question; the rest is that of the words it has
+_LOWER = 0.05  # nearer that a fact of the next passage must be
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A fact that may be shown: its passage by place, and how near it is to what is asked."""
+    """A fact that may be shown, its passage by place, and what the fact says in one text."""
 
     place: int
     fact: Fact
-    near: float
-
-    @property
-    def words(self) -> str:
-        return normalise(" ".join(self.fact[1:] if isinstance(self.fact, Sentence) else self.fact))
+    text: str
+    cosines: Sequence[float]
 
 
 class CompactEvidence:
@@ -56,73 +55,78 @@ class CompactEvidence:
         self._context = context
 
     def __call__(self, asked: Sequence[str], found: Retrieved) -> list[Item]:
-        """The facts nearest to one of some questions, by passage, the best passage first."""
-        chained = (
-            [hop.pair.passage for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
-        )
-        ranked = [*found.passages, *found.below, *(found.cited[id_] for id_ in chained if id_ in found.cited)]
-        passages = list({passage.id: passage for passage in ranked}.values())[:PASSAGES]
+        """The facts nearest to some questions, or to one that a chain asked on its way: of each in turn the
+        nearest, as long as there is room; by passage, the best passage first."""
+        hops = [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
+        asked = list(dict.fromkeys([*asked, *(hop.concrete for hop in hops)]))[:ASKED]
+        chained = (found.cited[hop.pair.passage] for hop in hops if hop.pair.passage in found.cited)
+        ranked = {passage.id: passage for passage in (*found.passages, *found.below, *chained)}
+        passages = list(ranked.values())[:PASSAGES]
         chosen: dict[int, list[Fact]] = {}
-        for one in self._chosen(passages, asked):
+        for one in self._chosen(self._said(passages, asked), passages, asked):
             chosen.setdefault(one.place, []).append(one.fact)
         return [_item(passages[place], chosen[place]) for place in sorted(chosen)]
 
-    def _chosen(self, passages: Sequence[RankedPassage], asked: Sequence[str]) -> Iterator[_Said]:
-        """The nearest first, as many as there is room for; what is said twice once."""
-        room, known, shown = ENOUGH, set[str](), set[tuple[int, str]]()
-        for one in sorted(self._said(passages, asked), key=lambda one: _LOWER * one.place - one.near):
+    def _chosen(
+        self, facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
+    ) -> Iterator[_Said]:
+        """As many as there is room for; what is said twice once."""
+        room, known, subjects = ENOUGH, set[str](), set[tuple[int, str]]()
+        for one in _in_turn(facts, self._nearness(facts, passages, asked)):
             subject, *rest = one.fact
-            # a subject is said once, and a number costs its brackets
             size = estimate(" ".join(rest)) + 2
-            if (one.place, subject) not in shown:
+            if (one.place, subject) not in subjects:  # it is said once
                 size += estimate(subject) + 4
-            if one.words in known or size > room:
+            if size > room or (words := normalise(one.text)) in known:
                 continue
             room -= size
-            known.add(one.words)
-            shown.add((one.place, subject))
+            known.add(words)
+            subjects.add((one.place, subject))
             yield one
 
-    def _said(self, passages: Sequence[RankedPassage], asked: Sequence[str]) -> Iterator[_Said]:
+    def _said(self, passages: Sequence[RankedPassage], asked: Sequence[str]) -> list[_Said]:
         """All that could be shown."""
-        places = {passage.id: place for place, passage in enumerate(passages)}
-        rest = set(places)
-        facts = self._facts(list(places), asked)
-        nearness = [max(fact.cosines, default=0.0) for fact in facts]
-        if facts and not self._by_vectors:
-            nearness = self._nearness(asked, [fact.line for fact in facts]).tolist()
-        for fact, near in zip(facts, nearness, strict=True):
-            rest.discard(fact.passage)
-            yield _Said(places[fact.passage], _fact(fact, passages[places[fact.passage]]), near)
-        plain = [(places[id_], one) for id_ in rest for one in sentences_of(passages[places[id_]])]
-        titled = [f"{passages[place].title}: {one}" for place, one in plain]
-        for (place, one), near in zip(plain, self._nearness(asked, titled), strict=True):
-            yield _Said(place, Sentence(flat(passages[place].title), cut(flat(one), _FACT)), float(near))
-
-    def _facts(self, passages: Sequence[str], asked: Sequence[str]) -> list[PassageFact]:
-        """Propositions and, of passages without any, pairs."""
-        context = self._context
-        embeddings = (
-            [vector.tolist() for vector in context.vectors(asked).values()] if self._by_vectors else []
-        )
+        context, places = self._context, {passage.id: place for place, passage in enumerate(passages)}
+        # Where the strategy needed no embedder none is loaded for this alone.
+        vectors = context.vectors(asked).values() if "embedder" in context.used else ()
+        embeddings = [vector.tolist() for vector in vectors]
         with context.clock("database"):
-            facts = of_passages(context.reader, passages, embeddings, most=FACTS)
+            facts = of_passages(context.reader, list(places), embeddings, most=FACTS)
         stated = {fact.passage for fact in facts if not fact.answers}
-        return [fact for fact in facts if not fact.answers or fact.passage not in stated]
+        said = [
+            _Said(places[fact.passage], _fact(fact, passages[places[fact.passage]]), fact.line, fact.cosines)
+            for fact in facts
+            if not fact.answers or fact.passage not in stated
+        ]
+        for place in set(places.values()) - {one.place for one in said}:
+            title = flat(passages[place].title)
+            said += (
+                _Said(place, Sentence(title, cut(flat(sentence), _FACT)), sentence, ())
+                for sentence in sentences_of(passages[place])
+            )
+        return said
 
-    @property
-    def _by_vectors(self) -> bool:
-        """Where the strategy needed no embedder none is loaded for this alone."""
-        return "embedder" in self._context.used
+    @staticmethod
+    def _nearness(
+        facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """(questions, facts). Of a sentence words alone are compared: its vector would have to be made, and
+        chooses no better."""
+        titled = [f"{passages[one.place].title}: {one.text}" for one in facts]
+        words = np.array([word_shares(question, titled) for question in asked])
+        lower = _LOWER * np.array([one.place for one in facts])
+        cosines = words.copy()
+        for number, one in enumerate(facts):
+            if one.cosines:
+                cosines[:, number] = one.cosines
+        nearness: NDArray[np.float64] = _VECTORS * cosines + (1 - _VECTORS) * words - lower
+        return nearness
 
-    def _nearness(self, asked: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
-        """(texts,): the greatest cosine with a question or, without an embedder, share of its words."""
-        if not texts:
-            return np.zeros(0)
-        if not self._by_vectors:
-            return np.array([word_shares(one, texts) for one in asked]).max(axis=0)
-        questions = np.stack(list(self._context.vectors(asked).values()))
-        return (self._context.text_vectors(texts) @ questions.T).max(axis=1).astype(np.float64)
+
+def _in_turn(facts: Sequence[_Said], nearness: NDArray[np.float64]) -> list[_Said]:
+    """For each question in turn its nearest, then its second and so on; each fact once."""
+    orders = np.argsort(-nearness, axis=1, kind="stable")
+    return [facts[number] for number in dict.fromkeys(orders.T.ravel().tolist())]
 
 
 def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
