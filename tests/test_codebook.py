@@ -23,11 +23,13 @@ FACTS = st.one_of(st.builds(Edge, NAMES, NAMES, NAMES), st.builds(Sentence, NAME
     ("text", "names", "fact"),
     [
         ("Ilse Tarn was born in Port Ellery.", ["Port Ellery", "Ilse Tarn"], BORN),
-        ("The  Marrow Bridge was built by Ilse Tarn in 1911.", ["Ilse Tarn", "Marrow Bridge", "1911"], Edge("The Marrow Bridge", "was built by", "Ilse Tarn in 1911")),
+        ("The  Marrow Bridge was built by Ilse Tarn in 1911.", ["Ilse Tarn", "Marrow Bridge", "1911"], Edge("Marrow Bridge", "was built by", "Ilse Tarn in 1911")),
         ("Ilse Tarn's father was Bo Tarn", ["Ilse", "Ilse Tarn", "Bo Tarn"], Edge("Ilse Tarn", "'s father was", "Bo Tarn")),  # the longest name
         ("In 1911 Ilse Tarn moved.", ["Ilse Tarn"], Sentence("title", "In 1911 Ilse Tarn moved")),  # begins with no name
         ("Ilse Tarn moved.", ["Ilse Tarn"], Sentence("title", "Ilse Tarn moved")),  # has no other
         ("Ilse Tarnow met Bo.", ["Ilse Tarn", "Bo"], Sentence("title", "Ilse Tarnow met Bo")),  # whole words
+        ('The "Far Lamp" shone in (Port Ellery).', ["Far Lamp", "Port Ellery"], Edge("Far Lamp", "shone in", "(Port Ellery)")),
+        ('Ilse Tarn wrote "Far Lamp".', ["Far Lamp", "Ilse Tarn"], Edge("Ilse Tarn", "wrote", '"Far Lamp"')),
         ("Oslo, Rome", ["Oslo", "Rome"], Edge("Oslo", ",", "Rome")),
         ("Ilse Tarn lived in the U.S.", ["Ilse Tarn", "U.S."], Edge("Ilse Tarn", "lived in the", "U.S.")),
         ("", ["", "Oslo"], Sentence("title", "")),

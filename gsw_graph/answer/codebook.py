@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from gsw_graph.inference.chat.tokens import estimate
 
-_ARTICLE = re.compile(r"(?:the|a|an) ", re.IGNORECASE)
+_BEFORE = re.compile('(?:(?:the|a|an) )?["“]?', re.IGNORECASE)
 _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
 
 
@@ -56,17 +56,18 @@ class Run:
 
 def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
     """A sentence as an edge: the name it begins with, what stands before the next name, and the rest; nothing
-    of it is lost but the stop. One that begins with no name, or has no other, stays a sentence about its
-    passage."""
+    of it is lost but an article, quotes around the first name, and the stop. One that begins with no name, or
+    has no other, stays a sentence about its passage."""
     text = _END.sub("", " ".join(text.split()))
     known = sorted({name for name in names if name}, key=len, reverse=True)
-    article = found.end() if (found := _ARTICLE.match(text)) else 0
-    first = next((name for name in known if _begins(text[article:], name)), None)
+    start = found.end() if (found := _BEFORE.match(text)) else 0
+    first = next((name for name in known if _begins(text[start:], name)), None)
     if first is not None:
-        start = article + len(first)
-        places = [place for name in known if name != first and (place := _place(text, name, start)) > 0]
-        if places and (relation := text[start : min(places)].strip()):
-            return Edge(text[:start], relation, text[min(places) :])
+        end = start + len(first)
+        end += text.startswith(('"', "”"), end)
+        places = [place for name in known if name != first and (place := _place(text, name, end)) > 0]
+        if places and (relation := text[end : min(places)].strip()):
+            return Edge(text[start:end].strip('"“”'), relation, text[min(places) :])
     return Sentence(about, text)
 
 
@@ -155,6 +156,11 @@ def _begins(text: str, name: str) -> bool:
 
 
 def _place(text: str, name: str, start: int) -> int:
-    """Where a name stands as whole words, after some place; -1 for nowhere."""
+    """Where a name stands as whole words, with the signs before it, after some place; -1 for nowhere."""
     found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(text, start)
-    return found.start() if found else -1
+    if found is None:
+        return -1
+    place = found.start()
+    while place > start and not (text[place - 1].isspace() or text[place - 1].isalnum()):
+        place -= 1
+    return place
