@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.strategy import Retrieved
     from gsw_graph.store.facts import PassageFact
 
-ENOUGH = 520  # tokens of all facts; with the rest of a payload 0.6 of what lines take
+ENOUGH = 530  # tokens of all facts; with the rest of a payload 0.6 of what lines take
 PASSAGES = 20  # that are looked at, those of chains among them
 FACTS = 400  # of them that are looked at
 ASKED = 12  # questions by which they are chosen
 _FACT = 100  # tokens of one fact
 _VECTORS = 0.6  # share of the cosine in a fact's nearness to a question; the rest is that of the words it has
-_LOWER = 0.05  # nearer that a fact of the next passage must be
+_LOWER = 0.04  # nearer that a fact of the next passage must be
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,7 @@ class CompactEvidence:
     def _said(self, passages: Sequence[RankedPassage], asked: Sequence[str]) -> list[_Said]:
         """All that could be shown."""
         context, places = self._context, {passage.id: place for place, passage in enumerate(passages)}
-        # Where the strategy needed no embedder none is loaded for this alone.
-        vectors = context.vectors(asked).values() if "embedder" in context.used else ()
+        vectors = context.vectors(asked).values() if self._by_vectors else ()
         embeddings = [vector.tolist() for vector in vectors]
         with context.clock("database"):
             facts = of_passages(context.reader, list(places), embeddings, most=FACTS)
@@ -106,21 +105,27 @@ class CompactEvidence:
             )
         return said
 
-    @staticmethod
     def _nearness(
-        facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
+        self, facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
     ) -> NDArray[np.float64]:
-        """(questions, facts). Of a sentence words alone are compared: its vector would have to be made, and
-        chooses no better."""
+        """(questions, facts). Where the strategy needed no embedder none is loaded for this alone, and words
+        alone are compared."""
         titled = [f"{passages[one.place].title}: {one.text}" for one in facts]
         words = np.array([word_shares(question, titled) for question in asked])
         lower = _LOWER * np.array([one.place for one in facts])
-        cosines = words.copy()
-        for number, one in enumerate(facts):
-            if one.cosines:
-                cosines[:, number] = one.cosines
+        if not (facts and self._by_vectors):
+            return words - lower
+        cosines = np.array([one.cosines or [0.0] * len(asked) for one in facts]).T
+        if plain := [number for number, one in enumerate(facts) if not one.cosines]:
+            questions = np.stack(list(self._context.vectors(asked).values()))
+            texts = self._context.text_vectors([facts[number].text for number in plain])
+            cosines[:, plain] = questions @ texts.T
         nearness: NDArray[np.float64] = _VECTORS * cosines + (1 - _VECTORS) * words - lower
         return nearness
+
+    @property
+    def _by_vectors(self) -> bool:
+        return "embedder" in self._context.used
 
 
 def _in_turn(facts: Sequence[_Said], nearness: NDArray[np.float64]) -> list[_Said]:
