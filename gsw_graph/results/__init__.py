@@ -38,12 +38,14 @@ from gsw_graph.results.contents import (
 )
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
+from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import Exported, Finding, Forgotten
 
 __all__ = [
     "QA",
     "AgentStep",
+    "Alias",
     "Analysis",
     "Answer",
     "AskedQuestion",
@@ -70,6 +72,8 @@ __all__ = [
     "KeptReply",
     "LoadReport",
     "Matrix",
+    "MergeGroup",
+    "Merged",
     "Parameter",
     "PastAnswer",
     "RankedPassage",
@@ -78,8 +82,10 @@ __all__ = [
     "Status",
     "Step",
     "StoredDocument",
+    "Suspicion",
     "Table",
     "Trace",
+    "Unmerged",
     "UsedPair",
     "UsedPassage",
     "WholePassage",
