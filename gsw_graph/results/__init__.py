@@ -17,6 +17,7 @@ from gsw_graph.results.answers import (
     Hop,
     HopTrace,
     KeptReply,
+    PastAnswer,
     RankedPassage,
     Step,
     Trace,
@@ -37,12 +38,14 @@ from gsw_graph.results.contents import (
 )
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
+from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import Exported, Finding, Forgotten
 
 __all__ = [
     "QA",
     "AgentStep",
+    "Alias",
     "Analysis",
     "Answer",
     "AskedQuestion",
@@ -69,15 +72,20 @@ __all__ = [
     "KeptReply",
     "LoadReport",
     "Matrix",
+    "MergeGroup",
+    "Merged",
     "Parameter",
+    "PastAnswer",
     "RankedPassage",
     "Result",
     "Shown",
     "Status",
     "Step",
     "StoredDocument",
+    "Suspicion",
     "Table",
     "Trace",
+    "Unmerged",
     "UsedPair",
     "UsedPassage",
     "WholePassage",
