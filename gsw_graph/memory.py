@@ -21,6 +21,8 @@ from gsw_graph.results import (
     Forgotten,
     History,
     LoadReport,
+    RunCounts,
+    RunsReport,
     Shown,
     Status,
     Table,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
+    from gsw_graph.retrieve.pruned.codebook import Codebooks
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.schema import MemoryState
 
@@ -62,6 +65,7 @@ class Memory:
         self._reranker: Reranker | None = None
         self._names: NameGraphs | None = None
         self._propositions: PropositionGraphs | None = None
+        self._codebooks: Codebooks | None = None
         self._chat: Chat | None = None
         self._state: MemoryState | None = None
         self._closed = False
@@ -201,7 +205,7 @@ class Memory:
 
         options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget, follow_links)
         self._loaded = True
-        self._state = self._names = self._propositions = None
+        self._state = self._names = self._propositions = self._codebooks = None
         return load(
             self._connection,
             self._settings,
@@ -295,12 +299,42 @@ class Memory:
         supported; `everything`: and the questions asked."""
         from gsw_graph.forgetting import forget
 
-        self._names = self._propositions = None
+        self._names = self._propositions = self._codebooks = None
         return (
             forget(self._connection, sources, everything=everything)
             if self._exists()
             else Forgotten([], list(sources))
         )
+
+    @with_plain_errors
+    def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> RunsReport:
+        """Build the runs of passages that have none, as the first question by `pruned` would: the symbol
+        codebook. What is broken off goes on at the next call. progress: told how many passages are done, of
+        how many.
+
+        Raises EngineError where another process removes what a run stands on.
+        """
+        from gsw_graph.codebook.building import build
+        from gsw_graph.store.reader import Reader
+
+        if self._ready() is None:
+            return RunsReport(0, 0, 0.0)
+        return build(
+            self._connection, Reader(self._connection), lambda: self.embedder, progress or (lambda done, of: None)
+        )
+
+    @with_plain_errors
+    def runs(self) -> RunCounts:
+        """How much the symbol codebook holds, and for how many passages it is not built yet."""
+        from gsw_graph.store import codebook
+        from gsw_graph.store.reader import Reader
+
+        if not self._exists():
+            return RunCounts(0, 0, 0, 0)
+        reader = Reader(self._connection)
+        nodes, relationships = reader.counts()
+        missing = len(codebook.without_runs(reader))
+        return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
     def export(self, folder: str | Path) -> Exported:
@@ -451,7 +485,7 @@ class Memory:
                 deep or not self._connection.dialect.check()
             ):  # of damaged storage it would take away what seems to hang loose
                 doctor.mend(self._connection)
-            self._state = self._names = self._propositions = None
+            self._state = self._names = self._propositions = self._codebooks = None
         return done + doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
@@ -558,6 +592,7 @@ class Memory:
             self,
             names,
             self._proposition_graphs(state),
+            self._codebooks_of(state, on_stage),
             client_passages=self._settings.linked_client_passages,
             llm=llm,
             on_text=on_text,
@@ -581,6 +616,25 @@ class Memory:
                 self._connection, folder, lambda texts: self.embedder.encode(texts)
             )
         return self._propositions
+
+    def _codebooks_of(
+        self, state: MemoryState, on_stage: Callable[[str, str | None], None] | None
+    ) -> Codebooks:
+        from gsw_graph.codebook.building import build
+        from gsw_graph.retrieve.pruned.codebook import Codebooks
+        from gsw_graph.store.reader import Reader
+
+        def complete() -> None:
+            def told(done: int, passages: int) -> None:
+                if on_stage is not None:
+                    on_stage("database", f"runs built for {done:,} of {passages:,} passages")
+
+            build(self._connection, Reader(self._connection), lambda: self.embedder, told)
+
+        if self._codebooks is None:
+            self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
+        self._codebooks.complete = complete
+        return self._codebooks
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

@@ -38,7 +38,7 @@ from gsw_graph.results.contents import (
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.result import Result
-from gsw_graph.results.upkeep import Exported, Finding, Forgotten
+from gsw_graph.results.upkeep import Exported, Finding, Forgotten, RunCounts, RunsReport
 
 __all__ = [
     "QA",
@@ -72,6 +72,8 @@ __all__ = [
     "Parameter",
     "RankedPassage",
     "Result",
+    "RunCounts",
+    "RunsReport",
     "Shown",
     "Status",
     "Step",

@@ -30,6 +30,7 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "entity_from",
     ),
     2: (),
+    3: ("run_id", "relation_name"),
 }
 # What a migration does to the rows of an older memory, by dialect: titles are shown by Neo4j Browser alone.
 BACKFILLS: dict[int, dict[str, str]] = {2: {"neo4j": "write/titles"}}

@@ -1,0 +1,167 @@
+"""The symbol codebook of a memory as arrays, version by version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gsw_graph.retrieve.pruned.symbols import Symbols
+from gsw_graph.retrieve.versions import Files, Versions, packed, unpacked
+from gsw_graph.store import codebook as store
+from gsw_graph.store.reader import Reader
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from gsw_graph.engine import Connection
+    from gsw_graph.retrieve.versions import Arrays
+    from gsw_graph.store.codebook import StoredEdge
+
+FORM = "1"
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """Runs, edges and symbols by number. An edge that stands on several statements has a line for each; the
+    lines of a run stand together, in the order of the text.
+
+    concepts, relations: the symbols with their vectors. runs, passages, statements: ids. begins: (runs + 1,),
+    where the lines of a run begin. subject, relation, object, passage: (lines,), by number. edges: (lines,),
+    the number of the edge, the same wherever it stands. vectors: (lines, dimension), of the statements, unit
+    vectors times 127 in one signed byte a dimension.
+    """
+
+    concepts: Symbols
+    relations: Symbols
+    runs: list[str]
+    passages: list[str]
+    statements: list[str]
+    begins: NDArray[np.int32]
+    subject: NDArray[np.int32]
+    relation: NDArray[np.int32]
+    object: NDArray[np.int32]
+    passage: NDArray[np.int32]
+    edges: NDArray[np.int64]
+    vectors: NDArray[np.int8]
+
+    @cached_property
+    def run_of(self) -> NDArray[np.int32]:
+        """(lines,): the run of each line."""
+        return np.repeat(np.arange(len(self.runs), dtype=np.int32), np.diff(self.begins))
+
+    @cached_property
+    def runs_of_statements(self) -> dict[str, list[int]]:
+        """The runs that each statement stands in."""
+        found: dict[str, list[int]] = {}
+        for statement, run in zip(self.statements, self.run_of.tolist(), strict=True):
+            if run not in found.setdefault(statement, []):
+                found[statement].append(run)
+        return found
+
+    def lines(self, runs: NDArray[np.intp]) -> NDArray[np.intp]:
+        """The lines of some runs, one run after the other."""
+        lengths = np.diff(self.begins)[runs].astype(np.intp)
+        ends = np.cumsum(lengths)
+        firsts = np.repeat(self.begins[runs].astype(np.intp) - ends + lengths, lengths)
+        return np.arange(ends[-1] if len(ends) else 0) + firsts
+
+    def unit(self, lines: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Vectors of some lines, of length 1: (n, dimension)."""
+        vectors = self.vectors[lines].astype(np.float32)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = vectors / np.maximum(lengths, 1)
+        return unit
+
+
+class Codebooks:
+    """Keeps the codebook of the last version asked for, in this process and in `folder`. complete: builds the
+    runs that are missing, called before the codebook of a version is read."""
+
+    def __init__(self, connection: Connection, folder: Path) -> None:
+        self._reader = Reader(connection)
+        self.complete: Callable[[], None] = lambda: None
+        self._books = Versions(self._reader, files(folder), lambda _: self._read())
+
+    def of(self, version: int) -> Codebook:
+        """The codebook of a version of the memory; of a later one where somebody wrote meanwhile."""
+        return self._books.of(version)
+
+    def _read(self) -> Codebook:
+        self.complete()
+        return build(store.edges(self._reader), *store.symbols(self._reader))
+
+
+def build(
+    edges: Iterable[StoredEdge], concepts: Mapping[str, bytes], relations: Mapping[str, bytes]
+) -> Codebook:
+    """A codebook from edges in any order and the packed vectors of symbols, which may be more than the edges
+    have."""
+    ordered = sorted(edges, key=lambda one: (one.run, one.position, one.statement))
+    names = sorted({name for one in ordered for name in (one.subject, one.object)} & set(concepts))
+    kinds = sorted({one.relation for one in ordered} & set(relations))
+    number = {name: n for n, name in enumerate(names)}
+    kind = {name: n for n, name in enumerate(kinds)}
+    ordered = [one for one in ordered if one.subject in number and one.object in number and one.relation in kind]
+    runs, at = _numbered([one.run for one in ordered])
+    passages, home = _numbered([one.passage for one in ordered])
+    return Codebook(
+        Symbols(names, _matrix([concepts[name] for name in names])),
+        Symbols(kinds, _matrix([relations[name] for name in kinds])),
+        runs,
+        passages,
+        [one.statement for one in ordered],
+        np.searchsorted(at, np.arange(len(runs) + 1)).astype(np.int32),
+        np.array([number[one.subject] for one in ordered], dtype=np.int32),
+        np.array([kind[one.relation] for one in ordered], dtype=np.int32),
+        np.array([number[one.object] for one in ordered], dtype=np.int32),
+        home,
+        np.array([one.number for one in ordered], dtype=np.int64),
+        np.stack([one.vector for one in ordered]) if ordered else np.zeros((0, 0), np.int8),
+    )
+
+
+def _numbered(names: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:
+    """The different names in the order in which they come, and the number of each."""
+    numbers: dict[str, int] = {}
+    found = [numbers.setdefault(name, len(numbers)) for name in names]
+    return list(numbers), np.array(found, dtype=np.int32)
+
+
+def _matrix(vectors: Sequence[bytes]) -> NDArray[np.int8]:
+    if not vectors:
+        return np.zeros((0, 0), np.int8)
+    return np.frombuffer(b"".join(vectors), np.int8).reshape(len(vectors), -1)
+
+
+def files(folder: Path) -> Files[Codebook]:
+    """Where and how codebooks are kept."""
+    return Files(folder, FORM, _pack, _unpack)
+
+
+_ARRAYS = ("begins", "subject", "relation", "object", "passage", "edges", "vectors")
+_TEXTS = ("runs", "passages", "statements")
+
+
+def _pack(book: Codebook) -> Arrays:
+    return {
+        "concepts": packed(book.concepts.names),
+        "concept_vectors": book.concepts.vectors,
+        "relations": packed(book.relations.names),
+        "relation_vectors": book.relations.vectors,
+        **{name: packed(getattr(book, name)) for name in _TEXTS},
+        **{f"{name}_": getattr(book, name) for name in _ARRAYS},
+    }
+
+
+def _unpack(found: Arrays) -> Codebook:
+    return Codebook(
+        Symbols(unpacked(found["concepts"]), found["concept_vectors"]),
+        Symbols(unpacked(found["relations"]), found["relation_vectors"]),
+        *(unpacked(found[name]) for name in _TEXTS),
+        *(found[f"{name}_"] for name in _ARRAYS),
+    )
