@@ -121,12 +121,15 @@ def edges(reader: Reader) -> Iterator[StoredEdge]:
         )
 
 
-def symbols(reader: Reader) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """Packed vectors of concepts and of relations, by id and by name."""
+def symbols(reader: Reader) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, str]]:
+    """Packed vectors of concepts by id and of relations by name, and how concepts are shown, by id."""
     found: dict[str, dict[str, bytes]] = {"concept": {}, "relation": {}}
+    shown: dict[str, str] = {}
     for record in reader._stream("read/symbols"):
-        found[record["kind"]][record["name"]] = record["vector"]
-    return found["concept"], found["relation"]
+        found[record["kind"]][record["id"]] = record["vector"]
+        if record["kind"] == "concept":
+            shown[record["id"]] = record["name"]
+    return found["concept"], found["relation"], shown
 
 
 def _write(

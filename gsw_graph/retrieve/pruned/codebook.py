@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gsw_graph.results import FoundRun, RunEdge
 from gsw_graph.retrieve.pruned.symbols import Symbols
 from gsw_graph.retrieve.versions import Files, Versions, packed, unpacked
 from gsw_graph.store import codebook as store
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
+    from gsw_graph.retrieve.pruned.runs import Scored
     from gsw_graph.retrieve.versions import Arrays
     from gsw_graph.store.codebook import StoredEdge
 
@@ -30,7 +32,7 @@ class Codebook:
     """Runs, edges and symbols by number. An edge that stands on several statements has a line for each; the
     lines of a run stand together, in the order of the text.
 
-    concepts, relations: the symbols with their vectors. runs, passages, statements: ids. begins: (runs + 1,),
+    concepts, relations: the symbols with their vectors; shown: how each concept is shown. runs, passages, statements: ids. begins: (runs + 1,),
     where the lines of a run begin. subject, relation, object, passage: (lines,), by number. edges: (lines,),
     the number of the edge, the same wherever it stands. vectors: (lines, dimension), of the statements, unit
     vectors times 127 in one signed byte a dimension.
@@ -38,6 +40,7 @@ class Codebook:
 
     concepts: Symbols
     relations: Symbols
+    shown: list[str]
     runs: list[str]
     passages: list[str]
     statements: list[str]
@@ -77,6 +80,26 @@ class Codebook:
         unit: NDArray[np.float32] = vectors / np.maximum(lengths, 1)
         return unit
 
+    def means(self, runs: NDArray[np.intp]) -> NDArray[np.float32]:
+        """Vectors of some runs, of length 1: the means of their lines."""
+        lengths = np.diff(self.begins)[runs].astype(np.intp)
+        sums = np.add.reduceat(self.unit(self.lines(runs)), np.cumsum(lengths) - lengths, axis=0)
+        means: NDArray[np.float32] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+        return means
+
+    def shown_runs(self, channel: str, found: Scored) -> Iterator[FoundRun]:
+        """Runs as people see them."""
+        for run, score in zip(found.runs.tolist(), found.scores.tolist(), strict=True):
+            edges: dict[int, RunEdge] = {}
+            for line in range(self.begins[run], self.begins[run + 1]):
+                ends = (self.shown[int(one[line])] for one in (self.subject, self.object))
+                subject, object_ = ends
+                relation = self.relations.names[int(self.relation[line])]
+                home = self.statements[line], self.passages[int(self.passage[line])]
+                number = int(self.edges[line])
+                edges.setdefault(number, RunEdge(number, subject, relation, object_, *home))
+            yield FoundRun(self.runs[run], channel, score, list(edges.values()))
+
 
 class Codebooks:
     """Keeps the codebook of the last version asked for, in this process and in `folder`. complete: builds the
@@ -97,10 +120,13 @@ class Codebooks:
 
 
 def build(
-    edges: Iterable[StoredEdge], concepts: Mapping[str, bytes], relations: Mapping[str, bytes]
+    edges: Iterable[StoredEdge],
+    concepts: Mapping[str, bytes],
+    relations: Mapping[str, bytes],
+    shown: Mapping[str, str],
 ) -> Codebook:
-    """A codebook from edges in any order and the packed vectors of symbols, which may be more than the edges
-    have."""
+    """A codebook from edges in any order, the packed vectors of symbols, which may be more than the edges
+    have, and how concepts are shown."""
     ordered = sorted(edges, key=lambda one: (one.run, one.position, one.statement))
     names = sorted({name for one in ordered for name in (one.subject, one.object)} & set(concepts))
     kinds = sorted({one.relation for one in ordered} & set(relations))
@@ -112,6 +138,7 @@ def build(
     return Codebook(
         Symbols(names, _matrix([concepts[name] for name in names])),
         Symbols(kinds, _matrix([relations[name] for name in kinds])),
+        [" ".join(shown.get(name, name).split()) for name in names],
         runs,
         passages,
         [one.statement for one in ordered],
@@ -144,7 +171,7 @@ def files(folder: Path) -> Files[Codebook]:
 
 
 _ARRAYS = ("begins", "subject", "relation", "object", "passage", "edges", "vectors")
-_TEXTS = ("runs", "passages", "statements")
+_TEXTS = ("shown", "runs", "passages", "statements")
 
 
 def _pack(book: Codebook) -> Arrays:

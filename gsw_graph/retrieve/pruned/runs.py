@@ -1,4 +1,4 @@
-"""The runs of a question: found by symbols, ranked by what they say, chosen by channel."""
+"""The runs of a question, channel by channel: found by symbols, ranked by what they say."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from gsw_graph.retrieve.pruned import fine
 from gsw_graph.retrieve.pruned.coarse import shortlist
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.retrieve.pruned.codebook import Codebook
@@ -28,11 +30,21 @@ class Scored:
     lines: NDArray[np.intp]
     cosines: NDArray[np.float32]
 
+    def taken(self, places: NDArray[np.intp]) -> Scored:
+        """Those at some places."""
+        return Scored(self.runs[places], self.scores[places], self.lines[places], self.cosines[places])
+
 
 def facts(book: Codebook, asked: Asked, recipe: PrunedRecipe) -> Scored:
     """The best runs of what documents say: `recipe.runs` of them."""
     found, _ = shortlist(book, asked.concepts, asked.relations, recipe)
     return ranked(book, found, asked, recipe)
+
+
+def past(book: Codebook, statements: Sequence[str], asked: Asked, recipe: PrunedRecipe) -> Scored:
+    """The best runs that hold some statements, which answers to earlier questions used."""
+    held = {run for one in statements for run in book.runs_of_statements.get(one, ())}
+    return ranked(book, np.array(sorted(held), dtype=np.intp), asked, recipe)
 
 
 def ranked(book: Codebook, runs: NDArray[np.intp], asked: Asked, recipe: PrunedRecipe) -> Scored:
@@ -45,22 +57,13 @@ def ranked(book: Codebook, runs: NDArray[np.intp], asked: Asked, recipe: PrunedR
     vectors = book.unit(lines)
     cosines = vectors @ asked.lines.T
     there = np.arange(lengths.max()) < lengths[:, None]
-    similar = np.zeros((len(runs), asked.lines.shape[0], lengths.max()), np.float32)
-    similar.transpose(0, 2, 1)[there] = cosines
-    whole = _means(vectors, lengths) @ _unit(asked.lines.mean(axis=0))
+    similar = np.zeros((*there.shape, asked.lines.shape[0]), np.float32)
+    similar[there] = cosines
+    similar = similar.transpose(0, 2, 1)
+    question = asked.lines.mean(axis=0)
+    whole = book.means(runs) @ (question / max(float(np.linalg.norm(question)), 1e-12))
     scores = fine.scores(similar, there, whole, recipe.fine)
     nearest = np.where(there, similar.max(axis=1), -np.inf).argmax(axis=1)
-    firsts = np.cumsum(lengths) - lengths
     order = np.lexsort((runs, -scores))[: recipe.runs]
-    best = firsts[order] + nearest[order]
+    best = (np.cumsum(lengths) - lengths + nearest)[order]
     return Scored(runs[order], scores[order], lines[best], cosines[best].max(axis=1))
-
-
-def _means(vectors: NDArray[np.float32], lengths: NDArray[np.intp]) -> NDArray[np.float32]:
-    """The vector of each run, of length 1: the mean of its lines."""
-    sums = np.add.reduceat(vectors, np.cumsum(lengths) - lengths, axis=0)
-    return sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
-
-
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    return vector / max(float(np.linalg.norm(vector)), 1e-12)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.retrieve.recipes import LinkedRecipe
+from gsw_graph.retrieve.recipes import LinkedRecipe, OrderRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     most = max(query.k, recipe.order.passages)
     with context.clock("rank"):
         first = found = best_passages(graph, question, near, most, recipe.walk, trace=traced)
-    passages = _read(context, first, [])
+    passages = read(context, first, [])
     with context.clock("rank"):
-        wording = Wording(question, [_text(one) for one in passages[: recipe.order.passages or None]])
+        wording = Wording(question, [text_of(one) for one in passages[: recipe.order.passages or None]])
         names = leads(graph, question, passages[: recipe.leads.passages], wording, recipe.leads)
     if names:
         further = " ".join([question, *names])
@@ -52,9 +52,9 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         with context.clock("rank"):
             asked = [(question, near), (further, others)]
             found = best_together(graph, asked, most, recipe.walk, trace=traced)
-        passages = _read(context, found, passages)
+        passages = read(context, found, passages)
     with context.clock("rank"):
-        ranked = _in_order(graph, question, passages, recipe)[: query.k]
+        ranked = in_order(graph, question, passages, recipe.order)[: query.k]
     if context.trace is not None:
         paths = dict(zip(found.passages, found.paths, strict=True))
         paths |= zip(first.passages, first.paths, strict=True)
@@ -65,7 +65,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     return Retrieved(ranked)
 
 
-def _read(context: Context, found: Walked, known: Sequence[RankedPassage]) -> list[RankedPassage]:
+def read(context: Context, found: Walked, known: Sequence[RankedPassage]) -> list[RankedPassage]:
     """The passages that a walk found; those known are not asked for again."""
     here = {one.id: one for one in known}
     if new := [one for one in found.passages if one not in here]:
@@ -75,25 +75,26 @@ def _read(context: Context, found: Walked, known: Sequence[RankedPassage]) -> li
     return [replace(here[one], score=score) for one, score in scores if one in here]
 
 
-def _in_order(
-    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: LinkedRecipe
+def in_order(
+    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: OrderRecipe
 ) -> list[RankedPassage]:
     """The first passages in the order of `names/order.py`, their shares as scores; the others as the walk has
     them, below."""
     from gsw_graph.retrieve.names.order import ordered
     from gsw_graph.retrieve.names.wording import Wording
 
-    some = passages[: recipe.order.passages]
+    some = passages[: recipe.passages]
     if not some:
         return passages
-    wording = Wording(question, [_text(one) for one in some])
-    numbers, shares = ordered(graph, some, wording, recipe.order)
+    wording = Wording(question, [text_of(one) for one in some])
+    numbers, shares = ordered(graph, some, wording, recipe)
     first = [replace(some[n], score=share) for n, share in zip(numbers, shares, strict=True)]
     rest = [replace(one, score=min(one.score, shares[-1])) for one in passages[len(some) :]]
     return first + rest
 
 
-def _text(passage: RankedPassage) -> str:
+def text_of(passage: RankedPassage) -> str:
+    """What of a passage counts as its words."""
     return f"{passage.title}\n{passage.text}"
 
 
