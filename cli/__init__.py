@@ -26,6 +26,7 @@ VERBS = {
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
     "forget": "Remove documents and all that only they supported.",
+    "runs": "Show or build the runs that `ask --strategy pruned` searches.",
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
     "draw": "Draw what a Cypher query returns, as an HTML file.",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.versions import Arrays
     from gsw_graph.store.codebook import StoredEdge
 
-FORM = "1"
+FORM = "2"
 
 
 @dataclass(frozen=True)

@@ -37,4 +37,4 @@ def chosen(book: Codebook, found: Scored, choice: str, same: float) -> Scored:
 
 def _medoid(cosines: NDArray[np.float32], members: list[int]) -> int:
     """The member that is nearest to the others; of equal ones the best."""
-    return members[int(np.argmax(cosines[np.ix_(members, members)].sum(axis=1)))]
+    return members[int(np.argmax(cosines[np.ix_(members, members)].sum(axis=1).round(5)))]
