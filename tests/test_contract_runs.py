@@ -112,9 +112,11 @@ def test_a_question_builds_what_is_missing_and_shows_its_runs(sample: Memory, tm
     assert answer.strategy == "pruned"
     assert answer.passages[0].title == "Stone Pier"
     assert answer.trace is not None
-    best = answer.trace.runs[0]
-    (edge,) = [one for one in best.edges if one.relation == "built" and one.object == "Stone Pier"]
-    assert (best.channel, edge.subject, edge.passage) == ("facts", "Ana Ruiz", answer.passages[0].id)
+    scores = [one.score for one in answer.trace.runs]
+    assert scores == sorted(scores, reverse=True)
+    found = [(one.channel, edge) for one in answer.trace.runs for edge in one.edges]
+    ((channel, edge),) = [one for one in found if one[1].relation == "built" and one[1].object == "Stone Pier"]
+    assert (channel, edge.subject, edge.passage) == ("facts", "Ana Ruiz", answer.passages[0].id)
     assert rows(mine, "MATCH (n {id: $id})-[:IN]->(p) RETURN p.id AS id", id=edge.statement) == [(edge.passage,)]
     assert answer.to_dict()["trace"]["runs"][0]["edges"][0]["relation"]
 

@@ -12,10 +12,11 @@ from hypothesis.extra.numpy import arrays
 
 from gsw_graph.codebook.edges import Name, Statement, edges_of
 from gsw_graph.codebook.segments import TAU, starts
+from gsw_graph.plan import parse
 from gsw_graph.retrieve.pruned import fine
 from gsw_graph.retrieve.pruned.codebook import Codebook, build
 from gsw_graph.retrieve.pruned.coarse import shortlist
-from gsw_graph.retrieve.pruned.question import texts
+from gsw_graph.retrieve.pruned.question import lines_of
 from gsw_graph.retrieve.pruned.runs import Scored
 from gsw_graph.retrieve.pruned.selection import chosen
 from gsw_graph.retrieve.recipes import FineRecipe, PrunedRecipe
@@ -202,8 +203,7 @@ def test_of_a_cluster_the_medoid_stands_for_all() -> None:
     assert chosen(three, found, "unique", 0.95).runs.tolist() == [0, 2], "the third is near the second alone"
 
 
-def test_a_question_is_lines_names_and_relations() -> None:
-    found = texts("Who designed the Glass Heron in Vellmouth?", None)
-    assert (found.lines, found.names) == (("Who designed the Glass Heron in Vellmouth?",), ("Glass Heron in Vellmouth", "Glass Heron", "Vellmouth"))
-    assert found.relations == ("Who designed the",)
-    assert texts("Who is it?", None).relations == ()
+def test_a_question_has_a_line_for_each_step_of_its_plan() -> None:
+    assert lines_of("Who?", None) == ["Who?"]
+    assert lines_of("Who?", parse(["Who built the Stone Pier?", "Where was #1 born?"])) == ["Who built the Stone Pier?", "Where was born?"]
+    assert len(lines_of("Who?", parse([f"Who is {n}?" for n in range(9)]))) == 4

@@ -257,8 +257,7 @@ class PrunedRecipe(Recipe):
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
     to similar questions used. thinking: runs of their chains. same: cosine from which two runs say the same.
-    Passages, by a walk over names. names: of the best runs, that lead on to a second walk beside the
-    question's own; 0 for one walk alone. nearest: passages near that question. walk, order: as of `linked`.
+    Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's own; 0 for one walk alone. nearest: passages near that question. walk, order: as of `linked`.
     """
 
     concept_weight: float = 1.0
@@ -271,6 +270,7 @@ class PrunedRecipe(Recipe):
     thinking: str = field(default="drop", metadata={"among": CHOICES})
     same: float = 0.93
     names: int = 2
+    toward: float = 0.5
     nearest: int = count(30)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     order: OrderRecipe = field(default_factory=OrderRecipe)

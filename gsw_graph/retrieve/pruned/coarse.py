@@ -24,11 +24,12 @@ def shortlist(
     """
     if not len(book.runs):
         return np.zeros(0, np.intp), np.zeros(0, np.float32)
-    of_concepts = np.float32(recipe.concept_weight) * book.concepts.best(concepts)
-    of_relations = np.float32(recipe.relation_weight) * book.relations.best(relations)
+    of_concepts = book.concepts.best(concepts)
+    of_relations = book.relations.best(relations)
     begins = book.begins[:-1]
     ends = np.maximum(of_concepts[book.subject], of_concepts[book.object])
-    scores = np.maximum.reduceat(ends, begins) + np.maximum.reduceat(of_relations[book.relation], begins)
+    scores = np.float32(recipe.concept_weight) * np.maximum.reduceat(ends, begins)
+    scores += np.float32(recipe.relation_weight) * np.maximum.reduceat(of_relations[book.relation], begins)
     k = min(recipe.shortlist, len(scores))
     some = np.argpartition(-scores, k - 1)[:k]
     order = some[np.lexsort((some, -scores[some]))]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.versions import Arrays
     from gsw_graph.store.codebook import StoredEdge
 
-FORM = "2"
+FORM = "1"
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,7 @@ class Codebook:
 
     def means(self, runs: NDArray[np.intp]) -> NDArray[np.float32]:
         """Vectors of some runs, of length 1: the means of their lines."""
-        lengths = np.diff(self.begins)[runs].astype(np.intp)
-        sums = np.add.reduceat(self.unit(self.lines(runs)), np.cumsum(lengths) - lengths, axis=0)
-        means: NDArray[np.float32] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
-        return means
+        return means(self.unit(self.lines(runs)), np.diff(self.begins)[runs].astype(np.intp))
 
     def shown_runs(self, channel: str, found: Scored) -> Iterator[FoundRun]:
         """Runs as people see them."""
@@ -150,6 +147,13 @@ def build(
         np.array([one.number for one in ordered], dtype=np.int64),
         np.stack([one.vector for one in ordered]) if ordered else np.zeros((0, 0), np.int8),
     )
+
+
+def means(vectors: NDArray[np.float32], lengths: NDArray[np.intp]) -> NDArray[np.float32]:
+    """The means, of length 1, of vectors that stand one group after the other; lengths: of each group."""
+    sums = np.add.reduceat(vectors, np.cumsum(lengths) - lengths, axis=0)
+    found: NDArray[np.float32] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    return found
 
 
 def _numbered(names: Sequence[str]) -> tuple[list[str], NDArray[np.int32]]:

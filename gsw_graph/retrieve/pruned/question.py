@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD
-from gsw_graph.naming.finding import names
 from gsw_graph.retrieve.names.linking import Mention, link, mentions
 
 if TYPE_CHECKING:
@@ -34,60 +32,32 @@ class Asked:
     relations: NDArray[np.float32]
     lines: NDArray[np.float32]
 
-    @property
-    def symbols(self) -> int:
-        """How many symbols it has."""
-        return len(self.concepts) + len(self.relations)
 
-
-@dataclass(frozen=True)
-class Texts:
-    """What of a question is embedded: the question, its lines, its names, and what relates them."""
-
-    question: str
-    lines: tuple[str, ...]
-    names: tuple[str, ...]
-    relations: tuple[str, ...]
-
-    @property
-    def all(self) -> list[str]:
-        """Each once."""
-        return list(dict.fromkeys((self.question, *self.lines, *self.names, *self.relations)))
-
-
-def texts(question: str, plan: Plan | None) -> Texts:
-    """By rule: the question, or each sub-question of a plan, is a line; a line without its names is a
-    relation."""
+def lines_of(question: str, plan: Plan | None) -> list[str]:
+    """The sub-questions of a plan without its references, else the question."""
     steps = [step.question for level in plan.levels() for step in level] if plan is not None else []
-    lines = [line for step in steps if (line := " ".join(_REFERENCE.sub(" ", step).split()))][:_LINES]
-    lines = lines or [question]
-    named = list(dict.fromkeys(name for name, begins in names(question) if not begins))
-    relations = dict.fromkeys(text for line in lines if (text := _rest(line, named)))
-    return Texts(question, tuple(lines), tuple(named), tuple(relations))
+    lines = [line for step in steps if (line := " ".join(_REFERENCE.sub(" ", step).split()))]
+    return lines[:_LINES] or [question]
 
 
-def read(context: Context, book: Codebook, of: Texts) -> Asked:
-    """Its symbols in a codebook: the names that are concepts with the concepts' vectors, others by their
-    text."""
-    linked = link(mentions(of.question), book.concepts.numbers)
+def read(context: Context, book: Codebook, question: str, lines: list[str]) -> Asked | None:
+    """Its symbols, None where it has none: the names that are concepts, by the concepts' vectors; what is near
+    the question as a whole; and for relations what is near each of its lines.
+
+    The public code has another model take a question apart in triples, and finds nothing where that gives
+    none. Names and the words between them embedded one by one found as much as the lines do and took twice
+    the time (docs/pruned.md).
+    """
+    linked = link(mentions(question), book.concepts.numbers)
+    if not linked and not _says(question):
+        return None
     numbers = np.array([book.concepts.numbers[one.key] for one in linked], dtype=np.intp)
-    taken = [one.text for one in linked]
-    others = [name for name in of.names if not any(name in text or text in name for text in taken)]
-    vectors = context.vectors(of.all)
-
-    def stacked(some: Sequence[str]) -> NDArray[np.float32]:
-        shape = (len(some), len(vectors[of.question]))
-        return np.array([vectors[text] for text in some], dtype=np.float32).reshape(shape)
-
-    own = [book.concepts.unit(numbers)] if len(numbers) else []
-    return Asked(linked, np.concatenate([*own, stacked(others)]), stacked(of.relations), stacked(of.lines))
+    vectors = context.vectors([question, *lines])
+    asked = np.stack([vectors[line] for line in lines])
+    return Asked(linked, np.concatenate([vectors[question][None], book.concepts.unit(numbers)]), asked, asked)
 
 
-def _rest(line: str, taken: Sequence[str]) -> str:
-    """The words of a line without some names, empty where they say nothing."""
-    for text in taken:
-        line = line.replace(text, " ")
-    words = [word[0] for word in WORD.finditer(line)]
-    if all(word.casefold() in FUNCTION_WORDS | CONNECTORS for word in words):
-        return ""
-    return " ".join(words)
+def _says(question: str) -> bool:
+    """Whether it has a word that says something."""
+    words = (word[0].casefold() for word in WORD.finditer(question))
+    return any(word not in FUNCTION_WORDS | CONNECTORS for word in words)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gsw_graph.retrieve.pruned import fine
 from gsw_graph.retrieve.pruned.coarse import shortlist
+from gsw_graph.retrieve.pruned.codebook import means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ def ranked(book: Codebook, runs: NDArray[np.intp], asked: Asked, recipe: PrunedR
     similar[there] = cosines
     similar = similar.transpose(0, 2, 1)
     question = asked.lines.mean(axis=0)
-    whole = book.means(runs) @ (question / max(float(np.linalg.norm(question)), 1e-12))
+    whole = means(vectors, lengths) @ (question / max(float(np.linalg.norm(question)), 1e-12))
     scores = fine.scores(similar, there, whole, recipe.fine)
     nearest = np.where(there, similar.max(axis=1), -np.inf).argmax(axis=1)
     order = np.lexsort((runs, -scores))[: recipe.runs]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EXACT = 50_000  # symbols up to which all are compared
-_PROBED = 24  # of the groups of more, so many nearest to a vector are looked into
+_PROBED = 16  # of the groups of more, so many nearest to a vector are looked into
 _BLOCK = 4096
 
 
@@ -42,11 +42,15 @@ class Symbols:
         if not len(queries) or not len(self.names):
             return found
         if len(self.names) <= _EXACT:
-            return np.max(self._whole @ queries.T, axis=1)
-        pivots, order, begins = self._groups
-        near = np.argpartition(-(queries @ pivots.T), _PROBED, axis=1)[:, :_PROBED]
-        inside = np.concatenate([order[begins[g] : begins[g + 1]] for g in np.unique(near)])
-        found[inside] = np.max(self.unit(inside) @ queries.T, axis=1)
+            return np.max(queries @ self._whole.T, axis=0)
+        groups = self._groups
+        near = np.argpartition(-(queries @ groups.pivots.T), _PROBED, axis=1)[:, :_PROBED]
+        for query, some in zip(queries, near.tolist(), strict=True):
+            for group in some:
+                inside = slice(groups.begins[group], groups.begins[group + 1])
+                numbers = groups.order[inside]
+                cosines = (groups.vectors[inside].astype(np.float32) @ query) * groups.scale[inside]
+                found[numbers] = np.maximum(found[numbers], cosines)
         return found
 
     @cached_property
@@ -54,16 +58,26 @@ class Symbols:
         return self.unit(slice(None))
 
     @cached_property
-    def _groups(self) -> tuple[NDArray[np.float32], NDArray[np.intp], NDArray[np.intp]]:
-        """Evenly spread symbols as pivots, all symbols by the pivot each is nearest to, and where the group
-        of each pivot begins."""
+    def _groups(self) -> _Groups:
         count = int(np.sqrt(len(self.names)))
         pivots = self.unit(np.linspace(0, len(self.names) - 1, count).astype(np.intp))
-        nearest = np.concatenate(
-            [
-                np.argmax(self.unit(slice(b, b + _BLOCK)) @ pivots.T, axis=1)
-                for b in range(0, len(self.names), _BLOCK)
-            ]
-        )
-        order = np.argsort(nearest, kind="stable")
-        return pivots, order, np.searchsorted(nearest[order], np.arange(count + 1))
+        blocks = range(0, len(self.names), _BLOCK)
+        nearest = [np.argmax(self.unit(slice(b, b + _BLOCK)) @ pivots.T, axis=1) for b in blocks]
+        of = np.concatenate(nearest).astype(np.int32)
+        order = np.argsort(of, kind="stable")
+        vectors = self.vectors[order]
+        parts = [np.linalg.norm(vectors[b : b + _BLOCK].astype(np.float32), axis=1) for b in blocks]
+        scale = 1 / np.maximum(np.concatenate(parts), 1)
+        return _Groups(pivots, order, np.searchsorted(of[order], np.arange(count + 1)).tolist(), vectors, scale)
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Symbols by the pivot that each is nearest to. pivots: some of the symbols, evenly spread. order: all by
+    their group; vectors, scale: theirs in this order, and what makes their length 1. begins: of each group."""
+
+    pivots: NDArray[np.float32]
+    order: NDArray[np.intp]
+    begins: list[int]
+    vectors: NDArray[np.int8]
+    scale: NDArray[np.float32]

@@ -12,10 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gsw_graph.names import normalise
 from gsw_graph.retrieve.recipes import PrunedRecipe
 from gsw_graph.retrieve.strategies.dense import DENSE
-from gsw_graph.retrieve.strategies.linked import LINKED, in_order, read, text_of
+from gsw_graph.retrieve.strategies.linked import LINKED, in_order, read
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -36,42 +38,43 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     if not context.held_by_client:
         return _instead(context, query, LINKED, "the codebook of so large a memory is not held by the client")
     question, traced = query.question, context.trace is not None
-    texts = asking.texts(question, query.plan)
-    embedding = context.vectors(texts.all)[question].tolist()
+    lines = asking.lines_of(question, query.plan)
+    vector = context.vectors([question, *lines])[question]  # with the lines in one batch
     with context.clock("database"):
-        nearest = context.reader.nearest([embedding], recipe.walk.nearest)
+        nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)
         near, graph = nearest.passages[0], context.names.of(nearest.version)
         book = context.codebooks.of(nearest.version)
     if not book.runs:
         return _instead(context, query, LINKED, "the memory holds nothing that runs are made of")
-    asked = asking.read(context, book, texts)
-    if not asked.symbols:
+    asked = asking.read(context, book, question, lines)
+    if asked is None:
         return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
     with context.clock("rank"):
         found = channels(context, book, asked, recipe)
-        starts = [(question, near), *((question, some) for one in found.values() if (some := _passages(book, one)))]
+        near_runs = [some for one in found.values() if (some := _passages(book, one))]
+        starts = [(question, near), *((question, some) for some in near_runs)]
         most = max(query.k, recipe.order.passages)
-        first = best = best_together(graph, starts, most, recipe.walk, trace=traced)
         leads = _leads(graph, book, question, list(found.values()), recipe.names)
-    passages = []
     if leads:
-        further = " ".join([question, *leads])
-        embedding = context.vector(further).tolist()
+        numbers = np.array(leads, dtype=np.intp)
+        further = " ".join([question, *(book.shown[n] for n in leads)])
+        toward = vector + recipe.toward * book.concepts.unit(numbers).mean(axis=0)
         with context.clock("database"):
-            others = context.reader.nearest([embedding], recipe.nearest).passages[0]
-        with context.clock("rank"):
-            best = best_together(graph, [*starts, (further, others)], most, recipe.walk, trace=traced)
-    passages = read(context, best, [])
+            others = context.reader.nearest([toward.tolist()], recipe.nearest).passages[0]
+        starts.append((further, others))
+    with context.clock("rank"):
+        found_passages = best_together(graph, starts, most, recipe.walk, trace=traced)
+    passages = read(context, found_passages, [])
     with context.clock("rank"):
         ranked = in_order(graph, question, passages, recipe.order)[: query.k]
     if context.trace is not None:
-        paths = dict(zip(first.passages, first.paths, strict=True))
-        paths |= zip(best.passages, best.paths, strict=True)
+        paths = dict(zip(found_passages.passages, found_passages.paths, strict=True))
         ids = [one.id for one in ranked]
+        shown = replace(found_passages, passages=ids, paths=[paths[one] for one in ids])
         over = "whole graph" if graph.matrices.size <= recipe.walk.whole else "neighbourhood"
-        write_walk(context, context.trace, replace(best, passages=ids, paths=[paths[one] for one in ids]), ranked, over)
-        context.trace.bridges = leads
-        context.trace.runs = [shown for name, one in found.items() for shown in book.shown_runs(name, one)]
+        write_walk(context, context.trace, shown, ranked, over)
+        context.trace.bridges = [book.shown[n] for n in leads]
+        context.trace.runs = [run for name, one in found.items() for run in book.shown_runs(name, one)]
     return Retrieved(ranked)
 
 
@@ -88,18 +91,18 @@ def _passages(book: Codebook, found: Scored) -> list[tuple[str, float]]:
     return sorted(best.items(), key=lambda one: -one[1])
 
 
-def _leads(graph: NameGraph, book: Codebook, question: str, found: list[Scored], most: int) -> list[str]:
-    """The first names, as shown, of the nearest lines of the best runs that the question has not, and that
-    another passage has too."""
-    asked, leads = f" {normalise(question)} ", dict[str, str]()
-    for one in found:
-        for line in one.lines.tolist():
-            for concept in (int(book.object[line]), int(book.subject[line])):
-                key = book.concepts.names[concept]
-                number = graph.name_numbers.get(key)
-                if len(leads) < most and number is not None and f" {key} " not in asked and graph.matrices.frequency[number] > 1:
-                    leads.setdefault(key, book.shown[concept])
-    return list(leads.values())
+def _leads(graph: NameGraph, book: Codebook, question: str, found: list[Scored], most: int) -> list[int]:
+    """The first concepts, by number, of the nearest lines of the best runs that the question does not name,
+    and that another passage has too."""
+    asked, leads = f" {normalise(question)} ", list[int]()
+    for line in (line for one in found for line in one.lines.tolist()):
+        for concept in (int(book.object[line]), int(book.subject[line])):
+            key = book.concepts.names[concept]
+            number = graph.name_numbers.get(key)
+            new = number is not None and concept not in leads and f" {key} " not in asked
+            if new and len(leads) < most and graph.matrices.frequency[number] > 1:
+                leads.append(concept)
+    return leads
 
 
 PRUNED = Strategy(
