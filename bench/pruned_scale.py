@@ -15,8 +15,8 @@ import time
 import numpy as np
 
 from gsw_graph.retrieve.pruned import symbols
-from gsw_graph.retrieve.pruned.codebook import Codebook
 from gsw_graph.retrieve.pruned.coarse import shortlist
+from gsw_graph.retrieve.pruned.codebook import Codebook
 from gsw_graph.retrieve.pruned.question import Asked
 from gsw_graph.retrieve.pruned.runs import facts
 from gsw_graph.retrieve.pruned.symbols import Symbols
@@ -58,7 +58,9 @@ def book(runs: int, dimension: int, rng: np.random.Generator) -> Codebook:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=1_000_000)
     parser.add_argument("--dimension", type=int, default=384)
     parser.add_argument("--questions", type=int, default=30)
@@ -66,7 +68,9 @@ def main() -> None:
     rng, recipe = np.random.default_rng(7), PrunedRecipe()
     start = time.process_time()
     of = book(given.runs, given.dimension, rng)
-    print(f"made {len(of.runs):,} runs, {len(of.concepts.names):,} concepts, {len(of.relations.names):,} relations, {len(of.subject):,} lines in {time.process_time() - start:.0f} s")
+    print(
+        f"made {len(of.runs):,} runs, {len(of.concepts.names):,} concepts, {len(of.relations.names):,} relations, {len(of.subject):,} lines in {time.process_time() - start:.0f} s"
+    )
     start = time.process_time()
     asked = [question(of, rng) for _ in range(given.questions)]
     facts(of, asked[0], recipe)
@@ -79,13 +83,17 @@ def main() -> None:
         start = time.process_time()
         facts(of, one, recipe)
         whole.append(time.process_time() - start)
-    print(f"coarse: median {1e3 * statistics.median(coarse):.0f} ms, largest {1e3 * max(coarse):.0f} ms; coarse and fine: median {1e3 * statistics.median(whole):.0f} ms")
+    print(
+        f"coarse: median {1e3 * statistics.median(coarse):.0f} ms, largest {1e3 * max(coarse):.0f} ms; coarse and fine: median {1e3 * statistics.median(whole):.0f} ms"
+    )
     symbols._EXACT = 10**9  # all symbols compared
     shares = []
     for one, some in list(zip(asked, found, strict=True))[:5]:
         exact = shortlist(of, one.concepts, one.relations, recipe)[0][: recipe.runs]
         shares.append(len(set(exact.tolist()) & set(some.tolist())) / len(exact))
-    print(f"of the {recipe.runs} best runs by all symbols {statistics.fmean(shares):.3f} are in the shortlist")
+    print(
+        f"of the {recipe.runs} best runs by all symbols {statistics.fmean(shares):.3f} are in the shortlist"
+    )
 
 
 def question(of: Codebook, rng: np.random.Generator) -> Asked:

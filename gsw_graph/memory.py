@@ -320,7 +320,7 @@ class Memory:
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
         return build(
-            self._connection, Reader(self._connection), lambda: self.embedder, progress or (lambda done, of: None)
+            self._connection, Reader(self._connection), lambda: self.embedder, progress or (lambda *_: None)
         )
 
     @with_plain_errors

@@ -14,8 +14,8 @@ from gsw_graph.codebook.edges import Name, Statement, edges_of
 from gsw_graph.codebook.segments import TAU, starts
 from gsw_graph.plan import parse
 from gsw_graph.retrieve.pruned import fine
-from gsw_graph.retrieve.pruned.codebook import Codebook, build
 from gsw_graph.retrieve.pruned.coarse import shortlist
+from gsw_graph.retrieve.pruned.codebook import Codebook, build
 from gsw_graph.retrieve.pruned.question import lines_of
 from gsw_graph.retrieve.pruned.runs import Scored
 from gsw_graph.retrieve.pruned.selection import chosen
@@ -104,7 +104,10 @@ def test_every_boundary_is_a_fixed_point(edges: list[tuple[float, bool]]) -> Non
 S = np.array([[0.9, 0.4, 0.1, 0.6], [0.5, 0.7, -0.2, 0.3], [0.2, 0.44, 0.0, -0.1]], np.float32)
 
 
-def fine_score(similar: np.ndarray, whole: float, recipe: FineRecipe = FineRecipe()) -> float:
+USUAL = FineRecipe()
+
+
+def fine_score(similar: np.ndarray, whole: float, recipe: FineRecipe = USUAL) -> float:
     there = np.ones((1, similar.shape[1]), dtype=bool)
     return float(fine.scores(similar[None], there, np.array([whole], np.float32), recipe)[0])
 

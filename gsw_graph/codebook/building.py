@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ def build(
     connection: Connection,
     reader: Reader,
     embedder: Callable[[], Embedder],
-    on_passages: Callable[[int, int], None] = lambda done, all_: None,
+    on_passages: Callable[[int, int], None] = lambda *_: None,
 ) -> RunsReport:
     """Build the runs that are missing. What was written stays where this is broken off, and the next call
     goes on. embedder: asked for only where something is missing. on_passages: told how many are done, of how
@@ -70,7 +70,7 @@ def runs_of(passages: Sequence[str], texts: dict[str, str], said: Sequence[State
         edges += edges_of(texts.get(passage, ""), statements)
     if not edges:
         return []
-    follows = [False, *(one.object == other.subject for one, other in zip(edges, edges[1:], strict=False))]
+    follows = [False, *(one.object == other.subject for one, other in pairwise(edges))]
     begins = starts(np.stack([edge.vector for edge in edges]), follows)
     return [Run(tuple(edges[a:b])) for a, b in zip(begins, [*begins[1:], len(edges)], strict=True)]
 

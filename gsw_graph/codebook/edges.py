@@ -36,7 +36,8 @@ class Name:
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A pair or a proposition as edges are made of it. kind: its label. about: what a pair is about, or all
-    that a proposition mentions. answers: of a pair. text: of a proposition. vector: (dimension,), length 1."""
+    that a proposition mentions. answers: of a pair. text: of a proposition. vector: (dimension,), of length
+    1."""
 
     id: str
     kind: str
@@ -101,9 +102,7 @@ def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
     return [edge for *_, edge in sorted(ordered, key=lambda one: one[:-1])]
 
 
-def _related(
-    statement: Statement, place: Callable[[Name], int]
-) -> Iterator[tuple[Name, str, Name]]:
+def _related(statement: Statement, place: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
     if statement.kind == "QAPair":
         yield from _of_pair(statement, place)
     elif statement.relation is not None:

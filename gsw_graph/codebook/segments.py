@@ -27,6 +27,7 @@ def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = T
     the first it is not looked at.
     """
     found: list[int] = []
+    total = np.zeros(vectors.shape[1:])
     for n, vector in enumerate(vectors):
         if found:
             length = float(np.linalg.norm(total)) or 1.0

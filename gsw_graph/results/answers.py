@@ -192,9 +192,10 @@ class Trace(Result):
 
     Of `linked`: names of the question that the memory knows, the seeds of the first walk with their weights,
     for each passage the strongest path, of the second walk where the first did not reach it, and `bridges`,
-    what the second starts from. Of `pruned` the same, and the runs that it found. Of `fusion` without a plan these are of the second walk. Of PropRAG: these
-    of the last walk, and the paths it started from. Of `ricr` and of `fusion` with a plan: what was asked
-    hop by hop. Of agents: their steps, in the order in which they ended.
+    what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
+    runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
+    paths it started from. Of `ricr` and of `fusion` with a plan: what was asked hop by hop.
+    Of agents: their steps, in the order in which they ended.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}

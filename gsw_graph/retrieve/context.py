@@ -44,8 +44,8 @@ class Context:
     """One question on its way through a memory.
 
     reader: typed reads of the graph. names, propositions, codebooks: what the client holds of the graph, up
-    to `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as it
-    comes. on_stage: told when a stage begins, and what goes on in it.
+    to `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as
+    it comes. on_stage: told when a stage begins, and what goes on in it.
     trace: where a strategy writes how it found what it found, None where nobody asked.
     seconds: by stage. used: the models that ran, by kind.
     """

@@ -257,7 +257,9 @@ class PrunedRecipe(Recipe):
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
     to similar questions used. thinking: runs of their chains. same: cosine from which two runs say the same.
-    Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's own; 0 for one walk alone. nearest: passages near that question. walk, order: as of `linked`.
+    Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
+    own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
+    vector. walk, order: as of `linked`.
     """
 
     concept_weight: float = 1.0

@@ -67,7 +67,10 @@ def without_runs(reader: Reader) -> list[tuple[str, str]]:
 def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str], list[Statement]]:
     """The texts of some passages, by id, and what was found to be said in them."""
     wanted = list(passages)
-    texts = {row["id"]: _below_title(row["title"], row["text"]) for row in reader._run("read/passage_texts", passages=wanted)}
+    texts = {
+        row["id"]: _below_title(row["title"], row["text"])
+        for row in reader._run("read/passage_texts", passages=wanted)
+    }
     found = []
     for row in reader._run("read/pairs_to_relate", passages=wanted):
         vector = unpacked([row["vector"]])[0]
@@ -77,7 +80,9 @@ def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str],
         vector = np.array(row["vector"], dtype=np.float32)
         about = tuple(sorted(_names(row["mentions"]), key=str))
         found.append(
-            Statement(row["id"], "Proposition", row["passage"], row["relation"], vector, about, (), row["text"])
+            Statement(
+                row["id"], "Proposition", row["passage"], row["relation"], vector, about, (), row["text"]
+            )
         )
     return texts, found
 
@@ -151,8 +156,11 @@ def _write(
     }
     for kind, name in _KINDS.items():
         rows[f"edges_of_{name}"] = [row for run in runs for row in _edge_rows(run, kind)]
-        related = {one.id: edge.relation for run in runs for edge in run.edges for one in edge.statements if one.kind == kind}
-        rows[f"relations_of_{name}"] = [{"statement": id_, "relation": relation} for id_, relation in related.items()]
+        edges = [edge for run in runs for edge in run.edges]
+        related = {one.id: edge.relation for edge in edges for one in edge.statements if one.kind == kind}
+        rows[f"relations_of_{name}"] = [
+            {"statement": id_, "relation": relation} for id_, relation in related.items()
+        ]
     for name, some in rows.items():
         if not some:
             continue

@@ -32,10 +32,11 @@ class Codebook:
     """Runs, edges and symbols by number. An edge that stands on several statements has a line for each; the
     lines of a run stand together, in the order of the text.
 
-    concepts, relations: the symbols with their vectors; shown: how each concept is shown. runs, passages, statements: ids. begins: (runs + 1,),
-    where the lines of a run begin. subject, relation, object, passage: (lines,), by number. edges: (lines,),
-    the number of the edge, the same wherever it stands. vectors: (lines, dimension), of the statements, unit
-    vectors times 127 in one signed byte a dimension.
+    concepts, relations: the symbols with their vectors; shown: how each concept is shown. runs, passages,
+    statements: ids, of the statements one for each line. begins: (runs + 1,), where the lines of a run begin.
+    subject, relation, object, passage: (lines,), by number. edges: (lines,), the number of the edge, the same
+    wherever it stands. vectors: (lines, dimension), of the statements, unit vectors times 127 in one signed
+    byte a dimension.
     """
 
     concepts: Symbols
@@ -129,7 +130,9 @@ def build(
     kinds = sorted({one.relation for one in ordered} & set(relations))
     number = {name: n for n, name in enumerate(names)}
     kind = {name: n for n, name in enumerate(kinds)}
-    ordered = [one for one in ordered if one.subject in number and one.object in number and one.relation in kind]
+    ordered = [
+        one for one in ordered if one.subject in number and one.object in number and one.relation in kind
+    ]
     runs, at = _numbered([one.run for one in ordered])
     passages, home = _numbered([one.passage for one in ordered])
     return Codebook(

@@ -37,7 +37,8 @@ def scores(
     return (
         recipe.top_weight * _top(raw, size, recipe.top) / asked
         + recipe.cover_weight * (raw.max(axis=2) >= recipe.cover).mean(axis=1)
-        + recipe.pair_weight * np.log1p(_sigmoid((raw - recipe.pair) / recipe.pair_scale).sum(axis=(1, 2)) / np.sqrt(size))
+        + recipe.pair_weight
+        * np.log1p(_sigmoid((raw - recipe.pair) / recipe.pair_scale).sum(axis=(1, 2)) / np.sqrt(size))
         + recipe.match_weight * matched(raw, recipe.match)
         + recipe.gate_weight * _whole(whole, lines, recipe)
     )

@@ -41,8 +41,8 @@ def lines_of(question: str, plan: Plan | None) -> list[str]:
 
 
 def read(context: Context, book: Codebook, question: str, lines: list[str]) -> Asked | None:
-    """Its symbols, None where it has none: the names that are concepts, by the concepts' vectors; what is near
-    the question as a whole; and for relations what is near each of its lines.
+    """Its symbols, None where it has none: the names that are concepts, by the concepts' vectors; what is
+    near the question as a whole; and for relations what is near each of its lines.
 
     The public code has another model take a question apart in triples, and finds nothing where that gives
     none. Names and the words between them embedded one by one found as much as the lines do and took twice

@@ -22,5 +22,18 @@ __all__ = ["STRATEGIES"]
 
 STRATEGIES: dict[str, Strategy[Any]] = {
     one.name: one
-    for one in (AUTO, LINKED, RICR, FUSION, PATHWISE, PROPRAG, PROPRAG_LINKED, PRUNED, GRASP, IRCOT, DENSE, BM25)
+    for one in (
+        AUTO,
+        LINKED,
+        RICR,
+        FUSION,
+        PATHWISE,
+        PROPRAG,
+        PROPRAG_LINKED,
+        PRUNED,
+        GRASP,
+        IRCOT,
+        DENSE,
+        BM25,
+    )
 }

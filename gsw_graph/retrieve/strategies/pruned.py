@@ -107,7 +107,8 @@ def _leads(graph: NameGraph, book: Codebook, question: str, found: list[Scored],
 
 PRUNED = Strategy(
     "pruned",
-    "AutoPrunedRetriever: runs of edges found by their symbols and ranked by what they say, then a walk from them",
+    "AutoPrunedRetriever: runs of edges found by their symbols and ranked by what they say, then a walk from "
+    "them",
     run,
     PrunedRecipe(),
     follows_plan=True,
