@@ -136,6 +136,25 @@ def test_a_dropped_channel_has_no_runs(sample: Memory) -> None:
     assert answer.passages
 
 
+def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory) -> None:
+    first = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN)
+    assert first.citations
+    assert first.id is not None
+
+    def of(channel: str, **options: bool) -> set[str]:
+        usual = STRATEGIES["pruned"]
+        mine = usual.with_recipe(replace(usual.recipe, thinking="all"))
+        answer = sample.ask(samples.QUESTION, strategy=mine, trace=True, keep=False, **options)
+        assert answer.trace is not None
+        return {edge.passage for one in answer.trace.runs if one.channel == channel for edge in one.edges}
+
+    assert of("answers") == {one.passage for one in first.citations}
+    assert of("thinking") == {hop.passage for hop in first.chains[0].hops}
+    assert of("answers", past=False) == of("thinking", answer=False) == set()
+    sample.reject(first.id)
+    assert of("answers") == of("thinking") == set()
+
+
 def test_the_codebook_is_found_again_on_disk(sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     shutil.copytree(sample_folder, tmp_path / "memory")

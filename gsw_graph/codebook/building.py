@@ -38,7 +38,8 @@ def build(
     missing = store.without_runs(reader)
     done = runs = 0
     if missing:  # a memory of an older schema has no constraints of runs
-        schema.prepare(connection, embedder().name, embedder().dimension)
+        made = embedder()
+        schema.prepare(connection, made.name, made.dimension, made.encode_query)
     for documents in _windows(missing):
         passages = [passage for document in documents for passage in document]
         texts, said = store.statements(reader, passages)

@@ -46,6 +46,7 @@ class Context:
     reader: typed reads of the graph. names, propositions, codebooks: what the client holds of the graph, up
     to `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as
     it comes. on_stage: told when a stage begins, and what goes on in it.
+    past: whether earlier answers may point at evidence.
     trace: where a strategy writes how it found what it found, None where nobody asked.
     seconds: by stage. used: the models that ran, by kind.
     """
@@ -66,6 +67,7 @@ class Context:
     ) -> None:
         self.reader, self.names, self.propositions, self.codebooks = reader, names, propositions, codebooks
         self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
+        self.past = False
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}

@@ -256,7 +256,8 @@ class PrunedRecipe(Recipe):
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to similar questions used. thinking: runs of their chains. same: cosine from which two runs say the same.
+    to questions like it cite. thinking: runs of their chains. asked: such questions that are looked at. like:
+    least cosine of one. same: cosine from which two runs say the same.
     Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
     own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
     vector. walk, order: as of `linked`.
@@ -270,6 +271,8 @@ class PrunedRecipe(Recipe):
     facts: str = field(default="all", metadata={"among": CHOICES})
     answers: str = field(default="unique", metadata={"among": CHOICES})
     thinking: str = field(default="drop", metadata={"among": CHOICES})
+    asked: int = count(5)
+    like: float = 0.6
     same: float = 0.93
     names: int = 2
     toward: float = 0.5

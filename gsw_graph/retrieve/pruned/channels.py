@@ -1,9 +1,7 @@
-"""Where runs come from: what documents say, and what answers to earlier questions used."""
+"""Where runs come from: what documents say, and what answers to earlier questions stood on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.pruned import runs
@@ -17,28 +15,37 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.recipes import PrunedRecipe
 
 
-@dataclass(frozen=True)
-class Past:
-    """Statements, by id, that answers to questions like this one stood on, and that their chains went
-    through."""
-
-    answers: Sequence[str] = field(default_factory=list)
-    thinking: Sequence[str] = field(default_factory=list)
-
-
-def channels(context: Context, book: Codebook, asked: Asked, recipe: PrunedRecipe) -> dict[str, Scored]:
+def channels(
+    context: Context, book: Codebook, question: str, asked: Asked, recipe: PrunedRecipe
+) -> dict[str, Scored]:
     """The chosen runs of each channel, by its name."""
-    before = past(context)
-    found = {
-        "facts": runs.facts(book, asked, recipe),
-        "answers": runs.past(book, before.answers, asked, recipe),
-        "thinking": runs.past(book, before.thinking, asked, recipe),
-    }
     choices = {"facts": recipe.facts, "answers": recipe.answers, "thinking": recipe.thinking}
-    return {name: chosen(book, one, choices[name], recipe.same) for name, one in found.items()}
+    cited, pairs = _past(context, question, recipe) if context.past else ([], [])
+    with context.clock("rank"):
+        found = {
+            "facts": runs.facts(book, asked, recipe),
+            "answers": runs.ranked(book, book.runs_in(cited), asked, recipe),
+            "thinking": runs.ranked(book, book.runs_of(pairs), asked, recipe),
+        }
+        return {name: chosen(book, one, choices[name], recipe.same) for name, one in found.items()}
 
 
-def past(context: Context) -> Past:  # noqa: ARG001
-    """What earlier answers used. Questions that were kept have no vectors yet by which one that is like this
-    could be found, so there is none."""
-    return Past()
+def _past(context: Context, question: str, recipe: PrunedRecipe) -> tuple[list[str], list[str]]:
+    """Passages that answers to questions like this one cite, and pairs that their chains went through. What
+    was rejected, or cites what is there no more, is left out; what nobody confirmed may point at evidence, as
+    no answer is taken from here."""
+    from gsw_graph.store.past import near
+
+    vector, least = context.vector(question).tolist(), recipe.like
+    with context.clock("database"):
+        found = near(context.reader, vector, recipe.asked)
+    good = [
+        one
+        for one in found
+        if one.cosine >= least
+        and one.stands
+        and one.verdict != "rejected"
+        and not (one.source and one.source[2] == "rejected")
+    ]
+    cited = [quoted.passage.id for one in good for quoted in one.quotes]
+    return list(dict.fromkeys(cited)), list(dict.fromkeys(used.qa.id for one in good for used in one.pairs))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,19 +52,20 @@ class Codebook:
     edges: NDArray[np.int64]
     vectors: NDArray[np.int8]
 
-    @cached_property
-    def run_of(self) -> NDArray[np.int32]:
-        """(lines,): the run of each line."""
-        return np.repeat(np.arange(len(self.runs), dtype=np.int32), np.diff(self.begins))
+    def runs_of(self, statements: Sequence[str]) -> NDArray[np.intp]:
+        """The runs that hold some statements, ascending."""
+        wanted = set(statements)
+        lines = [line for line, one in enumerate(self.statements) if one in wanted] if wanted else []
+        return self._with(np.array(lines, dtype=np.intp))
 
-    @cached_property
-    def runs_of_statements(self) -> dict[str, list[int]]:
-        """The runs that each statement stands in."""
-        found: dict[str, list[int]] = {}
-        for statement, run in zip(self.statements, self.run_of.tolist(), strict=True):
-            if run not in found.setdefault(statement, []):
-                found[statement].append(run)
-        return found
+    def runs_in(self, passages: Sequence[str]) -> NDArray[np.intp]:
+        """The runs that stand in some passages, ascending."""
+        wanted = set(passages)
+        numbers = [n for n, one in enumerate(self.passages) if one in wanted] if wanted else []
+        return self._with(np.flatnonzero(np.isin(self.passage, numbers)) if numbers else np.zeros(0, np.intp))
+
+    def _with(self, lines: NDArray[np.intp]) -> NDArray[np.intp]:
+        return np.unique(np.searchsorted(self.begins, lines, side="right") - 1)
 
     def lines(self, runs: NDArray[np.intp]) -> NDArray[np.intp]:
         """The lines of some runs, one run after the other."""

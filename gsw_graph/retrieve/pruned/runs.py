@@ -12,8 +12,6 @@ from gsw_graph.retrieve.pruned.coarse import shortlist
 from gsw_graph.retrieve.pruned.codebook import means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from gsw_graph.retrieve.pruned.codebook import Codebook
@@ -40,12 +38,6 @@ def facts(book: Codebook, asked: Asked, recipe: PrunedRecipe) -> Scored:
     """The best runs of what documents say: `recipe.runs` of them."""
     found, _ = shortlist(book, asked.concepts, asked.relations, recipe)
     return ranked(book, found, asked, recipe)
-
-
-def past(book: Codebook, statements: Sequence[str], asked: Asked, recipe: PrunedRecipe) -> Scored:
-    """The best runs that hold some statements, which answers to earlier questions used."""
-    held = {run for one in statements for run in book.runs_of_statements.get(one, ())}
-    return ranked(book, np.array(sorted(held), dtype=np.intp), asked, recipe)
 
 
 def ranked(book: Codebook, runs: NDArray[np.intp], asked: Asked, recipe: PrunedRecipe) -> Scored:

@@ -68,9 +68,8 @@ class Symbols:
         vectors = self.vectors[order]
         parts = [np.linalg.norm(vectors[b : b + _BLOCK].astype(np.float32), axis=1) for b in blocks]
         scale = 1 / np.maximum(np.concatenate(parts), 1)
-        return _Groups(
-            pivots, order, np.searchsorted(of[order], np.arange(count + 1)).tolist(), vectors, scale
-        )
+        begins = np.searchsorted(of[order], np.arange(count + 1)).tolist()
+        return _Groups(pivots, order, begins, vectors, scale)
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     asked = asking.read(context, book, question, lines)
     if asked is None:
         return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
+    found = channels(context, book, question, asked, recipe)
     with context.clock("rank"):
-        found = channels(context, book, asked, recipe)
         near_runs = [some for one in found.values() if (some := _passages(book, one))]
         starts = [(question, near), *((question, some) for some in near_runs)]
         most = max(query.k, recipe.order.passages)
