@@ -34,7 +34,7 @@ def scores(
     inside = there[:, None, :]
     raw = np.where(inside, similar, -np.inf).astype(np.float64)
     size = np.maximum(asked * lines, 1)
-    return (
+    found: NDArray[np.float64] = (
         recipe.top_weight * _top(raw, size, recipe.top) / asked
         + recipe.cover_weight * (raw.max(axis=2) >= recipe.cover).mean(axis=1)
         + recipe.pair_weight
@@ -42,13 +42,15 @@ def scores(
         + recipe.match_weight * matched(raw, recipe.match)
         + recipe.gate_weight * _whole(whole, lines, recipe)
     )
+    return found
 
 
 def _top(raw: NDArray[np.float64], size: NDArray[np.intp], top: int) -> NDArray[np.float64]:
     """The mean of the `top` largest cosines, of fewer where there are fewer."""
     flat = -np.sort(-raw.reshape(len(raw), -1), axis=1)[:, :top]
     taken = np.arange(flat.shape[1]) < np.minimum(size, top)[:, None]
-    return np.where(taken, flat, 0.0).sum(axis=1) / np.minimum(size, top)
+    mean: NDArray[np.float64] = np.where(taken, flat, 0.0).sum(axis=1) / np.minimum(size, top)
+    return mean
 
 
 def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
@@ -66,7 +68,8 @@ def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
             grown[:, with_it] = np.maximum(grown[:, with_it], best[:, with_it ^ (1 << one)] + cosine[:, None])
         best = grown
     taken = np.array([int(one).bit_count() for one in sets])
-    return np.max(best / np.sqrt(np.maximum(taken, 1)), axis=1)
+    found: NDArray[np.float64] = np.max(best / np.sqrt(np.maximum(taken, 1)), axis=1)
+    return found
 
 
 def _whole(cosine: NDArray[np.float32], lines: NDArray[np.intp], recipe: FineRecipe) -> NDArray[np.float64]:

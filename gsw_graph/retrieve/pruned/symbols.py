@@ -42,7 +42,8 @@ class Symbols:
         if not len(queries) or not len(self.names):
             return found
         if len(self.names) <= _EXACT:
-            return np.max(queries @ self._whole.T, axis=0)
+            every: NDArray[np.float32] = np.max(queries @ self._whole.T, axis=0)
+            return every
         groups = self._groups
         near = np.argpartition(-(queries @ groups.pivots.T), _PROBED, axis=1)[:, :_PROBED]
         for query, some in zip(queries, near.tolist(), strict=True):
@@ -74,8 +75,9 @@ class Symbols:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Symbols by the pivot that each is nearest to. pivots: some of the symbols, evenly spread. order: all by
-    their group; vectors, scale: theirs in this order, and what makes their length 1. begins: of each group."""
+    """Symbols by the pivot that each is nearest to. pivots: some of the symbols, evenly spread. order: all
+    by their group; vectors, scale: theirs in this order, and what makes their length 1. begins: of each
+    group."""
 
     pivots: NDArray[np.float32]
     order: NDArray[np.intp]
