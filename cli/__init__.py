@@ -27,6 +27,8 @@ VERBS = {
     "lint": "List what is wrong with ready workspaces.",
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
+    "merge": "Join names that mean the same thing.",
+    "unmerge": "Take merged names apart again.",
     "forget": "Remove documents and all that only they supported.",
     "runs": "Show or build the runs that `ask --strategy pruned` searches.",
     "ledger": "Show what language models were asked, and what that took.",

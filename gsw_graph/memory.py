@@ -21,11 +21,13 @@ from gsw_graph.results import (
     Forgotten,
     History,
     LoadReport,
+    Merged,
     RunCounts,
     RunsReport,
     Shown,
     Status,
     Table,
+    Unmerged,
 )
 from gsw_graph.tally import Progress
 
@@ -233,6 +235,7 @@ class Memory:
         budget: str | None = None,
         look_again: bool = True,
         past: bool = True,
+        evidence: str = "lines",
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
     ) -> Answer:
@@ -250,19 +253,20 @@ class Memory:
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
         `look_again`: where the model says that something is missing, that is looked for once, and it is asked
-        again.
+        again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
+        the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
         `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
         `strategy` is a name, or a `Strategy` of your own or with another recipe.
-        Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan
-        or budget that is none.
+        Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
+        plan, budget or form of evidence that is none.
         """
         from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.inference.chat.language_model import QuestionModel
         from gsw_graph.inference.costs.budget import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
-        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
         limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
         reuses = past and strategy == "auto" and plan is None and answer
@@ -272,7 +276,9 @@ class Memory:
             return nothing(chosen, planned, model)
         try:
             # An excerpt marks the name that led to it.
-            context = self._context(state, model, on_text, on_stage, trace=trace or excerpts)
+            context = self._context(
+                state, model, on_text, on_stage, trace=trace or excerpts, evidence=evidence
+            )
             context.past = past and has_past and answer
             if model is not None:
                 self.chat.on_trouble = context.note
@@ -393,6 +399,44 @@ class Memory:
         nodes, relationships = reader.counts()
         missing = len(codebook.without_runs(reader))
         return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
+
+    @with_plain_errors
+    def merge(self, *, dry_run: bool = False, ask_model: bool = False) -> Merged:
+        """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
+        `unmerge` takes back; see docs/merging.md.
+
+        dry_run: only say which. ask_model: show pairs that are not sure enough to the language model of the
+        settings, and merge those that it says are one. Raises InputError where none is set.
+        """
+        from gsw_graph.inference.chat.language_model import QuestionModel
+        from gsw_graph.merging.merging import merge
+
+        if ask_model and not self._settings.llm:
+            raise InputError(
+                "no language model is set that could be asked",
+                hint="Name one: GSWGRAPH_LLM, or leave --ask-model out",
+            )
+        if not self._exists():
+            return Merged(None, [])
+        if not dry_run:
+            self._names = self._propositions = self._codebooks = None
+        return merge(self._connection, dry_run=dry_run, llm=QuestionModel(self.chat) if ask_model else None)
+
+    @with_plain_errors
+    def merged(self, name: str = "") -> Merged:
+        """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
+        from gsw_graph.merging.merging import merged
+
+        return merged(self._connection, name)
+
+    @with_plain_errors
+    def unmerge(self, what: str) -> Unmerged:
+        """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
+        what it was before. Raises InputError where there is no such group or run."""
+        from gsw_graph.merging.merging import unmerge
+
+        self._names = self._propositions = self._codebooks = None
+        return unmerge(self._connection, what)
 
     @with_plain_errors
     def export(self, folder: str | Path) -> Exported:
@@ -639,6 +683,7 @@ class Memory:
         on_stage: Callable[[str, str | None], None] | None = None,
         *,
         trace: bool,
+        evidence: str = "lines",
     ) -> Context:
         """What a strategy works with for one question."""
         from gsw_graph.results import Trace
@@ -657,6 +702,7 @@ class Memory:
             on_text=on_text,
             on_stage=on_stage,
             trace=Trace() if trace else None,
+            evidence=evidence,
         )
 
     def _name_graphs(self, state: MemoryState) -> NameGraphs:

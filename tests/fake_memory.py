@@ -11,6 +11,7 @@ from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
     QA,
+    Alias,
     Answer,
     AskedQuestion,
     Candidate,
@@ -28,13 +29,17 @@ from gsw_graph.results import (
     Hop,
     HopTrace,
     LoadReport,
+    Merged,
+    MergeGroup,
     RankedPassage,
     Shown,
     Status,
     Step,
     StoredDocument,
+    Suspicion,
     Table,
     Trace,
+    Unmerged,
     UsedPair,
     UsedPassage,
     WholePassage,
@@ -174,6 +179,12 @@ class FakeMemory:
     state = Status("/m", "fake", "1.0", {"Document": 3}, {"PART_OF": 12345}, [], 1, "mini", 384, "2026-01-01T00:00:00+00:00", 7, True)
     findings = (Finding("engine", True, "fine"), Finding("embedder", True, "fine"))
     forgotten = Forgotten(["/far/1.md"], [])
+    merges = Merged(
+        None,
+        [MergeGroup("world tide office", "World Tide Office", 3, [Alias("wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2")])],
+        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title", "unsure")],
+        {"in": 0, "out": 0},
+    )
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
     stored = Documents(7, [DOCUMENT])
@@ -239,6 +250,18 @@ class FakeMemory:
     def forget(self, *sources, everything=False):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
+
+    def merge(self, *, dry_run=False, ask_model=False):
+        self._called("merge", dry_run=dry_run, ask_model=ask_model)
+        return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
+
+    def merged(self, name=""):
+        self._called("merged", name)
+        return replace(self.merges, suspicious=[])
+
+    def unmerge(self, what):
+        self._called("unmerge", what)
+        return Unmerged(["World Tide Office"], ["WTO"])
 
     def export(self, folder):
         self._called("export", folder)

@@ -195,5 +195,6 @@ def counts() -> tuple[dict[str, int], dict[str, int]]:
         "MENTIONS": len(MENTIONS),
         "RELATES_BY": 0,
         "HOLDS": 0,
+        "ALIAS_OF": 0,
     }
     return nodes, relationships

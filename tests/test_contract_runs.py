@@ -155,6 +155,16 @@ def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory
     assert of("answers") == of("thinking") == set()
 
 
+def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:
+    sample.build_runs()
+    joined = "MATCH (a:Concept {id: 'valle alto'}), (c:Concept {id: 'salt sea'}), (m:Memory) CREATE (a)-[:ALIAS_OF]->(c) SET m.version = m.version + 1"
+    sample.cypher(joined, write=True)
+    answer = sample.ask("Where was Ana Ruiz born?", strategy="pruned", trace=True, keep=False)
+    assert answer.trace is not None
+    edges = {(edge.subject, edge.relation, edge.object) for one in answer.trace.runs for edge in one.edges}
+    assert ("Ana Ruiz", "was born", "Salt Sea") in edges
+
+
 def test_the_codebook_is_found_again_on_disk(sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     shutil.copytree(sample_folder, tmp_path / "memory")

@@ -22,3 +22,4 @@ UNION ALL MATCH ()-[r:ABOUT]->() WITH count(r) AS count RETURN 'relationship' AS
 UNION ALL MATCH ()-[r:MENTIONS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'MENTIONS' AS name, count
 UNION ALL MATCH ()-[r:RELATES_BY]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'RELATES_BY' AS name, count
 UNION ALL MATCH ()-[r:HOLDS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'HOLDS' AS name, count
+UNION ALL MATCH ()-[r:ALIAS_OF]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ALIAS_OF' AS name, count

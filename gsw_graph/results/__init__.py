@@ -40,12 +40,14 @@ from gsw_graph.results.contents import (
 )
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
+from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import Exported, Finding, Forgotten, RunCounts, RunsReport
 
 __all__ = [
     "QA",
     "AgentStep",
+    "Alias",
     "Analysis",
     "Answer",
     "AskedQuestion",
@@ -73,6 +75,8 @@ __all__ = [
     "KeptReply",
     "LoadReport",
     "Matrix",
+    "MergeGroup",
+    "Merged",
     "Parameter",
     "PastAnswer",
     "RankedPassage",
@@ -84,8 +88,10 @@ __all__ = [
     "Status",
     "Step",
     "StoredDocument",
+    "Suspicion",
     "Table",
     "Trace",
+    "Unmerged",
     "UsedPair",
     "UsedPassage",
     "WholePassage",

@@ -81,9 +81,11 @@ class SimilarTo(StructuredRel):
 
 
 class AliasOf(SimilarTo):
-    """Two concepts are one, says a method at a time."""
+    """A concept is another one, says a method (`rules`, or a language model) in a run of `merge`, and why."""
 
+    reason = StringProperty()
     method = StringProperty()
+    run = StringProperty()
     at = StringProperty()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from gsw_graph.results import FoundRun, RunEdge
 from gsw_graph.retrieve.pruned.symbols import Symbols
-from gsw_graph.retrieve.versions import Files, Versions, packed, unpacked
+from gsw_graph.retrieve.versions import Files, Versions, packed, packed_aliases, unpacked, unpacked_aliases
 from gsw_graph.store import codebook as store
 from gsw_graph.store.reader import Reader
 
@@ -114,7 +114,7 @@ class Codebooks:
 
     def _read(self) -> Codebook:
         self.complete()
-        return build(store.edges(self._reader), *store.symbols(self._reader))
+        return build(store.edges(self._reader), *store.symbols(self._reader), self._reader.aliases())
 
 
 def build(
@@ -122,9 +122,21 @@ def build(
     concepts: Mapping[str, bytes],
     relations: Mapping[str, bytes],
     shown: Mapping[str, str],
+    aliases: Mapping[str, str] | None = None,
 ) -> Codebook:
     """A codebook from edges in any order, the packed vectors of symbols, which may be more than the edges
-    have, and how concepts are shown."""
+    have, and how concepts are shown. aliases: concepts that are another one, by id: their edges are its."""
+    aliases = aliases or {}
+    concepts = dict(concepts)
+    for alias, canonical in sorted(aliases.items()):
+        if alias in concepts:
+            concepts.setdefault(canonical, concepts[alias])
+    edges = [
+        replace(
+            one, subject=aliases.get(one.subject, one.subject), object=aliases.get(one.object, one.object)
+        )
+        for one in edges
+    ]
     ordered = sorted(edges, key=lambda one: (one.run, one.position, one.statement))
     names = sorted({name for one in ordered for name in (one.subject, one.object)} & set(concepts))
     kinds = sorted({one.relation for one in ordered} & set(relations))
@@ -136,7 +148,7 @@ def build(
     runs, at = _numbered([one.run for one in ordered])
     passages, home = _numbered([one.passage for one in ordered])
     return Codebook(
-        Symbols(names, _matrix([concepts[name] for name in names])),
+        Symbols(names, _matrix([concepts[name] for name in names]), aliases),
         Symbols(kinds, _matrix([relations[name] for name in kinds])),
         [" ".join(shown.get(name, name).split()) for name in names],
         runs,
@@ -185,6 +197,7 @@ def _pack(book: Codebook) -> Arrays:
     return {
         "concepts": packed(book.concepts.names),
         "concept_vectors": book.concepts.vectors,
+        **packed_aliases(book.concepts.aliases),
         "relations": packed(book.relations.names),
         "relation_vectors": book.relations.vectors,
         **{name: packed(getattr(book, name)) for name in _TEXTS},
@@ -194,7 +207,7 @@ def _pack(book: Codebook) -> Arrays:
 
 def _unpack(found: Arrays) -> Codebook:
     return Codebook(
-        Symbols(unpacked(found["concepts"]), found["concept_vectors"]),
+        Symbols(unpacked(found["concepts"]), found["concept_vectors"], unpacked_aliases(found)),
         Symbols(unpacked(found["relations"]), found["relation_vectors"]),
         *(unpacked(found[name]) for name in _TEXTS),
         *(found[f"{name}_"] for name in _ARRAYS),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from gsw_graph.retrieve.names.graph import numbered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,15 +22,16 @@ _BLOCK = 4096
 @dataclass(frozen=True)
 class Symbols:
     """names: what each is called. vectors: (names, dimension), unit vectors times 127 in one signed byte a
-    dimension."""
+    dimension. aliases: names that stand for another, their canonical one."""
 
     names: list[str]
     vectors: NDArray[np.int8]
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each name."""
-        return {name: number for number, name in enumerate(self.names)}
+        """The number of each name, of an alias that of its canonical name."""
+        return numbered(self.names, self.aliases)
 
     def unit(self, numbers: NDArray[np.intp] | slice) -> NDArray[np.float32]:
         """Vectors of some symbols, of length 1."""

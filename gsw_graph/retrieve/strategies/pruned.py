@@ -64,9 +64,9 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         starts.append((further, others))
     with context.clock("rank"):
         found_passages = best_together(graph, starts, most, recipe.walk, trace=traced)
-    passages = read(context, found_passages, [])
+    passages = read(context, found_passages, {}, most)
     with context.clock("rank"):
-        ranked = in_order(graph, question, passages, recipe.order)[: query.k]
+        ranked = in_order(graph, question, passages, recipe.order, query.k)
     if context.trace is not None:
         paths = dict(zip(found_passages.passages, found_passages.paths, strict=True))
         ids = [one.id for one in ranked]
