@@ -30,6 +30,7 @@ VERBS = {
     "merge": "Join names that mean the same thing.",
     "unmerge": "Take merged names apart again.",
     "forget": "Remove documents and all that only they supported.",
+    "runs": "Show or build the runs that `ask --strategy pruned` searches.",
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
     "draw": "Draw what a Cypher query returns, as an HTML file.",

@@ -22,6 +22,8 @@ from gsw_graph.results import (
     History,
     LoadReport,
     Merged,
+    RunCounts,
+    RunsReport,
     Shown,
     Status,
     Table,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
+    from gsw_graph.retrieve.pruned.codebook import Codebooks
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
@@ -65,6 +68,7 @@ class Memory:
         self._reranker: Reranker | None = None
         self._names: NameGraphs | None = None
         self._propositions: PropositionGraphs | None = None
+        self._codebooks: Codebooks | None = None
         self._chat: Chat | None = None
         self._state: MemoryState | None = None
         self._closed = False
@@ -204,7 +208,7 @@ class Memory:
 
         options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget, follow_links)
         self._loaded = True
-        self._state = self._names = self._propositions = None
+        self._state = self._names = self._propositions = self._codebooks = None
         return load(
             self._connection,
             self._settings,
@@ -266,7 +270,7 @@ class Memory:
         limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
         reuses = past and strategy == "auto" and plan is None and answer
-        has_past = state is not None and (reuses or keep) and self._has_past(state)
+        has_past = state is not None and (past or keep) and self._has_past(state)
         model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
         if state is None:
             return nothing(chosen, planned, model)
@@ -275,6 +279,7 @@ class Memory:
             context = self._context(
                 state, model, on_text, on_stage, trace=trace or excerpts, evidence=evidence
             )
+            context.past = past and has_past and answer
             if model is not None:
                 self.chat.on_trouble = context.note
             found = ask(
@@ -358,12 +363,42 @@ class Memory:
         supported and the questions whose answers cite them; `everything`: and all questions asked."""
         from gsw_graph.forgetting import forget
 
-        self._names = self._propositions = None
+        self._names = self._propositions = self._codebooks = None
         return (
             forget(self._connection, sources, everything=everything)
             if self._exists()
             else Forgotten([], list(sources))
         )
+
+    @with_plain_errors
+    def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> RunsReport:
+        """Build the runs of passages that have none, as the first question by `pruned` would: the symbol
+        codebook. What is broken off goes on at the next call. progress: told how many passages are done, of
+        how many.
+
+        Raises EngineError where another process removes what a run stands on.
+        """
+        from gsw_graph.codebook.building import build
+        from gsw_graph.store.reader import Reader
+
+        if self._ready() is None:
+            return RunsReport(0, 0, 0.0)
+        return build(
+            self._connection, Reader(self._connection), lambda: self.embedder, progress or (lambda *_: None)
+        )
+
+    @with_plain_errors
+    def runs(self) -> RunCounts:
+        """How much the symbol codebook holds, and for how many passages it is not built yet."""
+        from gsw_graph.store import codebook
+        from gsw_graph.store.reader import Reader
+
+        if not self._exists():
+            return RunCounts(0, 0, 0, 0)
+        reader = Reader(self._connection)
+        nodes, relationships = reader.counts()
+        missing = len(codebook.without_runs(reader))
+        return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
     def merge(self, *, dry_run: bool = False, ask_model: bool = False) -> Merged:
@@ -384,7 +419,7 @@ class Memory:
         if not self._exists():
             return Merged(None, [])
         if not dry_run:
-            self._names = self._propositions = None
+            self._names = self._propositions = self._codebooks = None
         return merge(self._connection, dry_run=dry_run, llm=QuestionModel(self.chat) if ask_model else None)
 
     @with_plain_errors
@@ -400,7 +435,7 @@ class Memory:
         what it was before. Raises InputError where there is no such group or run."""
         from gsw_graph.merging.merging import unmerge
 
-        self._names = self._propositions = None
+        self._names = self._propositions = self._codebooks = None
         return unmerge(self._connection, what)
 
     @with_plain_errors
@@ -553,7 +588,7 @@ class Memory:
                 deep or not self._connection.dialect.check()
             ):  # of damaged storage it would take away what seems to hang loose
                 doctor.mend(self._connection)
-            self._state = self._names = self._propositions = None
+            self._state = self._names = self._propositions = self._codebooks = None
         return done + doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
@@ -661,6 +696,7 @@ class Memory:
             self,
             names,
             self._proposition_graphs(state),
+            self._codebooks_of(state, on_stage),
             client_passages=self._settings.linked_client_passages,
             llm=llm,
             on_text=on_text,
@@ -685,6 +721,25 @@ class Memory:
                 self._connection, folder, lambda texts: self.embedder.encode(texts)
             )
         return self._propositions
+
+    def _codebooks_of(
+        self, state: MemoryState, on_stage: Callable[[str, str | None], None] | None
+    ) -> Codebooks:
+        from gsw_graph.codebook.building import build
+        from gsw_graph.retrieve.pruned.codebook import Codebooks
+        from gsw_graph.store.reader import Reader
+
+        def complete() -> None:
+            def told(done: int, passages: int) -> None:
+                if on_stage is not None:
+                    on_stage("database", f"runs built for {done:,} of {passages:,} passages")
+
+            build(self._connection, Reader(self._connection), lambda: self.embedder, told)
+
+        if self._codebooks is None:
+            self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
+        self._codebooks.complete = complete
+        return self._codebooks
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

@@ -14,11 +14,13 @@ from gsw_graph.results.answers import (
     Excerpt,
     Fact,
     FactPath,
+    FoundRun,
     Hop,
     HopTrace,
     KeptReply,
     PastAnswer,
     RankedPassage,
+    RunEdge,
     Step,
     Trace,
 )
@@ -40,7 +42,7 @@ from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
-from gsw_graph.results.upkeep import Exported, Finding, Forgotten
+from gsw_graph.results.upkeep import Exported, Finding, Forgotten, RunCounts, RunsReport
 
 __all__ = [
     "QA",
@@ -66,6 +68,7 @@ __all__ = [
     "Forgotten",
     "FoundEntity",
     "FoundPhrase",
+    "FoundRun",
     "History",
     "Hop",
     "HopTrace",
@@ -78,6 +81,9 @@ __all__ = [
     "PastAnswer",
     "RankedPassage",
     "Result",
+    "RunCounts",
+    "RunEdge",
+    "RunsReport",
     "Shown",
     "Status",
     "Step",

@@ -34,3 +34,23 @@ class Exported(Result):
     documents: int
     files: int
     folder: str
+
+
+@dataclass(frozen=True)
+class RunsReport(Result):
+    """What `runs build` did: passages that it looked at, runs that it wrote, and how long that took."""
+
+    passages: int
+    runs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunCounts(Result):
+    """The symbol codebook: relations, runs, edges that stand on a statement each, and passages that say
+    something and have no run yet."""
+
+    relations: int
+    runs: int
+    edges: int
+    missing: int

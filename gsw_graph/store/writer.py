@@ -343,9 +343,11 @@ def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> No
     if passages:
         places = [record.data() for record in tx.run(statement("read/concept_places"), passages=passages)]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
+        relations = [record["name"] for record in tx.run(statement("read/relations_in"), passages=passages)]
         tx.run(statement(f"write/{name}"), passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()
+        tx.run(statement("write/forget_relations"), names=relations).consume()
 
 
 def _parts(rows: list[Row]) -> Iterator[list[Row]]:
