@@ -522,6 +522,8 @@ class Memory:
 
         if self._state is None:
             self._state = schema.read_state(self._connection)
+        if self._state is not None:
+            schema.check_whole(self._state)
         return self._state is not None
 
     def _ready(self) -> MemoryState | None:

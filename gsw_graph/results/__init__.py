@@ -38,7 +38,7 @@ from gsw_graph.results.contents import (
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.result import Result
-from gsw_graph.results.upkeep import Exported, Finding, Forgotten
+from gsw_graph.results.upkeep import Copied, Exported, Finding, Forgotten
 
 __all__ = [
     "QA",
@@ -52,6 +52,7 @@ __all__ = [
     "Citation",
     "Claim",
     "Conflict",
+    "Copied",
     "DocumentCounts",
     "Documents",
     "Estimate",

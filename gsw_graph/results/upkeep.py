@@ -32,3 +32,19 @@ class Exported(Result):
     documents: int
     files: int
     folder: str
+
+
+@dataclass(frozen=True)
+class Copied(Result):
+    """A copy that was compared with what it was made from, and is equal. `nodes` and `relationships` count by
+    kind, `copied` those that this run wrote, `left` those of kinds that are not gswgraph's, which stayed
+    behind. `hash` covers every id, property, vector and relationship: see `gsw_graph.store.digest`."""
+
+    source: str
+    target: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    copied: int
+    left: int
+    hash: str
+    seconds: float

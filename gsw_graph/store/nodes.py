@@ -88,7 +88,7 @@ class Used(StructuredRel):
 
 
 class Memory(StructuredNode):
-    """One node: how the memory was made."""
+    """One node: how the memory was made; `copying` while a copy into it is not whole."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     schema = IntegerProperty()
@@ -98,6 +98,7 @@ class Memory(StructuredNode):
     version = IntegerProperty()
     indexed = BooleanProperty()
     vectors = IntegerProperty()
+    copying = StringProperty()
 
 
 class Document(StructuredNode):

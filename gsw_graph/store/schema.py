@@ -60,6 +60,7 @@ class MemoryState:
     version: int
     indexed: bool
     vectors: int  # when the indexes were built
+    copying: str | None = None  # how far a copy into this memory is, until it is whole: `transfer.Mark`
 
 
 def read_state(connection: Connection) -> MemoryState | None:
@@ -101,13 +102,21 @@ def examine(connection: Connection, embedder: str, dimension: int) -> MemoryStat
     return state
 
 
-def check(state: MemoryState, embedder: str, dimension: int) -> None:
-    """SchemaError where the memory does not fit this program or this embedder."""
-    if state.schema > SCHEMA:
+def check_whole(state: MemoryState) -> None:
+    """SchemaError where a copy into the memory was cut off."""
+    if state.copying is not None:
+        from gsw_graph.store.transfer import Mark
+
         raise SchemaError(
-            f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}",
-            hint="Upgrade: pip install -U gswgraph",
+            f"this is a copy of {Mark.read(state.copying).place} that is not complete",
+            hint="Run the same gswgraph copy again, which goes on; or remove the folder, or empty the database",
         )
+
+
+def check(state: MemoryState, embedder: str, dimension: int) -> None:
+    """SchemaError where the memory does not fit this program or this embedder, or is half of a copy."""
+    check_whole(state)
+    check_known(state)
     if (state.embedder, state.dimension) != (embedder, dimension):
         made, now = (
             (state.embedder, embedder)
@@ -118,6 +127,22 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
             f"the memory was made with the embedder {made}, now {now} is set",
             hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
         )
+
+
+def check_known(state: MemoryState) -> None:
+    """SchemaError where a newer gswgraph made the memory."""
+    if state.schema > SCHEMA:
+        raise SchemaError(
+            f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}",
+            hint="Upgrade: pip install -U gswgraph",
+        )
+
+
+def prepare_copy(connection: Connection) -> None:
+    """Make the constraints of a database that holds no memory yet; SchemaError where it is another
+    application's."""
+    _refuse_foreign(connection)
+    _make_constraints(connection)
 
 
 def build_search_indexes(connection: Connection, dimension: int) -> None:
@@ -179,10 +204,14 @@ def missing_indexes(connection: Connection) -> list[str]:
 
 def repair(connection: Connection, dimension: int) -> None:
     """Make every constraint and index that is missing."""
+    _make_constraints(connection)
+    build_search_indexes(connection, dimension)
+
+
+def _make_constraints(connection: Connection) -> None:
     for names in MIGRATIONS.values():
         for name in names:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
-    build_search_indexes(connection, dimension)
 
 
 def rebuild(connection: Connection, dimension: int) -> None:
