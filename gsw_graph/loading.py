@@ -96,7 +96,7 @@ def load(
         schema.prepare(connection, embedder().name, embedder().dimension)
         known = True
 
-    with _extractor(chosen, settings, options, tally) as (extractor, chat):
+    with opened_extractor(chosen, settings, options, tally) as (extractor, chat):
         if not options.dry_run:
             schema.examine(connection, embedder().name, embedder().dimension)
         feed = Feed(
@@ -129,7 +129,7 @@ def load(
 
 
 @contextmanager
-def _extractor(
+def opened_extractor(
     name: str, settings: Settings, options: Options, tally: Tally
 ) -> Iterator[tuple[Extractor, Chat | None]]:
     if name == "llm":

@@ -442,8 +442,11 @@ class Memory:
         forgets the others if `may_forget`, given their sources, says so.
         """
         from gsw_graph import doctor, mending
+        from gsw_graph.moving.importing import finish
 
         done: list[Finding] = []
+        if mend and finish(self._connection):
+            done.append(Finding("import", True, "the import is complete: texts, constraints and indexes stand"))
         if mend and self._exists():
             if deep:
                 done = mending.mend_documents(self._connection, self.load, may_forget)
@@ -520,10 +523,9 @@ class Memory:
     def _exists(self) -> bool:
         from gsw_graph.store import schema
 
-        if self._state is None:
-            self._state = schema.read_state(self._connection)
-        if self._state is not None:
-            schema.check_whole(self._state)
+        if self._state is None and (state := schema.read_state(self._connection)) is not None:
+            schema.check_whole(state)
+            self._state = state
         return self._state is not None
 
     def _ready(self) -> MemoryState | None:

@@ -109,14 +109,14 @@ class _Copy:
         from gsw_graph.store.graph import labels
 
         found = schema.read_state(self._to)
-        if found is None or (found.copying is None and transfer.totals(self._to) == (1, 0)):
+        if found is None or (found.moving is None and transfer.totals(self._to) == (1, 0)):
             schema.prepare_copy(self._to)
             mark = transfer.Mark(self._source, self._from.url)
             (page,) = transfer.read(self._from, labels()["Memory"])
             transfer.begin(self._to, page.rows[0]["properties"], mark)
             return mark
-        if found.copying is not None:
-            mark = transfer.Mark.read(found.copying)
+        if found.moving is not None:
+            mark = transfer.Mark.read(found.moving)
             if mark.source != self._source:
                 raise SchemaError(
                     f"a copy of {mark.place} was begun here, of another memory or before that one changed",

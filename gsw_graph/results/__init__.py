@@ -35,7 +35,7 @@ from gsw_graph.results.contents import (
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
+from gsw_graph.results.loads import BulkReport, DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import Copied, Exported, Finding, Forgotten
@@ -45,6 +45,7 @@ __all__ = [
     "AgentStep",
     "Analysis",
     "Answer",
+    "BulkReport",
     "AskedQuestion",
     "Candidate",
     "Cell",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BITS = 128
 # What the Memory node says of this copy of the memory, and not of what is in it.
-_OWN = frozenset(("indexed", "vectors", "version", "copying"))
+_OWN = frozenset(("indexed", "vectors", "version", "moving"))
 
 
 @dataclass(frozen=True, slots=True)

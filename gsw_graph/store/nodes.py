@@ -88,7 +88,7 @@ class Used(StructuredRel):
 
 
 class Memory(StructuredNode):
-    """One node: how the memory was made; `copying` while a copy into it is not whole."""
+    """One node: how the memory was made; `moving` while a copy or an import into it is not whole."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     schema = IntegerProperty()
@@ -98,7 +98,7 @@ class Memory(StructuredNode):
     version = IntegerProperty()
     indexed = BooleanProperty()
     vectors = IntegerProperty()
-    copying = StringProperty()
+    moving = StringProperty()
 
 
 class Document(StructuredNode):

@@ -60,7 +60,7 @@ class MemoryState:
     version: int
     indexed: bool
     vectors: int  # when the indexes were built
-    copying: str | None = None  # how far a copy into this memory is, until it is whole: `transfer.Mark`
+    moving: str | None = None  # how far a copy or an import into this memory is, until it is whole: `transfer.Mark`
 
 
 def read_state(connection: Connection) -> MemoryState | None:
@@ -103,14 +103,18 @@ def examine(connection: Connection, embedder: str, dimension: int) -> MemoryStat
 
 
 def check_whole(state: MemoryState) -> None:
-    """SchemaError where a copy into the memory was cut off."""
-    if state.copying is not None:
-        from gsw_graph.store.transfer import Mark
+    """SchemaError where a copy or an import into the memory is not complete."""
+    if state.moving is None:
+        return
+    from gsw_graph.store.transfer import Mark
 
-        raise SchemaError(
-            f"this is a copy of {Mark.read(state.copying).place} that is not complete",
-            hint="Run the same gswgraph copy again, which goes on; or remove the folder, or empty the database",
-        )
+    mark = Mark.read(state.moving)
+    if mark.imported:
+        raise SchemaError(f"the import of {mark.place} is not complete", hint="Complete it: gswgraph doctor --mend")
+    raise SchemaError(
+        f"this is a copy of {mark.place} that is not complete",
+        hint="Run the same gswgraph copy again, which goes on; or remove the folder, or empty the database",
+    )
 
 
 def check(state: MemoryState, embedder: str, dimension: int) -> None:
@@ -142,7 +146,7 @@ def prepare_copy(connection: Connection) -> None:
     """Make the constraints of a database that holds no memory yet; SchemaError where it is another
     application's."""
     _refuse_foreign(connection)
-    _make_constraints(connection)
+    make_constraints(connection)
 
 
 def build_search_indexes(connection: Connection, dimension: int) -> None:
@@ -204,11 +208,12 @@ def missing_indexes(connection: Connection) -> list[str]:
 
 def repair(connection: Connection, dimension: int) -> None:
     """Make every constraint and index that is missing."""
-    _make_constraints(connection)
+    make_constraints(connection)
     build_search_indexes(connection, dimension)
 
 
-def _make_constraints(connection: Connection) -> None:
+def make_constraints(connection: Connection) -> None:
+    """Make what MERGE and MATCH look up, where it is missing."""
     for names in MIGRATIONS.values():
         for name in names:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))

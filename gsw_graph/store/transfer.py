@@ -4,15 +4,15 @@ says `graph.py`; properties go as they are, those that nobody declared too."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.cypher import definitions
 from gsw_graph.engine.plain_errors import plain
 from gsw_graph.errors import EngineError
-from gsw_graph.store.graph import Label, Relationship
+from gsw_graph.store.graph import Label, Relationship, labels
 from gsw_graph.store.statements import Unlogged, statement
 from gsw_graph.store.writer import MESSAGE_BYTES, parts, row_size
 
@@ -36,20 +36,22 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a copy is. source: the memory it comes from, as it was when the copy began; place: where that
-    is, for people; kind: what is being copied, up to the key `after`; done: nodes and relationships."""
+    """How far a copy is, or an import. source: the memory it comes from, as it was when the copy began; place:
+    where that is, for people; kind: what is being copied, up to the key `after`; done: nodes and
+    relationships. imported: from files, all of them at once; their number is `done`, and `blank` says which
+    properties were empty texts, by label, with the keys of their nodes or None for all that have none."""
 
     source: str
     place: str
     kind: str | None = None
     after: str = ""
     done: int = 0
+    imported: bool = False
+    blank: Mapping[str, Mapping[str, list[str] | None]] = field(default_factory=dict)
 
     def text(self) -> str:
         """As it stands in the Memory node."""
-        return json.dumps(
-            {"source": self.source, "place": self.place, "kind": self.kind, "after": self.after, "done": self.done}
-        )
+        return json.dumps(asdict(self))
 
     @classmethod
     def read(cls, text: str) -> Mark:
@@ -99,7 +101,7 @@ def totals(connection: Connection) -> tuple[int, int]:
 
 def begin(connection: Connection, properties: Row, mark: Mark) -> None:
     """Make the Memory node of a copy; `read_state` says from now on that it is one."""
-    _set(connection, "move/begin", properties=properties, copying=mark.text())
+    _set(connection, "move/begin", properties=properties, moving=mark.text())
 
 
 def release(connection: Connection, rows: Sequence[Row]) -> None:
@@ -110,6 +112,23 @@ def release(connection: Connection, rows: Sequence[Row]) -> None:
 def end(connection: Connection, version: int) -> None:
     """The copy is whole: the memory is one like any other."""
     _set(connection, "move/end", version=version)
+
+
+def fill(connection: Connection, blank: Mapping[str, Mapping[str, list[str] | None]]) -> None:
+    """Set properties to the empty text where they are missing; see `Mark`."""
+    for name, properties in blank.items():
+        label = labels()[name]
+        for property_, keys in properties.items():
+            literals = {"LABEL": name, "KEY": label.key, "PROPERTY": property_}
+            if keys is None:
+                (text,) = definitions("move/fill", connection.dialect.name, **literals)
+                connection.dialect.run_schema(text)  # in transactions of its own
+                continue
+            (text,) = definitions("move/fill_some", connection.dialect.name, **literals)
+            for n in range(0, len(keys), _BEGINNINGS):
+                with _plainly(connection), connection.session() as session:
+                    page = Unlogged(keys[n : n + _BEGINNINGS])
+                    session.execute_write(lambda tx, text=text, page=page: tx.run(text, page=page).consume())
 
 
 def _keys(connection: Connection, label: Label, after: str, limit: int) -> Iterator[list[str]]:
@@ -161,7 +180,7 @@ def _plainly(connection: Connection) -> Iterator[None]:
 
 
 def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row], mark: Mark) -> None:
-    tx.run(statement("move/progress"), copying=mark.text()).consume()
+    tx.run(statement("move/progress"), moving=mark.text()).consume()
     vectors: list[Row] = []
     if isinstance(kind, Label) and dialect == "neo4j":
         vectors = [
