@@ -132,6 +132,7 @@ def load(
 def opened_extractor(
     name: str, settings: Settings, options: Options, tally: Tally
 ) -> Iterator[tuple[Extractor, Chat | None]]:
+    """The extractor of a name, and the language model that it asks, if it asks one; closed at the end."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
         from gsw_graph.inference.costs.budget import Budget

@@ -303,22 +303,29 @@ class Memory:
         )
 
     @with_plain_errors
-    def export(self, folder: str | Path) -> Exported:
-        """Write the memory into a new or empty folder, in the shape that Panini's evaluation reads: see
-        `gsw_graph.export`.
+    def export(self, target: str | Path, format: str = "panini") -> Exported:
+        """Write the memory as files: `panini`, the shape that Panini's evaluation reads, and `import`, what
+        `neo4j-admin database import` takes, into a new or empty folder; `graphml` and `jsonl` into a new
+        file. See `gsw_graph.export` and `gsw_graph.moving.exporting`.
 
-        Raises InputError where something is in the folder, or nothing in the memory.
+        Raises InputError where something is in the target, nothing in the memory, or no such format.
         """
-        from gsw_graph.export import export
+        from gsw_graph import export as panini
+        from gsw_graph.moving import exporting
         from gsw_graph.store.reader import Reader
 
+        if format not in ("panini", *exporting.FORMATS):
+            hint = f"Use one of panini, {', '.join(exporting.FORMATS)}"
+            raise InputError(f"there is no format {format!r}", hint=hint)
         if not self._exists():
             raise InputError(
                 "there is nothing to export",
                 where=self._connection.url,
                 hint="Load something first: gswgraph load PATH",
             )
-        return export(Reader(self._connection), folder)
+        if format == "panini":
+            return panini.export(Reader(self._connection), target)
+        return exporting.export(self._connection, target, format)
 
     @with_plain_errors
     def status(self) -> Status:
@@ -446,7 +453,9 @@ class Memory:
 
         done: list[Finding] = []
         if mend and finish(self._connection):
-            done.append(Finding("import", True, "the import is complete: texts, constraints and indexes stand"))
+            done.append(
+                Finding("import", True, "the import is complete: texts, constraints and indexes stand")
+            )
         if mend and self._exists():
             if deep:
                 done = mending.mend_documents(self._connection, self.load, may_forget)

@@ -57,7 +57,9 @@ def relationship_table() -> str:
     rows = ["| from | type | to | properties | |", "|---|---|---|---|---|"]
     for (begin, kind, end), model in graph.declared().items():
         names = (
-            ", ".join(f"`{name}` {_type(one)}" for name, one in graph.properties(model).items()) if model else ""
+            ", ".join(f"`{name}` {_type(one)}" for name, one in graph.properties(model).items())
+            if model
+            else ""
         )
         rows.append(f"| {begin} | `{kind}` | {end} | {names} | {_said(model) if model else ''} |")
     return "\n".join(rows)

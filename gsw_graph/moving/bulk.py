@@ -12,7 +12,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gsw_graph.errors import InputError
 from gsw_graph.feed import Feed
 from gsw_graph.folders import new_folder
 from gsw_graph.loading import Options, opened_extractor
@@ -29,8 +28,6 @@ from gsw_graph.store.transfer import Mark
 from gsw_graph.tally import Progress, Tally
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from gsw_graph.config import Settings
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.store.rows import Vectors
@@ -57,7 +54,7 @@ def bulk(
     from gsw_graph import loaders
 
     start = perf_counter()
-    _needs_pyarrow()
+    fileset.needs_pyarrow()
     options = Options(extractor, follow_links=follow_links)
     chosen = options.chosen(settings)
     position = loaders.Position()
@@ -100,7 +97,9 @@ def bulk(
     )
 
 
-def write(blocks: Iterable[tuple[Sequence[Workspace], Sequence[Vectors]]], folder: Path, name: str, dimension: int) -> None:
+def write(
+    blocks: Iterable[tuple[Sequence[Workspace], Sequence[Vectors]]], folder: Path, name: str, dimension: int
+) -> None:
     """Write workspaces whose vectors are there, block by block, into a folder that exists and is empty. name,
     dimension: of the embedder."""
     with _Writing(folder, name, dimension) as writing:
@@ -172,14 +171,9 @@ class _Writing:
         self._files.close(schema.SCHEMA, self._embedder, self._dimension)
 
 
-def _needs_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError("Parquet files need pyarrow", hint="pip install 'gswgraph[bulk]'") from None
-
-
-def _once(items: Iterable[Document | Workspace | T], file: Path, tally: Tally) -> Iterator[Document | Workspace | T]:
+def _once(
+    items: Iterable[Document | Workspace | T], file: Path, tally: Tally
+) -> Iterator[Document | Workspace | T]:
     """The items without documents that came before. file: which these are, on disk; a corpus may have more of
     them than memory."""
     with closing(sqlite3.connect(file, check_same_thread=False)) as known, known:
@@ -198,5 +192,7 @@ def _once(items: Iterable[Document | Workspace | T], file: Path, tally: Tally) -
             if first == content:
                 tally.post(unchanged=1)
             else:
-                reason = "another document came with the same source before, which was taken; give each its own"
+                reason = (
+                    "another document came with the same source before, which was taken; give each its own"
+                )
                 tally.post(failures=[Failure(document.source, reason)])

@@ -1,14 +1,15 @@
 """A memory copied from one engine to another: ids, properties, vectors, relationships, questions, indexes.
 
-Nodes go first, kind by kind in the order of their keys, then relationships by those of their beginnings. Each
-transaction writes rows and, in the Memory node, how far that is, so that a copy that was cut off goes on where
-it stopped and nothing comes twice. Until all is there, compared and released, documents are `loading` and the
-Memory node says that the copy is not whole: nothing reads it, loads into it or mends it.
+Nodes go first, kind by kind in the order of their keys, then relationships by those of their beginnings.
+Each transaction writes rows and, in the Memory node, how far that is, so that a copy that was cut off goes on
+where it stopped and nothing comes twice. Until all is there, compared and released, documents are `loading`
+and the Memory node says that the copy is not whole: nothing reads it, loads into it or mends it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -43,9 +44,25 @@ class Moved:
 Report = Callable[[Moved], None]
 
 
-def copy(source: Settings, target: Settings, on_progress: Report = lambda _: None) -> Copied:
+def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tuple[Settings, Settings]:
+    """The settings of both sides from the environment: NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE, for
+    `source` NEO4J_FROM_USERNAME and so on where these are set. A password on a command line is read by every
+    user of the machine."""
+    from gsw_graph.config import Settings
+
+    env = os.environ if env is None else env
+    to = Settings.from_env(env)
+    own = {
+        name: found
+        for name in ("username", "password", "database")
+        if (found := env.get(f"NEO4J_FROM_{name.upper()}"))
+    }
+    return replace(to, memory=source, **own), replace(to, memory=target)
+
+
+def copy(source: Settings, target: Settings, progress: Report = lambda _: None) -> Copied:
     """Copy the memory of `source.memory` to `target.memory`, each a folder or a url, with the user, password
-    and database of its own settings.
+    and database of its own settings; `sides` makes both of the environment.
 
     Run again after it was cut off it goes on; run again when it is done it compares the two. The copy is as
     `source` was when it began: nobody may write to either meanwhile, nor ask with questions kept.
@@ -65,7 +82,7 @@ def copy(source: Settings, target: Settings, on_progress: Report = lambda _: Non
             )
         schema.check_known(state)
         schema.check_whole(state)
-        return _Copy(from_, to, state, on_progress).run(start)
+        return _Copy(from_, to, state, progress).run(start)
 
 
 class _Copy:
@@ -186,7 +203,7 @@ class _Copy:
 
 @contextmanager
 def _opened(settings: Settings) -> Iterator[Connection]:
-    """A connection for a copy. A folder that was made for it and into which nothing was written goes again."""
+    """A connection for a copy. A folder that was made for it and got nothing goes again."""
     from gsw_graph.engine import connect, exists
     from gsw_graph.engine.embedded_folder import discard
     from gsw_graph.store import schema

@@ -1,13 +1,13 @@
-"""The files that `neo4j-admin database import full --input-type=parquet` takes: a Parquet file for each kind of
-node and relationship, its columns named as the headers of that tool want them.
+"""The files that `neo4j-admin database import full --input-type=parquet` takes: a Parquet file for each kind
+of node and relationship, its columns named as the headers of that tool want them.
 
-    FOLDER/nodes/Passage.parquet              id:ID(Passage), text:string, embedding:float[], vector:byte[] ...
+    FOLDER/nodes/Passage.parquet    id:ID(Passage), text:string, embedding:float[], vector:byte[] ...
     FOLDER/relationships/Entity.IN.Passage.parquet    :START_ID(Entity), :END_ID(Passage), title:boolean
-    FOLDER/schema.cypher                      constraints and indexes, for a database in block format
-    FOLDER/import.sh                          the command
-    FOLDER/gswgraph.json                      what is in the files; written last
+    FOLDER/schema.cypher            constraints and indexes, for a database in block format
+    FOLDER/import.sh                the command
+    FOLDER/gswgraph.json            what is in the files; written last
 
-Parquet and not CSV: in CSV a list cannot hold its own delimiter, an empty list is no list, and floats are text.
+Parquet and not CSV: there a list cannot hold its own delimiter, an empty list is no list, floats are text.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Manifest:
 
 
 class FileSet:
-    """Writes the files of a folder that exists and is empty, some rows at a time; it holds GROUP_BYTES of each
-    kind. `close` says that they are whole."""
+    """Writes the files of a folder that exists and is empty, some rows at a time; it holds GROUP_BYTES of
+    each kind. `close` says that they are whole."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -88,7 +88,9 @@ class FileSet:
 
     def mark(self) -> Mark:
         """What the Memory node, which comes last, says of an import of these files until it is whole."""
-        return Mark("import", "files", done=sum(self.counts.values()) + 1, imported=True, blank=self._blanks())
+        return Mark(
+            "import", "files", done=sum(self.counts.values()) + 1, imported=True, blank=self._blanks()
+        )
 
     def _blanks(self) -> dict[str, dict[str, list[str] | None]]:
         found: dict[str, dict[str, list[str] | None]] = {}
@@ -136,7 +138,11 @@ class FileSet:
         table = pa.concat_tables(self._waiting.pop(kind.name))
         if kind.name not in self._files:
             self._files[kind.name] = ParquetWriter(
-                self._folder / file_of(kind), table.schema, compression="none", use_dictionary=False, write_statistics=False
+                self._folder / file_of(kind),
+                table.schema,
+                compression="none",
+                use_dictionary=False,
+                write_statistics=False,
             )
         self._files[kind.name].write_table(table, row_group_size=table.num_rows)
 
@@ -154,7 +160,7 @@ def file_of(kind: Kind) -> str:
 
 
 def columns(kind: Kind) -> dict[str, tuple[str, str]]:
-    """Of each column of a kind the name of a row's value and its type, by the header that the import reads."""
+    """Of each column of a kind the name of a row's value and its type, by the header for the import."""
     found = {}
     if isinstance(kind, Relationship):
         found[f":START_ID({kind.begin.name})"] = ("begin", "string")
@@ -219,13 +225,23 @@ def manifest(folder: Path) -> Manifest:
     return known
 
 
+def needs_pyarrow() -> None:
+    """InputError where it is not installed."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise InputError("Parquet files need pyarrow", hint="pip install 'gswgraph[bulk]'") from None
+
+
 def command(counts: dict[str, int], folder: str = ".", database: str = "neo4j") -> list[str]:
     """The arguments of neo4j-admin that import the files. Types are not normalised: that would make vectors
     four times as large."""
     arguments = ["database", "import", "full", database, "--input-type=parquet", "--normalize-types=false"]
     for kind in kinds():
         if counts.get(kind.name):
-            option, name = ("--nodes", kind.name) if isinstance(kind, Label) else ("--relationships", kind.type)
+            option, name = (
+                ("--nodes", kind.name) if isinstance(kind, Label) else ("--relationships", kind.type)
+            )
             arguments.append(f"{option}={name}={folder}/{file_of(kind)}")
     return arguments
 
@@ -237,7 +253,9 @@ def schema_text(dimension: int) -> str:
 
     names = [*(name for names in schema.MIGRATIONS.values() for name in names), *schema.SEARCH_INDEXES]
     made = [definitions(f"schema/{name}", "neo4j", dimensions=str(dimension))[0] for name in names]
-    return "".join(re.sub(r"(?<=[(\[ ])n(?=[:.])", f"n{n}", text).rstrip() + ";\n" for n, text in enumerate(made))
+    return "".join(
+        re.sub(r"(?<=[(\[ ])n(?=[:.])", f"n{n}", text).rstrip() + ";\n" for n, text in enumerate(made)
+    )
 
 
 def _script(counts: dict[str, int]) -> str:
@@ -251,11 +269,11 @@ def _script(counts: dict[str, int]) -> str:
             "# --schema=schema.cypher as an option. Then start the server, and: gswgraph doctor --mend",
             "set -eu",
             'DATABASE="${1:-neo4j}"',
-            '[ $# -eq 0 ] || shift',
+            "[ $# -eq 0 ] || shift",
             'cd "$(dirname "$0")"',
-            'exec "${NEO4J_ADMIN:-neo4j-admin}" ' + " \\\n  ".join(
-                one if "$" in one else shlex.quote(one) for one in arguments
-            ) + ' "$@"',
+            'exec "${NEO4J_ADMIN:-neo4j-admin}" '
+            + " \\\n  ".join(one if "$" in one else shlex.quote(one) for one in arguments)
+            + ' "$@"',
             "",
         ]
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def finish(connection: Connection) -> bool:
-    """Make an imported memory whole: constraints, texts that are empty, indexes, and a count of what is there.
+    """Make an imported memory whole: constraints, texts that are empty, indexes, a count of what is there.
     Whether there was one; the second time there is none. EngineError: not all of the files was imported."""
     from gsw_graph.store import schema, transfer
 
@@ -27,7 +27,7 @@ def finish(connection: Connection) -> bool:
         raise EngineError(
             f"the files have {mark.done:,} nodes and relationships, and {there:,} were imported",
             where=connection.url,
-            hint="See import.report of neo4j-admin; gswgraph bulk --check looks for what is wrong with the files",
+            hint="See import.report of neo4j-admin; gswgraph bulk DIR --check looks at the files",
         )
     schema.make_constraints(connection)
     transfer.fill(connection, mark.blank)

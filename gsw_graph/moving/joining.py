@@ -1,5 +1,5 @@
-"""Nodes that many documents share, made one by their key in bounded memory: rows of a batch are joined at
-once; what grows too large goes to disk in partitions by a hash of the key, and each partition is joined alone."""
+"""Nodes that many documents share, made one by their key in bounded memory: what grows too large goes to disk
+in partitions by a hash of the key, and each partition is joined alone."""
 
 from __future__ import annotations
 

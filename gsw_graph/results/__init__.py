@@ -38,18 +38,19 @@ from gsw_graph.results.contents import (
 from gsw_graph.results.loads import BulkReport, DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.result import Result
-from gsw_graph.results.upkeep import Copied, Exported, Finding, Forgotten
+from gsw_graph.results.upkeep import Checked, Copied, Exported, Finding, Forgotten
 
 __all__ = [
     "QA",
     "AgentStep",
     "Analysis",
     "Answer",
-    "BulkReport",
     "AskedQuestion",
+    "BulkReport",
     "Candidate",
     "Cell",
     "Chain",
+    "Checked",
     "Citation",
     "Claim",
     "Conflict",

@@ -48,3 +48,13 @@ class Copied(Result):
     left: int
     hash: str
     seconds: float
+
+
+@dataclass(frozen=True)
+class Checked(Result):
+    """What `bulk --check` found in a set of files: how much of each kind, and what is wrong."""
+
+    folder: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    faults: list[str]

@@ -1,4 +1,4 @@
-"""A hash of all that a memory holds, the same whatever engine holds it and in whatever order it was written."""
+"""A hash of all that a memory holds, the same on every engine and in whatever order it was written."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def hashed(kind: Kind, row: dict[str, Any]) -> int:
             rest[name] = float(value) if declared == "double" else value
     place: list[str] = [kind.name] if isinstance(kind, Label) else [kind.name, row["key"], row["end"]]
     made = blake2b(
-        json.dumps([place, rest], sort_keys=True, ensure_ascii=False, default=_plain).encode("utf-8", "surrogatepass"),
+        json.dumps([place, rest], sort_keys=True, ensure_ascii=False, default=_plain).encode(
+            "utf-8", "surrogatepass"
+        ),
         digest_size=_BITS // 8,
     )
     for name, vector in sorted(vectors):

@@ -78,7 +78,9 @@ def declared() -> dict[tuple[str, str, str], type | None]:
             made = definition.definition
             other = made["node_class"] if isinstance(made.get("node_class"), type) else definition._raw_class
             other = other if isinstance(other, str) else other.__label__
-            begin, end = (cls.__label__, other) if made["direction"].name == "OUTGOING" else (other, cls.__label__)
+            begin, end = (
+                (cls.__label__, other) if made["direction"].name == "OUTGOING" else (other, cls.__label__)
+            )
             key = (begin, made["relation_type"], end)
             found[key] = found.get(key) or made["model"]
     return dict(sorted(found.items(), key=lambda one: one[0]))

@@ -60,7 +60,9 @@ class MemoryState:
     version: int
     indexed: bool
     vectors: int  # when the indexes were built
-    moving: str | None = None  # how far a copy or an import into this memory is, until it is whole: `transfer.Mark`
+    moving: str | None = (
+        None  # how far a copy or an import into this memory is, until it is whole: `transfer.Mark`
+    )
 
 
 def read_state(connection: Connection) -> MemoryState | None:
@@ -110,7 +112,9 @@ def check_whole(state: MemoryState) -> None:
 
     mark = Mark.read(state.moving)
     if mark.imported:
-        raise SchemaError(f"the import of {mark.place} is not complete", hint="Complete it: gswgraph doctor --mend")
+        raise SchemaError(
+            f"the import of {mark.place} is not complete", hint="Complete it: gswgraph doctor --mend"
+        )
     raise SchemaError(
         f"this is a copy of {mark.place} that is not complete",
         hint="Run the same gswgraph copy again, which goes on; or remove the folder, or empty the database",

@@ -35,7 +35,11 @@ def joined(label: str, rows: Iterable[Row]) -> list[Row]:
     for row in rows:
         known = found.setdefault(row[key], row)
         if known is not row and label == "Concept":
-            known = {**known, "passages": known["passages"] + row["passages"], "name": max(known["name"], row["name"])}
+            known = {
+                **known,
+                "passages": known["passages"] + row["passages"],
+                "name": max(known["name"], row["name"]),
+            }
             found[row[key]] = known
     return list(found.values())
 

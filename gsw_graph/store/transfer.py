@@ -36,8 +36,8 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a copy is, or an import. source: the memory it comes from, as it was when the copy began; place:
-    where that is, for people; kind: what is being copied, up to the key `after`; done: nodes and
+    """How far a copy is, or an import. source: the memory it comes from, as it was when the copy began;
+    place: where that is, for people; kind: what is being copied, up to the key `after`; done: nodes and
     relationships. imported: from files, all of them at once; their number is `done`, and `blank` says which
     properties were empty texts, by label, with the keys of their nodes or None for all that have none."""
 
@@ -190,7 +190,10 @@ def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row], ma
             if (vector := row["properties"].get(name)) is not None
         ]
         rows = [
-            {"key": row["key"], "properties": {k: v for k, v in row["properties"].items() if k not in kind.vectors}}
+            {
+                "key": row["key"],
+                "properties": {k: v for k, v in row["properties"].items() if k not in kind.vectors},
+            }
             for row in rows
         ]
     name = "write_nodes" if isinstance(kind, Label) else "write_relationships"
@@ -201,5 +204,5 @@ def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row], ma
             if record is None or record["written"] != len(part):
                 raise EngineError(
                     f"{len(part):,} of {kind.name} were sent and {record and record['written']:,} written",
-                    hint="Another process writes to the same database: end it, empty the database, copy again",
+                    hint="Another process writes there too: end it, empty the database, copy again",
                 )
