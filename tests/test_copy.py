@@ -112,7 +112,7 @@ def test_it_goes_on_after_every_transaction(source: Settings, target: Settings, 
             with Memory.open(settings=target) as half:
                 refused = (lambda: half.ask(QUESTION), lambda: half.load(CORPUS), lambda: half.forget(everything=True), lambda: half.doctor(mend=True))
                 for use in refused if cuts == 3 else ():
-                    with pytest.raises(SchemaError, match="copy of .* not complete"):
+                    with pytest.raises(SchemaError, match=r"copy of .* not complete"):
                         use()
                 assert half.documents().total == half.documents(unfinished=True).total  # all out of sight
         else:

@@ -4,18 +4,16 @@ blocks and the files' buffers, however large the corpus."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.feed import Feed
 from gsw_graph.folders import new_folder
 from gsw_graph.loading import Options, opened_extractor
-from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.model import Workspace
 from gsw_graph.moving import fileset
 from gsw_graph.moving.fileset import FileSet, arrow, kinds
 from gsw_graph.moving.joining import Joiner
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.store.rows import Vectors
 
-T = TypeVar("T")
-
 
 def bulk(
     names: Sequence[str],
@@ -47,9 +43,8 @@ def bulk(
 ) -> BulkReport:
     """Write what `names` mean into a folder that is new or empty: all of it or, after an error, nothing.
 
-    names, extractor, follow_links: as of `Memory.load`. A document that comes twice is taken once; where the
-    second says something else it is a failure. InputError: there is something in the folder, or a path does
-    not exist.
+    names, extractor, follow_links: as of `Memory.load`. InputError: there is something in the folder, or a
+    path does not exist.
     """
     from gsw_graph import loaders
 
@@ -67,8 +62,7 @@ def bulk(
             progress(said)
 
     with new_folder(folder) as beside, opened_extractor(chosen, settings, options, tally) as (found, _):
-        once = _once(items, beside / "documents.sqlite", tally)
-        feed = Feed(once, lambda _: {}, found, tally, position=lambda: position.bytes)
+        feed = Feed(items, lambda _: {}, found, tally, position=lambda: position.bytes)
         with feed as windows, _Writing(beside, embedder().name, embedder().dimension) as writing:
             for window in windows:
                 if window is not None:
@@ -83,7 +77,6 @@ def bulk(
                     tally.passages += window.passages
                 report()
         tally.collect()
-        (beside / "documents.sqlite").unlink()
         made = fileset.manifest(beside)
     return BulkReport(
         str(Path(folder).resolve()),
@@ -169,30 +162,3 @@ class _Writing:
         row = memory_row(self._embedder, self._dimension, self._files.mark())
         self._files.add(memory, arrow(memory, [row]))
         self._files.close(schema.SCHEMA, self._embedder, self._dimension)
-
-
-def _once(
-    items: Iterable[Document | Workspace | T], file: Path, tally: Tally
-) -> Iterator[Document | Workspace | T]:
-    """The items without documents that came before. file: which these are, on disk; a corpus may have more of
-    them than memory."""
-    with closing(sqlite3.connect(file, check_same_thread=False)) as known, known:
-        known.execute("PRAGMA synchronous = OFF")
-        known.execute("CREATE TABLE document (id BLOB PRIMARY KEY, content BLOB) WITHOUT ROWID")
-        for item in items:
-            if not isinstance(item, Document | Workspace):
-                yield item
-                continue
-            document = item.document if isinstance(item, Workspace) else item
-            key, content = (bytes.fromhex(one) for one in (document.id, item.content_hash))
-            if known.execute("INSERT OR IGNORE INTO document VALUES (?, ?)", (key, content)).rowcount:
-                yield item
-                continue
-            ((first,),) = known.execute("SELECT content FROM document WHERE id = ?", (key,))
-            if first == content:
-                tally.post(unchanged=1)
-            else:
-                reason = (
-                    "another document came with the same source before, which was taken; give each its own"
-                )
-                tally.post(failures=[Failure(document.source, reason)])
