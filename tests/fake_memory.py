@@ -240,8 +240,8 @@ class FakeMemory:
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 
-    def export(self, folder):
-        self._called("export", folder)
+    def export(self, target, format="panini"):
+        self._called("export", target, format)
         return self.exported
 
     def status(self):

@@ -45,8 +45,8 @@ def export(connection: Connection, target: str | Path, format: str) -> Exported:
                 for text in graphml(_all(connection)):
                     file.write(text)
             else:
-                for kind, row in _all(connection):
-                    file.write(json.dumps(line(kind, row), ensure_ascii=False, default=str) + "\n")
+                for kind, row in _all(connection):  # ASCII: no letter ends a line for any reader
+                    file.write(json.dumps(line(kind, row), default=str) + "\n")
     documents = sum(len(page.rows) for page in read(connection, labels()["Document"]))
     return Exported(documents, files, str(place))
 
