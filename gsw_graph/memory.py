@@ -357,6 +357,7 @@ class Memory:
             **known,
             extractors=extractors,
             unread=unread,
+            incomplete=str(missing) if state and (missing := schema.incomplete(state)) else None,
         )
 
     @with_plain_errors

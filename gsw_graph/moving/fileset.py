@@ -68,6 +68,7 @@ class FileSet:
         self._folder = folder
         self._files: dict[str, Any] = {}
         self._waiting: dict[str, list[pa.Table]] = {}
+        self._bytes: dict[str, int] = {}  # of what waits
         self.counts: dict[str, int] = {}
         self._blank: dict[tuple[str, str], list[str]] = {}  # keys of nodes whose text is empty
         self._missing: set[tuple[str, str]] = set()  # properties that some nodes have not
@@ -81,9 +82,9 @@ class FileSet:
         self.counts[kind.name] = self.counts.get(kind.name, 0) + table.num_rows
         if isinstance(kind, Label):
             self._look_for_blanks(kind, table)
-        waiting = self._waiting.setdefault(kind.name, [])
-        waiting.append(table)
-        if sum(one.nbytes for one in waiting) >= GROUP_BYTES:
+        self._waiting.setdefault(kind.name, []).append(table)
+        self._bytes[kind.name] = self._bytes.get(kind.name, 0) + table.nbytes
+        if self._bytes[kind.name] >= GROUP_BYTES:
             self._write(kind)
 
     def mark(self) -> Mark:
@@ -136,6 +137,7 @@ class FileSet:
         from pyarrow.parquet import ParquetWriter
 
         table = pa.concat_tables(self._waiting.pop(kind.name))
+        self._bytes[kind.name] = 0
         if kind.name not in self._files:
             self._files[kind.name] = ParquetWriter(
                 self._folder / file_of(kind),

@@ -19,7 +19,8 @@ class Status(Result):
     what read them, with its model where it has one. `unread` has the numbers, from 1, of passages that no
     language model could read, by the source of their document.
 
-    `schema` and the rest are None before the first load.
+    `schema` and the rest are None before the first load. `incomplete`: why nothing can be asked yet, where a
+    copy or an import is not whole.
     """
 
     memory: str
@@ -36,6 +37,7 @@ class Status(Result):
     indexed: bool | None = None
     extractors: dict[str, int] = field(default_factory=dict)
     unread: dict[str, list[int]] = field(default_factory=dict)
+    incomplete: str | None = None
 
 
 @dataclass(frozen=True)

@@ -106,16 +106,22 @@ def examine(connection: Connection, embedder: str, dimension: int) -> MemoryStat
 
 def check_whole(state: MemoryState) -> None:
     """SchemaError where a copy or an import into the memory is not complete."""
+    if (found := incomplete(state)) is not None:
+        raise found
+
+
+def incomplete(state: MemoryState) -> SchemaError | None:
+    """The error of a memory into which a copy or an import is not complete."""
     if state.moving is None:
-        return
+        return None
     from gsw_graph.store.transfer import Mark
 
     mark = Mark.read(state.moving)
     if mark.imported:
-        raise SchemaError(
+        return SchemaError(
             f"the import of {mark.place} is not complete", hint="Complete it: gswgraph doctor --mend"
         )
-    raise SchemaError(
+    return SchemaError(
         f"this is a copy of {mark.place} that is not complete",
         hint="Run the same gswgraph copy again, which goes on; or remove the folder, or empty the database",
     )
