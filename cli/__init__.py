@@ -16,6 +16,8 @@ from gsw_graph.cli.options import memory_option
 VERBS = {
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
+    "confirm": "Say that an answer was right, so that it is given again.",
+    "reject": "Say that an answer was wrong, so that it is not used again.",
     "history": "Show what was asked, what was answered, and what that took.",
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",

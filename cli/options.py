@@ -74,3 +74,9 @@ def open_memory(
         models=models,
         tracer=print_failure if show_cypher else None,
     )
+
+
+def kept(which: str) -> int | str:
+    """A question that was kept, as `Memory.asked` takes it: its place in the history, or the beginning of its
+    id, of which eight letters are shown."""
+    return int(which) if which.isdecimal() and len(which) < 8 else which

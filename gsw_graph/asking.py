@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given" or "llm". note: why the language model
-    made none."""
+    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language
+    model made none."""
 
     query: Query
     source: str | None = None
@@ -65,18 +65,24 @@ def ask(
     excerpts: bool = False,
     trace: bool = False,
     look_again: bool = True,
+    past: bool = False,
 ) -> Answer:
-    """Answer a question by a memory that is not empty. may_plan: whether the language model, where there is
+    """Answer a question by a memory that is not empty. past: from a question that was asked before, where it
+    was this one in other words. may_plan: whether the language model, where there is
     one, may make a plan. look_again: whether what it says is missing is looked for once.
     excerpts: what matters of each passage is wanted too. trace: the answer has the context's trace."""
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
-    if may_plan and planned.query.plan is None:
-        planned = _plan(strategy, planned, context)
-    read = context.llm is not None and planned.query.answer
-    found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
+    found = None
+    if past:
+        planned, found = _from_past(strategy, planned, context)
+    if found is None:
+        if may_plan and planned.query.plan is None:
+            planned = _plan(strategy, planned, context)
+        read = context.llm is not None and planned.query.answer
+        found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
     if excerpts:
         found = _with_excerpts(planned.query, found, context)
     draft, note = _answer(strategy, planned.query, found, context, look_again=look_again)
@@ -109,6 +115,24 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None
         dollars=spent.dollars,
         models={"embedder": None, "reranker": None, "llm": llm.model if llm else None},
     )
+
+
+def _from_past(
+    strategy: Strategy[Any], planned: Planned, context: Context
+) -> tuple[Planned, Retrieved | None]:
+    """What an earlier question brings; nothing where none does, or where its plan leads nowhere any more."""
+    from gsw_graph.past.reuse import reuse
+
+    before = reuse(planned.query, context)
+    if before is None or before.plan is None:
+        return planned, before.found if before else None
+    again = Planned(replace(planned.query, plan=before.plan), "past")
+    found = strategy(context, again.query)
+    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy
+    if from_chains(again.query.question, found, ran.confidence, answer=True).answer is None:
+        context.trace = context.trace and Trace()
+        return planned, None
+    return again, replace(found, past=before.past)
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
@@ -216,7 +240,7 @@ def _report(
         passages=found.passages,
         chains=shown(found),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source or ("llm" if found.plan else None),
+        plan_source=planned.source or (("past" if found.past else "llm") if found.plan else None),
         note=note or planned.note or found.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,
@@ -232,6 +256,7 @@ def _report(
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
         matrix=found.matrix,
         why=found.why,
+        past=found.past,
     )
 
 

@@ -93,7 +93,9 @@ def load(
 
     def prepare() -> None:
         nonlocal known
-        schema.prepare(connection, embedder().name, embedder().dimension)
+        schema.prepare(
+            connection, embedder().name, embedder().dimension, lambda texts: embedder().encode_query(texts)
+        )
         known = True
 
     with opened_extractor(chosen, settings, options, tally) as (extractor, chat):

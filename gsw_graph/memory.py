@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
     from gsw_graph.retrieve.strategy import Strategy
+    from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
@@ -227,6 +228,7 @@ class Memory:
         keep: bool = True,
         budget: str | None = None,
         look_again: bool = True,
+        past: bool = True,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
     ) -> Answer:
@@ -245,6 +247,8 @@ class Memory:
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
         `look_again`: where the model says that something is missing, that is looked for once, and it is asked
         again.
+        `past`: a question that was asked before in other words is answered from what its answer used, unless
+        `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
         `strategy` is a name, or a `Strategy` of your own or with another recipe.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan
         or budget that is none.
@@ -257,6 +261,8 @@ class Memory:
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         limit = QuestionBudget.parse(budget) if budget is not None else None
         state = self._ready()
+        reuses = past and strategy == "auto" and plan is None and answer
+        has_past = state is not None and (reuses or keep) and self._has_past(state)
         model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
         if state is None:
             return nothing(chosen, planned, model)
@@ -273,6 +279,7 @@ class Memory:
                 excerpts=excerpts,
                 trace=trace,
                 look_again=look_again,
+                past=reuses and has_past,
             )
         except StoppedError as error:  # what stopped it may be over when the next question comes
             self._close_chat()
@@ -281,7 +288,57 @@ class Memory:
                 where=error.where,
                 hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
             ) from error
-        return changed(found, id=keep_question(self._connection, found)) if keep else found
+        if not keep:
+            return found
+        # An answer with citations may be used again; no model is loaded for that alone.
+        again = has_past and found.answer is not None and found.citations and "embedder" in context.used
+        vector = context.vector(question).tolist() if again else None
+        return changed(found, id=keep_question(self._connection, found, vector))
+
+    @with_plain_errors
+    def confirm(self, which: int | str) -> AskedQuestion:
+        """Say that the answer to a question that was asked is right, so that it may be given again as it is.
+        which: as of `asked`. Raises InputError: there is none, or it was not answered."""
+        return self._judge(which, "confirmed")
+
+    @with_plain_errors
+    def reject(self, which: int | str) -> AskedQuestion:
+        """Say that the answer to a question that was asked is wrong, so that nothing of it is used again;
+        otherwise as `confirm`."""
+        return self._judge(which, "rejected")
+
+    def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
+        from gsw_graph import browse
+        from gsw_graph.store.past import judge
+        from gsw_graph.store.reader import Reader
+
+        reader = Reader(self._connection)
+        one = browse.asked(reader, which)
+        if one.answer is None:
+            raise InputError(
+                "this question was not answered, so there is nothing to judge", where=one.question[:200]
+            )
+        judge(self._connection, one.id, verdict)
+        return browse.asked(reader, one.id)
+
+    def _has_past(self, state: MemoryState) -> bool:
+        """Whether questions have vectors; those of an older memory get them where whoever asks may write."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        from gsw_graph.store import schema
+
+        if state.schema >= schema.SCHEMA:
+            return True
+        try:
+            self._state = schema.prepare(
+                self._connection,
+                state.embedder,
+                state.dimension,
+                lambda texts: self.embedder.encode_query(texts),
+            )
+        except (Neo4jError, DriverError):  # who may only read asks without
+            return False
+        return True
 
     @with_plain_errors
     def warm(self) -> None:
@@ -292,7 +349,7 @@ class Memory:
     @with_plain_errors
     def forget(self, *sources: str, everything: bool = False) -> Forgotten:
         """Remove documents, by source or by a path whose documents are meant, with all that only they
-        supported; `everything`: and the questions asked."""
+        supported and the questions whose answers cite them; `everything`: and all questions asked."""
         from gsw_graph.forgetting import forget
 
         self._names = self._propositions = None
@@ -357,6 +414,7 @@ class Memory:
             **known,
             extractors=extractors,
             unread=unread,
+            questions=reader.question_counts() if state else {},
             incomplete=str(missing) if state and (missing := schema.incomplete(state)) else None,
         )
 

@@ -428,6 +428,15 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
         ],
     ),
     (
+        "verdicts",
+        {},
+        "question answer verdict reused asked",
+        [
+            ("who built the PIER? ", "Ana Ruiz", "rejected", 0, "2026-02-02 12:00"),
+            ("Who built the pier?", "Ana Ruiz", None, 1, "2026-02-01 12:00"),
+        ],
+    ),
+    (
         "ways",
         {},
         "chain step from to title passage",

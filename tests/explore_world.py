@@ -90,3 +90,4 @@ def fill(memory: Memory, folder: Path) -> None:
         for pair in pairs:
             query = "MATCH (q:Question {id: $id}), (p:QAPair {question: $pair}) CREATE (q)-[:USED {rank: 1, hop: 1}]->(p)"
             memory.cypher(query, write=True, id=f"q{number}", pair=pair)
+    memory.cypher("MATCH (q:Question {id: 'q1'}), (s:Question {id: 'q0'}) SET q.verdict = 'rejected' CREATE (q)-[:REUSED]->(s)", write=True)

@@ -224,8 +224,8 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, on_text=None, on_stage=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, on_text=None, on_stage=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again, past=past)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":
@@ -263,6 +263,14 @@ class FakeMemory:
     def asked(self, which):
         self._called("asked", which)
         return self.question
+
+    def confirm(self, which):
+        self._called("confirm", which)
+        return replace(self.question, verdict="confirmed")
+
+    def reject(self, which):
+        self._called("reject", which)
+        return replace(self.question, verdict="rejected")
 
     def doctor(self, *, mend=False, deep=False, may_forget=None):
         self._called("doctor", mend=mend, deep=deep)

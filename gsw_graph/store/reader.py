@@ -323,6 +323,14 @@ class Reader:
         """Questions that were asked, the latest first; see the statement for the columns."""
         return self._run("read/questions", text=text, id=id_, skip=skip, limit=limit)
 
+    def past(self, embedding: Sequence[float], k: int) -> list[Row]:
+        """The `k` questions asked before that are nearest to a vector; see the statement for the columns."""
+        return self._run("read/past", embedding=embedding, k=k)
+
+    def question_counts(self) -> dict[str, int]:
+        """How many questions were kept, confirmed, rejected, and answered from an earlier one."""
+        return dict(self._run("read/question_counts")[0])
+
     def question_used(self, id_: str) -> list[Row]:
         """What the answer to a question used; see the statement for the columns."""
         return self._run("read/question_used", id=id_)

@@ -195,6 +195,16 @@ def forget(session: Any, ids: Sequence[str]) -> None:
         session.execute_write(_forget_whole, some)
 
 
+def forget_cited(session: Any, ids: Sequence[str]) -> int:
+    """Delete the questions whose answers cite these documents; how many."""
+    return sum(
+        session.execute_write(
+            lambda tx, some=some: tx.run(statement("write/forget_cited"), ids=list(some)).single()["deleted"]
+        )
+        for some in _chunks(ids, _FORGET_DOCUMENTS)
+    )
+
+
 def hide(session: Any, ids: Sequence[str]) -> None:
     """Take documents out of sight, as if their load had been cut off: the next load of their source
     completes them."""
