@@ -33,8 +33,8 @@ from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import engines
-import neo4j_import
+import engines  # type: ignore[import-not-found]
+import neo4j_import  # type: ignore[import-not-found]
 
 BLOCK = 256  # passages
 

@@ -23,11 +23,11 @@ from gsw_graph.moving import bulk as bulking
 from gsw_graph.moving import fileset, joining
 from gsw_graph.moving.bulk import bulk
 from gsw_graph.moving.checking import check
-from gsw_graph.moving.fileset import file_of, kinds, opened, rows
+from gsw_graph.moving.fileset import file_of, opened, rows
 from gsw_graph.results import BulkReport
 from gsw_graph.store import rows as store_rows
 from gsw_graph.store import schema
-from gsw_graph.store.graph import Label
+from gsw_graph.store.graph import Label, kinds
 from gsw_graph.store.tables import joined
 
 pa = engines.needs("pyarrow", "bulk")

@@ -15,11 +15,12 @@ from gsw_graph.folders import new_folder
 from gsw_graph.loading import Options, opened_extractor
 from gsw_graph.model import Workspace
 from gsw_graph.moving import fileset
-from gsw_graph.moving.fileset import FileSet, arrow, kinds
+from gsw_graph.moving.fileset import FileSet, arrow
 from gsw_graph.moving.joining import Joiner
 from gsw_graph.pipeline import embed
 from gsw_graph.results import BulkReport
 from gsw_graph.store import schema
+from gsw_graph.store.graph import kinds
 from gsw_graph.store.rows import ORDER, rows_of
 from gsw_graph.store.tables import JOINED, Tables, joined, tables
 from gsw_graph.store.transfer import Mark

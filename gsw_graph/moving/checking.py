@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.moving.fileset import Kind, columns, file_of, kinds, manifest, opened
+from gsw_graph.moving.fileset import columns, file_of, manifest, opened
 from gsw_graph.results import Checked
-from gsw_graph.store.graph import VECTOR, Label
+from gsw_graph.store.graph import VECTOR, Kind, Label, kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model import content_id
@@ -52,7 +52,7 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
 
     env = os.environ if env is None else env
     to = Settings.from_env(env)
-    own = {
+    own: dict[str, Any] = {
         name: found
         for name in ("username", "password", "database")
         if (found := env.get(f"NEO4J_FROM_{name.upper()}"))
@@ -151,11 +151,11 @@ class _Copy:
 
     def _copy(self, mark: Mark) -> None:
         from gsw_graph.store import transfer
-        from gsw_graph.store.graph import labels, relationships
+        from gsw_graph.store.graph import kinds
 
-        kinds = [*(label for name, label in labels().items() if name != "Memory"), *relationships()]
-        names = [kind.name for kind in kinds]
-        for kind in kinds[names.index(mark.kind) if mark.kind in names else 0 :]:
+        wanted = [kind for kind in kinds() if kind.name != "Memory"]
+        names = [kind.name for kind in wanted]
+        for kind in wanted[names.index(mark.kind) if mark.kind in names else 0 :]:
             after = mark.after if mark.kind == kind.name else ""
             for batch in _ahead(transfer.batches(transfer.read(self._from, kind, after))):
                 mark = replace(mark, kind=kind.name, after=batch.last, done=mark.done + len(batch.rows))

@@ -17,8 +17,8 @@ from gsw_graph.errors import InputError
 from gsw_graph.folders import new_folder
 from gsw_graph.moving.graphml import graphml
 from gsw_graph.results import Exported
-from gsw_graph.store.graph import VECTOR, Label, labels, relationships
-from gsw_graph.store.transfer import Kind, read
+from gsw_graph.store.graph import VECTOR, Kind, Label, kinds, labels
+from gsw_graph.store.transfer import read
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -78,13 +78,13 @@ def _value(value: Any, type_: str | None) -> Any:
 
 
 def _all(connection: Connection) -> Iterator[tuple[Kind, dict[str, Any]]]:
-    for kind in (*labels().values(), *relationships()):
+    for kind in kinds():
         for page in read(connection, kind):
             yield from ((kind, row) for row in page.rows)
 
 
 def _write_files(connection: Connection, folder: Path) -> None:
-    from gsw_graph.moving.fileset import FileSet, arrow, kinds, needs_pyarrow
+    from gsw_graph.moving.fileset import FileSet, arrow, needs_pyarrow
     from gsw_graph.store import schema
 
     needs_pyarrow()

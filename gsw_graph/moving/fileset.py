@@ -24,7 +24,7 @@ import numpy as np
 
 from gsw_graph import __version__
 from gsw_graph.errors import InputError
-from gsw_graph.store.graph import Label, Relationship, labels, relationships
+from gsw_graph.store.graph import Kind, Label, Relationship, kinds
 from gsw_graph.store.transfer import Mark
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 Row = dict[str, Any]
-Kind = Label | Relationship
 FORMAT = 1
 MANIFEST, SCRIPT, SCHEMA = "gswgraph.json", "import.sh", "schema.cypher"
 GROUP_BYTES = 16_000_000  # of rows that are written at once; the import reads as many at once in each thread
@@ -147,11 +146,6 @@ class FileSet:
                 write_statistics=False,
             )
         self._files[kind.name].write_table(table, row_group_size=table.num_rows)
-
-
-def kinds() -> tuple[Kind, ...]:
-    """All kinds of nodes and relationships."""
-    return (*labels().values(), *relationships())
 
 
 def file_of(kind: Kind) -> str:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from gsw_graph.store.graph import Label, labels, relationships
-from gsw_graph.store.transfer import Kind
+from gsw_graph.store.graph import Kind, Label, labels, relationships
 
 _TYPES = {
     "string": "string",

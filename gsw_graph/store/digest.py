@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gsw_graph.store.graph import VECTOR, Label, labels, relationships
-from gsw_graph.store.transfer import Kind, read
+from gsw_graph.store.graph import VECTOR, Kind, Label, kinds
+from gsw_graph.store.transfer import read
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -42,7 +42,7 @@ def digest(connection: Connection, on_read: Callable[[int], None] = lambda _: No
     modulo 2^128, so that neither order nor pages matter and two equal relationships count twice.
     """
     found = {}
-    for kind in (*labels().values(), *relationships()):
+    for kind in kinds():
         total = Digest(0, 0)
         for page in read(connection, kind):
             hashes = [hashed(kind, row) for row in page.rows]

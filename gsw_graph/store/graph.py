@@ -15,7 +15,7 @@ from neomodel.properties import Property
 from gsw_graph.store import nodes
 
 # What a property holds; a list of floats is a vector of 32 bits.
-_TYPES = {
+_TYPES: dict[Any, str] = {
     StringProperty: "string",
     IntegerProperty: "long",
     FloatProperty: "double",
@@ -55,6 +55,9 @@ class Relationship:
         return f"{self.begin.name} {self.type} {self.end.name}"
 
 
+Kind = Label | Relationship
+
+
 @cache
 def labels() -> Mapping[str, Label]:
     """All labels by name, Memory first."""
@@ -68,6 +71,11 @@ def relationships() -> tuple[Relationship, ...]:
         Relationship(labels()[begin], kind, labels()[end], _types(model) if model else {})
         for (begin, kind, end), model in declared().items()
     )
+
+
+def kinds() -> tuple[Kind, ...]:
+    """All kinds of nodes, then of relationships."""
+    return (*labels().values(), *relationships())
 
 
 def declared() -> dict[tuple[str, str, str], type | None]:

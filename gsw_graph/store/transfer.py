@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.cypher import definitions
 from gsw_graph.engine.plain_errors import plain
 from gsw_graph.errors import EngineError
-from gsw_graph.store.graph import Label, Relationship, labels
+from gsw_graph.store.graph import Kind, Label, labels
 from gsw_graph.store.statements import Unlogged, statement
 from gsw_graph.store.writer import MESSAGE_BYTES, parts, row_size
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 Row = dict[str, Any]
-Kind = Label | Relationship
 _NODES, _BEGINNINGS = 200, 2000  # keys of a page: a node may carry a vector and a long text
 
 
@@ -101,17 +100,17 @@ def totals(connection: Connection) -> tuple[int, int]:
 
 def begin(connection: Connection, properties: Row, mark: Mark) -> None:
     """Make the Memory node of a copy; `read_state` says from now on that it is one."""
-    _set(connection, "move/begin", properties=properties, moving=mark.text())
+    _set(connection, statement("move/begin"), properties=properties, moving=mark.text())
 
 
 def release(connection: Connection, rows: Sequence[Row]) -> None:
     """Give documents the status they have where they come from. rows: key, status."""
-    _set(connection, "move/release", rows=Unlogged(rows))
+    _set(connection, statement("move/release"), rows=Unlogged(rows))
 
 
 def end(connection: Connection, version: int) -> None:
     """The copy is whole: the memory is one like any other."""
-    _set(connection, "move/end", version=version)
+    _set(connection, statement("move/end"), version=version)
 
 
 def fill(connection: Connection, blank: Mapping[str, Mapping[str, list[str] | None]]) -> None:
@@ -126,9 +125,7 @@ def fill(connection: Connection, blank: Mapping[str, Mapping[str, list[str] | No
                 continue
             (text,) = definitions("move/fill_some", connection.dialect.name, **literals)
             for n in range(0, len(keys), _BEGINNINGS):
-                with _plainly(connection), connection.session() as session:
-                    page = Unlogged(keys[n : n + _BEGINNINGS])
-                    session.execute_write(lambda tx, text=text, page=page: tx.run(text, page=page).consume())
+                _set(connection, text, page=Unlogged(keys[n : n + _BEGINNINGS]))
 
 
 def _keys(connection: Connection, label: Label, after: str, limit: int) -> Iterator[list[str]]:
@@ -156,16 +153,16 @@ def _literals(kind: Kind) -> dict[str, str]:
 
 def _run(connection: Connection, text: str, **parameters: Any) -> list[Row]:
     def work(tx: ManagedTransaction) -> list[Row]:
-        return [dict(record) for record in tx.run(text, parameters)]  # type: ignore[arg-type]
+        return [dict(record) for record in tx.run(text, parameters)]
 
     with _plainly(connection), connection.session(default_access_mode="READ") as session:
         found: list[Row] = session.execute_read(work)
     return found
 
 
-def _set(connection: Connection, name: str, **parameters: Any) -> None:
+def _set(connection: Connection, text: str, **parameters: Any) -> None:
     with _plainly(connection), connection.session() as session:
-        session.execute_write(lambda tx: tx.run(statement(name), parameters).consume())
+        session.execute_write(lambda tx: tx.run(text, parameters).consume())
 
 
 @contextmanager
@@ -200,7 +197,7 @@ def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row], ma
     for what, some in ((name, rows), ("write_vectors", vectors)):
         for part in parts(some):
             (text,) = definitions(f"move/{what}", dialect, **_literals(kind))
-            record = tx.run(text, rows=Unlogged(part)).single()  # type: ignore[arg-type]
+            record = tx.run(text, rows=Unlogged(part)).single()
             if record is None or record["written"] != len(part):
                 raise EngineError(
                     f"{len(part):,} of {kind.name} were sent and {record and record['written']:,} written",
