@@ -98,7 +98,7 @@ def load(
         )
         known = True
 
-    with _extractor(chosen, settings, options, tally) as (extractor, chat):
+    with opened_extractor(chosen, settings, options, tally) as (extractor, chat):
         if not options.dry_run:
             schema.examine(connection, embedder().name, embedder().dimension)
         feed = Feed(
@@ -131,9 +131,10 @@ def load(
 
 
 @contextmanager
-def _extractor(
+def opened_extractor(
     name: str, settings: Settings, options: Options, tally: Tally
 ) -> Iterator[tuple[Extractor, Chat | None]]:
+    """The extractor of a name, and the language model that it asks, if it asks one; closed at the end."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
         from gsw_graph.inference.costs.budget import Budget

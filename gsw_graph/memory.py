@@ -439,22 +439,29 @@ class Memory:
         return unmerge(self._connection, what)
 
     @with_plain_errors
-    def export(self, folder: str | Path) -> Exported:
-        """Write the memory into a new or empty folder, in the shape that Panini's evaluation reads: see
-        `gsw_graph.export`.
+    def export(self, target: str | Path, format: str = "panini") -> Exported:
+        """Write the memory as files: `panini`, the shape that Panini's evaluation reads, and `import`, what
+        `neo4j-admin database import` takes, into a new or empty folder; `graphml` and `jsonl` into a new
+        file. See `gsw_graph.export` and `gsw_graph.moving.exporting`.
 
-        Raises InputError where something is in the folder, or nothing in the memory.
+        Raises InputError where something is in the target, nothing in the memory, or no such format.
         """
-        from gsw_graph.export import export
+        from gsw_graph import export as panini
+        from gsw_graph.moving import exporting
         from gsw_graph.store.reader import Reader
 
+        if format not in ("panini", *exporting.FORMATS):
+            hint = f"Use one of panini, {', '.join(exporting.FORMATS)}"
+            raise InputError(f"there is no format {format!r}", hint=hint)
         if not self._exists():
             raise InputError(
                 "there is nothing to export",
                 where=self._connection.url,
                 hint="Load something first: gswgraph load PATH",
             )
-        return export(Reader(self._connection), folder)
+        if format == "panini":
+            return panini.export(Reader(self._connection), target)
+        return exporting.export(self._connection, target, format)
 
     @with_plain_errors
     def status(self) -> Status:
@@ -487,6 +494,7 @@ class Memory:
             extractors=extractors,
             unread=unread,
             questions=reader.question_counts() if state else {},
+            incomplete=str(missing) if state and (missing := schema.incomplete(state)) else None,
         )
 
     @with_plain_errors
@@ -579,8 +587,13 @@ class Memory:
         forgets the others if `may_forget`, given their sources, says so.
         """
         from gsw_graph import doctor, mending
+        from gsw_graph.moving.importing import finish
 
         done: list[Finding] = []
+        if mend and finish(self._connection):
+            done.append(
+                Finding("import", True, "the import is complete: texts, constraints and indexes stand")
+            )
         if mend and self._exists():
             if deep:
                 done = mending.mend_documents(self._connection, self.load, may_forget)
@@ -657,8 +670,9 @@ class Memory:
     def _exists(self) -> bool:
         from gsw_graph.store import schema
 
-        if self._state is None:
-            self._state = schema.read_state(self._connection)
+        if self._state is None and (state := schema.read_state(self._connection)) is not None:
+            schema.check_whole(state)
+            self._state = state
         return self._state is not None
 
     def _ready(self) -> MemoryState | None:

@@ -263,8 +263,8 @@ class FakeMemory:
         self._called("unmerge", what)
         return Unmerged(["World Tide Office"], ["WTO"])
 
-    def export(self, folder):
-        self._called("export", folder)
+    def export(self, target, format="panini"):
+        self._called("export", target, format)
         return self.exported
 
     def status(self):

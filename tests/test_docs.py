@@ -34,6 +34,7 @@ REASONS = {
     "needs a person who writes replies",
     "needs the data of the papers",
     "serves until Ctrl-C; tests/test_browser_drawn.py opens it",
+    "needs a Neo4j that is stopped; tests/test_bulk.py imports",
     "serves until it is ended; tests/test_model_server.py runs it",
     "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
     "tests/test_strategy.py runs it",
