@@ -19,6 +19,7 @@ VERBS = {
     "history": "Show what was asked, what was answered, and what that took.",
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",
+    "serve": "Serve the memory to others: HTTP, agents (MCP), a page.",
     "browse": "Open Neo4j Browser at the memory, with a guided tour if wanted.",
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files in the shape that Panini reads.",

@@ -6,20 +6,25 @@ from __future__ import annotations
 import difflib
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
+from gsw_graph.names import normalise
 from gsw_graph.results import (
     QA,
     AskedQuestion,
     Documents,
     Fact,
+    FollowedName,
     FoundEntity,
     FoundPhrase,
     History,
+    RankedPassage,
     Shown,
     StoredDocument,
+    StoredName,
     UsedPair,
     UsedPassage,
     WholePassage,
@@ -65,6 +70,44 @@ def show(reader: Reader, name: str, passage: int | None = None) -> Shown:
         hint = f"It has {document.passages}, counted from 1"
         raise InputError(f"there is no passage {position + 1}", where=document.source, hint=hint)
     return Shown(document, found)
+
+
+def names(reader: Reader, text: str = "", *, limit: int) -> list[StoredName]:
+    """See `Memory.names`."""
+    return [
+        StoredName(row["id"], row["name"], row["passages"])
+        for row in reader.names(normalise(text), _most(limit))
+    ]
+
+
+def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
+    """See `Memory.name`."""
+    id_ = normalise(name)
+    check_concepts(reader, [id_])
+    found, rows = reader.name_found(id_, _most(limit)), reader.name_places(id_, limit)
+    roles: dict[str, list[str]] = {}
+    for role in sorted(found["roles"], key=lambda role: str(role["role"])):
+        states = roles.setdefault(role["role"], [])
+        states += [state for state in role["states"] or () if state not in states]
+    beside = {one["id"]: one for row in rows for one in row["beside"] if one["id"] != id_}
+    together = Counter(one["id"] for row in rows for one in row["beside"] if one["id"] != id_)
+    most = sorted(together, key=lambda one: (-together[one], beside[one]["passages"], one))[:limit]
+    return FollowedName(
+        id_,
+        found["name"],
+        found["passages"],
+        roles,
+        _pairs(found["pairs"]),
+        [
+            Fact(one["id"], one["text"], one["passage"])
+            for one in sorted(found["facts"], key=lambda one: one["id"])
+        ],
+        [
+            RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
+            for row in rows
+        ],
+        [StoredName(one, beside[one]["name"], beside[one]["passages"]) for one in most],
+    )
 
 
 def history(reader: Reader, text: str = "", *, limit: int | None = None) -> History:

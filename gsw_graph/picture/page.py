@@ -46,7 +46,7 @@ def page(picture: Picture) -> str:
         style=_asset("page.css"),
         library=library,
         script=script,
-        data=_json(_data(picture)),
+        data=_json(data(picture)),
     )
 
 
@@ -97,8 +97,9 @@ def check(path: str | Path) -> Path:
     return target
 
 
-def _data(picture: Picture) -> dict[str, Any]:
-    """What the script is given, texts within bounds."""
+def data(picture: Picture) -> dict[str, Any]:
+    """What the script is given: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`, `edges`,
+    and by id the `passages` behind them; texts within bounds."""
     nodes, edges = picture.nodes.values(), picture.edges.values()
     labels = dict.fromkeys(node.label for node in nodes)
     behind = {one for node in nodes for one in node.behind} | {one for edge in edges for one in edge.behind}

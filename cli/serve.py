@@ -1,0 +1,112 @@
+"""`gswgraph serve`: the memory for others, by HTTP and the Model Context Protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gsw_graph.cli.options import memory_option, open_memory
+from gsw_graph.cli.text.output import print_failure
+from gsw_graph.errors import InputError
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
+
+
+@click.command()
+@memory_option
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Where to listen; beyond this machine a token is needed.",
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8484, show_default=True, help="0: any that is free."
+)
+@click.option("--read-only", is_flag=True, help="Nothing is loaded or forgotten, and no question kept.")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="What everybody must send stands here; made where it is missing. Or set GSWGRAPH_SERVE_TOKEN.",
+)
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="A host name under which the server is asked; may be repeated.",
+)
+@click.option(
+    "--asks", type=click.IntRange(min=1), default=8, show_default=True, help="Questions at once; more wait."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=120,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long a question or query may take, waiting too.",
+)
+@click.option(
+    "--upload-limit",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="MIB",
+    help="What a request to load may send.",
+)
+@click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
+@click.pass_obj
+def serve(
+    url: str | None,
+    host: str,
+    port: int,
+    read_only: bool,
+    token_file: Path | None,
+    names: tuple[str, ...],
+    asks: int,
+    timeout: float,
+    upload_limit: int,
+    llm: str | None,
+) -> None:
+    """Serve the memory to others until Ctrl-C: HTTP under /api, the Model Context Protocol at /mcp, a page at /.
+
+    A memory in a folder can then be asked and loaded by many at once, and `ask`, `load` and other verbs of this user go through the server.
+
+    \b
+    Example:
+      gswgraph serve
+      gswgraph --memory notes.gswgraph serve --port 9000 --read-only
+      gswgraph serve --host 0.0.0.0 --name notes.example.org
+    """
+    _check_extra()
+    from gsw_graph.serve.desk import Desk, Limits
+    from gsw_graph.serve.serving import Place, listening, token_of
+    from gsw_graph.serve.serving import serve as run
+
+    with open_memory(url, create=True, models=["embedder", "llm"], llm=llm) as memory:
+        token, where = token_of(host, token_file, _folder(memory))
+        with listening(Place(host, port, names, token)) as (opened, place):
+            limits = Limits(asks=asks, seconds=timeout, upload=upload_limit * 2**20)
+            print_failure(f"{memory.url} is served at {place.url}" + (", read-only" if read_only else ""))
+            if where:
+                print_failure(
+                    f"Everybody must send the token that stands in {where}: Authorization: Bearer TOKEN"
+                )
+            run(Desk.of(memory, limits, read_only=read_only), opened, place)
+
+
+def _check_extra() -> None:
+    from importlib.util import find_spec
+
+    if not all(find_spec(name) for name in ("fastapi", "uvicorn", "mcp", "python_multipart")):
+        raise InputError("serving needs more packages", hint="pip install 'gswgraph[serve]'")
+
+
+def _folder(memory: Memory) -> Path:
+    """Where a token is made that no file is named for."""
+    return memory.settings.cache_dir if "://" in memory.url else Path(memory.url)
