@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
+from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
 
 from gsw_graph import __version__
@@ -18,11 +19,16 @@ from gsw_graph.serve import asking, loading, looking
 from gsw_graph.serve.bodies import BodyLimit
 from gsw_graph.serve.desk import Desk
 from gsw_graph.serve.faults import Fault, fault, fault_of
+from gsw_graph.serve.mcp_server import Server
 from gsw_graph.serve.security import Gate, Security
 
 PAGE = Path(__file__).parent / "page"
 """The page and what it is made of: `index.html` at `/`, all of the folder under `/static/`. It is open to
 everybody who reaches the server, as it holds nothing of the memory, and sends the token itself."""
+
+_OURS = TransportSecuritySettings(
+    enable_dns_rebinding_protection=False
+)  # `security.py` looks at both headers
 
 ABOUT = """A memory over HTTP. What a route gives back is what `gswgraph VERB --json` prints.
 
@@ -34,9 +40,13 @@ its way answers `Accept: text/event-stream` with server-sent events, the last of
 def application(desk: Desk, gate: Gate) -> FastAPI:
     """The whole application."""
 
+    agents = Server(desk)
+    # Without sessions: a request is whole in itself, and nothing is kept for a client that does not come back.
+    inside = agents.streamable_http_app(stateless_http=True, transport_security=_OURS)
+
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack():
+        async with agents.session_manager.run():
             yield
 
     app = FastAPI(
@@ -45,6 +55,7 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
     app.state.desk = desk
     for part in (asking, looking, loading):
         app.include_router(part.router, prefix="/api")
+    app.router.routes.extend(inside.routes)  # one: /mcp
     app.add_exception_handler(GswGraphError, _said)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
