@@ -41,7 +41,7 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
     """The whole application."""
 
     agents = Server(desk)
-    # Without sessions: a request is whole in itself, and nothing is kept for a client that does not come back.
+    # Without sessions: a request is whole in itself, and nothing is kept for who does not come back.
     inside = agents.streamable_http_app(stateless_http=True, transport_security=_OURS)
 
     @asynccontextmanager
