@@ -18,7 +18,7 @@ from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.turns import InTurn, Turns
 
-QUESTIONS = ("Who built the Marrow Bridge?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")
+QUESTIONS = ("Who drew the Old Customs House of Port Aldous?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")
 STRATEGIES = ("linked", "dense", "bm25", "auto", "pathwise")
 ASKED = [(question, strategy) for question in QUESTIONS for strategy in STRATEGIES]
 
