@@ -63,12 +63,13 @@ class Server:
             port = one.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         command = command or (sys.executable, "-m", "gsw_graph.cli")
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        self.process = subprocess.Popen(
-            [*command, "--memory", memory, "serve", "--port", str(port), *options],
-            stderr=self._log,
-            stdout=self._log,
-        )
+        self._log = Path(tempfile.mkdtemp(prefix="gswgraph-serve-")) / "log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "--memory", memory, "serve", "--port", str(port), *options],
+                stderr=log,
+                stdout=log,
+            )
         end = time.monotonic() + 120
         while True:
             try:
@@ -82,8 +83,7 @@ class Server:
 
     def log(self) -> str:
         """What it said."""
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace")
+        return self._log.read_text(encoding="utf-8", errors="replace")
 
     def megabytes(self) -> float:
         """Memory that the process has."""

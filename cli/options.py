@@ -94,7 +94,8 @@ def _served(place: str, asked: Settings, given: dict[str, Any], *, show_cypher: 
 
     memory = RemoteMemory(running, replace(asked, memory=place))
     model = given.get("llm")
-    if show_cypher or (model is not None and model != memory.about()["llm"]):
+    if show_cypher or (model is not None and memory.model() != model):
+        memory.close()
         option = "--show-cypher" if show_cypher else "--llm"
         hint = "End the server, or leave the option out: the server's own models are asked"
         raise InputError(f"{option} does not go through a server", where=running.address, hint=hint)

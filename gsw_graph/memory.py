@@ -327,10 +327,10 @@ class Memory:
             return changed(found, id=keep_question(self._connection, found)) if keep else found
 
     @with_plain_errors
-    def warm(self) -> None:
+    def warm(self, *, cancel: Cancel | None = None) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
-        if self._ready():
-            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False)
+        if self._ready(cancel.check if cancel else wanted):
+            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False, cancel=cancel)
 
     @with_plain_errors
     def forget(self, *sources: str, everything: bool = False, folder: str | Path | None = "") -> Forgotten:

@@ -235,7 +235,7 @@ class FakeMemory:
         found = [] if question == "unknown" else list(self.passages[:k])
         return canned(question, found, trace=TRACE if trace else None)
 
-    def warm(self):
+    def warm(self, *, cancel=None):
         self._called("warm")
 
     def forget(self, *sources, everything=False, folder=""):

@@ -58,7 +58,7 @@ class OneWriter:
         return self
 
     def __exit__(self, *given: Any) -> None:
-        self._session.__exit__(*given)
+        self._session.__exit__(*given)  # type: ignore[no-untyped-call]
 
     def execute_write(self, work: Callable[..., Any], *args: Any, **given: Any) -> Any:
         """As the driver's, in turn."""

@@ -48,7 +48,9 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         async with agents.session_manager.run():
-            desk.reads.start(lambda _: desk.memory.warm())  # the first question is as fast as the next
+            desk.reads.start(
+                lambda cancel: desk.memory.warm(cancel=cancel)
+            )  # the first question is as fast as the next
             yield
 
     app = FastAPI(

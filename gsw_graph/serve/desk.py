@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
+import anyio
 from fastapi import Depends, Request
 from fastapi.responses import Response
 
@@ -63,6 +64,12 @@ class Desk:
         """End all that is under way, and take no more."""
         for line in (self.asks, self.loads, self.reads):
             line.close()
+
+    async def ended(self, seconds: float) -> None:
+        """Return when all that was under way has ended, or after so long."""
+        with anyio.move_on_after(seconds):
+            while len(self.asks) + len(self.loads) + len(self.reads):
+                await anyio.sleep(0.02)
 
     @staticmethod
     def parameters(given: dict[str, Any]) -> dict[str, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-import anyio
-import anyio.to_thread
-
 from gsw_graph.cancel import Cancel
-from gsw_graph.errors import GswGraphError
+from gsw_graph.errors import EndedError, GswGraphError
 
 T = TypeVar("T")
 
@@ -39,7 +38,7 @@ class Line:
 
     def __init__(self, what: str, at_once: int, waiting: int, seconds: float | None) -> None:
         self.what, self.at_once, self.waiting, self.seconds = what, at_once, waiting, seconds
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._threads: ThreadPoolExecutor | None = None
         self._inside: set[Work[Any]] = set()
         self._closed = False
 
@@ -57,43 +56,44 @@ class Line:
         only."""
         if self._closed or len(self) >= self.at_once + self.waiting:
             raise BusyError(self.what, 1 + len(self) // self.at_once)
-        if self._limiter is None:  # belongs to the loop that runs it
-            self._limiter = anyio.CapacityLimiter(self.at_once)
-        cancel = Cancel()
-        task = asyncio.ensure_future(anyio.to_thread.run_sync(work, cancel, limiter=self._limiter))
-        made = Work(task, cancel, self)
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self.at_once, f"gswgraph-{self.what}")
+        cancel, loop = Cancel(), asyncio.get_running_loop()
+        future = self._threads.submit(work, cancel)
+        made = Work(future, cancel, self)
         self._inside.add(made)
 
-        def left(done: asyncio.Future[T]) -> None:
-            self._inside.discard(made)
-            if not done.cancelled():
-                done.exception()  # seen, also where nobody waits any more
+        def left(_: Future[T]) -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(self._inside.discard, made)
 
-        task.add_done_callback(left)
+        future.add_done_callback(left)
         return made
 
 
 class Work(Generic[T]):
     """Work that is in a line. It stays there until its thread has ended, whoever waits for it."""
 
-    def __init__(self, task: asyncio.Future[T], cancel: Cancel, line: Line) -> None:
-        self._task, self._cancel, self._line = task, cancel, line
+    def __init__(self, future: Future[T], cancel: Cancel, line: Line) -> None:
+        self._future, self._cancel, self._line = future, cancel, line
 
     def end(self, reason: str = "nobody waits for it any more") -> None:
         """End it: at once where it has not begun, else as soon as it looks."""
         self._cancel.cancel(reason)
-        self._task.cancel()
+        self._future.cancel()
 
     async def result(self, gone: Callable[[], Awaitable[None]] | None = None) -> T:
         """What it gives, or raises. LateError after the seconds of the line, GoneError where `gone` returns
         before it is done; then it is ended, and so it is where this is cancelled."""
+        done = asyncio.wrap_future(self._future)
         watch = asyncio.ensure_future(gone()) if gone else None
         try:
-            waits = {self._task} | ({watch} if watch else set())
+            waits: set[asyncio.Future[Any]] = {done} | ({watch} if watch else set())
             await asyncio.wait(waits, timeout=self._line.seconds, return_when=asyncio.FIRST_COMPLETED)
-            if self._task.done():
-                return self._task.result()
-            self.end()
+            if done.cancelled():
+                raise EndedError("the server is stopping")
+            if done.done():
+                return done.result()
             if watch and watch.done():
                 raise GoneError("the client is gone")
             raise LateError(
@@ -101,7 +101,8 @@ class Work(Generic[T]):
                 hint="Ask for less, or start the server with a longer --timeout",
             )
         finally:
-            if not self._task.done():
+            if not done.done():
+                done.add_done_callback(lambda late: late.cancelled() or late.exception())  # seen
                 self.end()
             if watch:
                 watch.cancel()

@@ -87,12 +87,12 @@ class RemoteMemory:
         """Close the connection; the server goes on."""
         self._client.close()
 
-    def warm(self) -> None:
+    def warm(self, *, cancel: Cancel | None = None) -> None:
         """Nothing: the server is."""
 
-    def about(self) -> dict[str, Any]:
-        """What the server is."""
-        return dict(self._get("/about"))
+    def model(self) -> str | None:
+        """The language model of the server."""
+        return str(found) if (found := self._get("/about")["llm"]) else None
 
     def status(self) -> Status:
         """As `Memory.status`."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gsw_graph.engine.embedded_folder import FolderLock, write_private
 
@@ -48,4 +50,13 @@ class Running:
             running = cls(str(found["address"]), str(found["token"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return running if FolderLock(folder).held() else None
+        return running if FolderLock(folder).held() and running._listens() else None
+
+    def _listens(self) -> bool:
+        """Whether anybody does: the engine of a server that was killed holds the lock for a moment more."""
+        place = urlsplit(self.address)
+        try:
+            with socket.create_connection((place.hostname or "", place.port or 0), timeout=5):
+                return True
+        except OSError:
+            return False

@@ -9,7 +9,7 @@ import secrets
 import signal
 import socket
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvicorn
@@ -42,6 +42,12 @@ class Place:
     def url(self) -> str:
         """Its address, as people type it."""
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
+
+def local_url(place: Place) -> str:
+    """The address for this machine itself of a server that may listen at all addresses."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - as others gave it
+    return replace(place, host=here.get(place.host, place.host)).url
 
 
 def token_of(host: str, file: Path | None, folder: Path) -> tuple[str | None, str | None]:
@@ -91,7 +97,7 @@ def listening(place: Place) -> Iterator[tuple[socket.socket, Place]]:
                 where=place.url,
                 hint="Give another --port or --host",
             ) from error
-        yield opened, Place(place.host, opened.getsockname()[1], place.names, place.token)
+        yield opened, replace(place, port=opened.getsockname()[1])
 
 
 def serve(desk: Desk, opened: socket.socket, place: Place) -> None:
@@ -99,7 +105,7 @@ def serve(desk: Desk, opened: socket.socket, place: Place) -> None:
     server by the file that it leaves beside an embedded memory while it runs."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     owner = secrets.token_urlsafe(32)
-    with Running.here(desk.memory.url, place.url, owner), _stoppable():
+    with Running.here(desk.memory.url, local_url(place), owner), _stoppable():
         server(desk, place, owner).run(sockets=[opened])
 
 
@@ -129,6 +135,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._desk.close()
         await super().shutdown(sockets)
+        await self._desk.ended(ENDING)  # a thread that works would lose the memory under its hands
 
 
 @contextlib.contextmanager
