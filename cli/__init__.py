@@ -16,6 +16,8 @@ from gsw_graph.cli.options import memory_option
 VERBS = {
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
+    "confirm": "Say that an answer was right, so that it is given again.",
+    "reject": "Say that an answer was wrong, so that it is not used again.",
     "history": "Show what was asked, what was answered, and what that took.",
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",
@@ -27,6 +29,8 @@ VERBS = {
     "lint": "List what is wrong with ready workspaces.",
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
+    "merge": "Join names that mean the same thing.",
+    "unmerge": "Take merged names apart again.",
     "forget": "Remove documents and all that only they supported.",
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",

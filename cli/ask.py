@@ -11,6 +11,7 @@ from gsw_graph.cli.options import html_option, json_option, memory_option, open_
 from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.plan import load
+from gsw_graph.retrieve.context import EVIDENCE
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 
@@ -59,6 +60,13 @@ class _Ask(click.Command):
     show_default=True,
     help="Where the model says that something is missing, look for that once and ask it again.",
 )
+@click.option(
+    "--evidence",
+    type=click.Choice(EVIDENCE),
+    default="lines",
+    show_default=True,
+    help="What the model is shown: numbered lines of pairs and passages, or the facts of the graph in half the tokens.",
+)
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
 @click.option(
@@ -77,6 +85,7 @@ class _Ask(click.Command):
     is_flag=True,
     help="Then open Neo4j Browser with a query that draws what the answer stands on; of a memory in a folder a picture.",
 )
+@click.option("--no-past", is_flag=True, help="Use nothing of questions that were asked before.")
 @click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
 @html_option()
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
@@ -100,6 +109,9 @@ def ask(
     With --plan the question is followed through the question-answer pairs of loaded workspaces, and what the best chain of them ends in is the answer.
     With a language model (GSWGRAPH_LLM or --llm, OPENAI_API_KEY, OPENAI_BASE_URL) it makes the plan and words the answer from what was found.
 
+    A question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens, where neither
+    --strategy nor --plan says how: gswgraph confirm ID, or reject ID, says whether an answer was right.
+
     Without QUESTION it is a prompt that keeps the models warm: one question a line; /help says what else can be typed, Ctrl-D ends.
     Its lines are known in later sessions too, unless --forget-question.
     In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
@@ -114,7 +126,9 @@ def ask(
       gswgraph ask "Where was the builder of the Marrow Bridge born?" --plan '["Who built the Marrow Bridge?", "Where was #1 born?"]'
       gswgraph ask "Which river flows past her birthplace?" --plan plan.json --trace
       gswgraph ask "Who founded the foundry?" --html way.html
+      gswgraph ask --no-past "Who founded the foundry?"
       gswgraph ask --budget 2000tok "Who founded the foundry?"
+      gswgraph ask --evidence compact "Who founded the foundry?"
       gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask --json < questions.txt
     """
@@ -141,8 +155,10 @@ def ask(
         "excerpts": not as_json,
         "llm": not no_llm,
         "keep": not options["forget_question"],
+        "past": not options["no_past"],
         "budget": options["budget"],
         "look_again": options["look_again"],
+        "evidence": options["evidence"],
     }
     candidates = options["trace"] == "all"
     models = [

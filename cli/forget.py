@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
-    """Remove documents and all that only they supported. Questions that were asked stay, with their answers, unless --all.
+    """Remove documents and all that only they supported. Questions whose answers cite them are forgotten too; other questions stay, unless --all.
 
     SOURCE is a source as `ask` and `load` show it, or a file or folder whose documents are meant.
 
@@ -46,7 +46,8 @@ def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: boo
     else:
         for source in found.unknown:
             print_failure(f"Unknown: {short_source(source)}")
-        click.echo(f"Forgot {counted(len(found.forgotten), 'document')}.")
+        asked = f" and {counted(found.questions, 'question')} answered from them" if found.questions else ""
+        click.echo(f"Forgot {counted(len(found.forgotten), 'document')}{asked}.")
     click.get_current_context().exit(_exit_code(found))
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.options import json_option, kept, memory_option, open_memory
 from gsw_graph.cli.text.chains import sure
-from gsw_graph.cli.text.output import counted, duration, money, print_json
+from gsw_graph.cli.text.output import counted, duration, moment, money, print_json
 from gsw_graph.cli.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
@@ -54,11 +53,11 @@ def history(
             found = memory.history(find, limit=limit or (None if as_json else SHOWN))
             print_json(found.to_dict()) if as_json else _print(found)
             return
-        one = memory.asked(int(which) if which.isdecimal() and len(which) < 10 else which)
+        one = memory.asked(kept(which))
         if not again:
             print_json(one.to_dict()) if as_json else _print_one(one)
             return
-        answer = memory.ask(one.question, strategy=one.strategy, plan=one.plan)
+        answer = memory.ask(one.question, strategy=one.strategy, plan=one.plan, past=False)
         if as_json:
             print_json(answer.to_dict())
         else:
@@ -108,10 +107,12 @@ def _answered(one: AskedQuestion) -> str:
 
 def _took(one: AskedQuestion) -> str:
     parts = [
-        datetime.fromisoformat(one.asked_at).astimezone().strftime("%Y-%m-%d %H:%M"),
+        moment(one.asked_at),
         one.strategy,
         duration(one.seconds),
     ]
+    parts += [one.verdict] if one.verdict else []
+    parts += [f"from {one.past[:8]}"] if one.past else []
     if one.model:
         parts += [one.model, _tokens(one.tokens), money(one.dollars)]
     return one_line(", ".join(parts))

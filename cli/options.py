@@ -100,3 +100,9 @@ def _served(place: str, asked: Settings, given: dict[str, Any], *, show_cypher: 
         hint = "End the server, or leave the option out: the server's own models are asked"
         raise InputError(f"{option} does not go through a server", where=running.address, hint=hint)
     return cast("Memory", memory)  # the methods that verbs call; the rest says that it cannot
+
+
+def kept(which: str) -> int | str:
+    """A question that was kept, as `Memory.asked` takes it: its place in the history, or the beginning of its
+    id, of which eight letters are shown."""
+    return int(which) if which.isdecimal() and len(which) < 8 else which

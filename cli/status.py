@@ -54,6 +54,9 @@ def _print(found: Status) -> None:
         if any(numbers.values()):
             click.echo(f"\n{title}")
             print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
+    if judged := {name: number for name, number in found.questions.items() if name != "kept" and number}:
+        click.echo("\nQuestions")
+        print_pairs(((name, f"{number:,}") for name, number in judged.items()), indent="  ")
     if len(found.extractors) > 1 or any("(" in name for name in found.extractors):
         click.echo("\nDocuments by extractor")
         print_pairs(

@@ -12,18 +12,20 @@ from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
 from gsw_graph.results import Answer, Trace
+from gsw_graph.retrieve.context import EVIDENCE
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
+    from gsw_graph.answer.gather import Show
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given" or "llm". note: why the language model
-    made none."""
+    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language
+    model made none."""
 
     query: Query
     source: str | None = None
@@ -31,10 +33,18 @@ class Planned:
 
 
 def prepared(
-    question: str, strategy: str | Strategy[Any], *, plan: object = None, k: int = 5, answer: bool = True
+    question: str,
+    strategy: str | Strategy[Any],
+    *,
+    plan: object = None,
+    k: int = 5,
+    answer: bool = True,
+    evidence: str = "lines",
 ) -> tuple[Strategy[Any], Planned]:
     """What is asked, checked. plan: in any form that `plan.parse` reads; None or False for none. Raises
     InputError."""
+    if evidence not in EVIDENCE:
+        raise InputError(f"there is no form of evidence {evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}")
     if isinstance(strategy, str):
         if strategy not in STRATEGIES:
             raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
@@ -65,18 +75,24 @@ def ask(
     excerpts: bool = False,
     trace: bool = False,
     look_again: bool = True,
+    past: bool = False,
 ) -> Answer:
-    """Answer a question by a memory that is not empty. may_plan: whether the language model, where there is
+    """Answer a question by a memory that is not empty. past: from a question that was asked before, where it
+    was this one in other words. may_plan: whether the language model, where there is
     one, may make a plan. look_again: whether what it says is missing is looked for once.
     excerpts: what matters of each passage is wanted too. trace: the answer has the context's trace."""
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
-    if may_plan and planned.query.plan is None:
-        planned = _plan(strategy, planned, context)
-    read = context.llm is not None and planned.query.answer
-    found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
+    found = None
+    if past:
+        planned, found = _from_past(strategy, planned, context)
+    if found is None:
+        if may_plan and planned.query.plan is None:
+            planned = _plan(strategy, planned, context)
+        read = context.llm is not None and planned.query.answer
+        found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
     if excerpts:
         found = _with_excerpts(planned.query, found, context)
     draft, note = _answer(strategy, planned.query, found, context, look_again=look_again)
@@ -109,6 +125,24 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None
         dollars=spent.dollars,
         models={"embedder": None, "reranker": None, "llm": llm.model if llm else None},
     )
+
+
+def _from_past(
+    strategy: Strategy[Any], planned: Planned, context: Context
+) -> tuple[Planned, Retrieved | None]:
+    """What an earlier question brings; nothing where none does, or where its plan leads nowhere any more."""
+    from gsw_graph.past.reuse import reuse
+
+    before = reuse(planned.query, context)
+    if before is None or before.plan is None:
+        return planned, before.found if before else None
+    again = Planned(replace(planned.query, plan=before.plan), "past")
+    found = strategy(context, again.query)
+    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy
+    if from_chains(again.query.question, found, ran.confidence, answer=True).answer is None:
+        context.trace = context.trace and Trace()
+        return planned, None
+    return again, replace(found, past=before.past)
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
@@ -153,9 +187,21 @@ def _answer(
                 context.llm,
                 context.on_text,
                 look if look_again else None,
+                _shown(context),
             ), None
         except ReplyError as error:  # what was found stands
             return draft, f"{context.llm.model} gave no answer: {error}"
+
+
+def _shown(context: Context) -> Show:
+    """The form of the evidence that a language model is shown."""
+    if context.evidence == "compact":
+        from gsw_graph.answer.compact import CompactEvidence
+
+        return CompactEvidence(context)
+    from gsw_graph.answer.gather import lines
+
+    return lines
 
 
 def _look(strategy: Strategy[Any], missing: str, k: int, context: Context) -> Retrieved:
@@ -216,7 +262,7 @@ def _report(
         passages=found.passages,
         chains=shown(found),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source or ("llm" if found.plan else None),
+        plan_source=planned.source or (("past" if found.past else "llm") if found.plan else None),
         note=note or planned.note or found.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,
@@ -232,6 +278,7 @@ def _report(
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
         matrix=found.matrix,
         why=found.why,
+        past=found.past,
     )
 
 

@@ -250,6 +250,9 @@ def _asked(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
         plan=json.loads(row["plan"]) if row["plan"] else None,
         tokens={"in": row["prompt_tokens"] or 0, "out": row["completion_tokens"] or 0},
         dollars=row["dollars"],
+        verdict=row["verdict"],
+        judged_at=row["judged_at"],
+        past=row["past"],
         passages=[
             UsedPassage(one["id"], one["title"], one["text"], one["source"], one["rank"], bool(one["cited"]))
             for one in used

@@ -46,7 +46,7 @@ def mend(connection: Connection) -> None:
     with connection.session() as session:
 
         def work(tx: ManagedTransaction) -> None:
-            for name in ("stamp", "mend_loose", "mend_concepts", "mend_roles"):
+            for name in ("stamp", "mend_loose", "mend_concepts", "mend_roles", "mend_merges"):
                 tx.run(statement(f"write/{name}")).consume()
 
         session.execute_write(work)

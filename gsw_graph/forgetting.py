@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 def forget(
     connection: Connection, sources: Sequence[str], *, everything: bool, folder: str | Path | None = ""
 ) -> Forgotten:
-    """Remove documents with all that only they supported; see `Memory.forget`."""
+    """Remove documents with all that only they supported, and the questions whose answers cite them; see
+    `Memory.forget`."""
     reader = Reader(connection)
     chosen, unknown = (reader.sources(), []) if everything else _resolve(reader, sources, folder)
     with connection.session() as session:
+        questions = writer.forget_cited(session, list(chosen))
         writer.forget(session, list(chosen))
         if everything:
             writer.forget_questions(session)
-    return Forgotten(sorted(chosen.values()), unknown)
+    return Forgotten(sorted(chosen.values()), unknown, questions)
 
 
 def _resolve(

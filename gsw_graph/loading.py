@@ -102,7 +102,9 @@ def load(
 
     def prepare() -> None:
         nonlocal known
-        schema.prepare(connection, embedder().name, embedder().dimension)
+        schema.prepare(
+            connection, embedder().name, embedder().dimension, lambda texts: embedder().encode_query(texts)
+        )
         known = True
 
     with _extractor(chosen, settings, options, tally) as (extractor, chat):

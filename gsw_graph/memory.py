@@ -24,10 +24,12 @@ from gsw_graph.results import (
     Forgotten,
     History,
     LoadReport,
+    Merged,
     Shown,
     Status,
     StoredName,
     Table,
+    Unmerged,
 )
 from gsw_graph.tally import Progress
 from gsw_graph.turns import Turns, wanted
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
     from gsw_graph.retrieve.strategy import Strategy
+    from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
     from gsw_graph.turns import Check
 
@@ -257,6 +260,8 @@ class Memory:
         keep: bool = True,
         budget: str | None = None,
         look_again: bool = True,
+        past: bool = True,
+        evidence: str = "lines",
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         cancel: Cancel | None = None,
@@ -275,21 +280,26 @@ class Memory:
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
         `look_again`: where the model says that something is missing, that is looked for once, and it is asked
-        again.
+        again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
+        the graph as a codebook in half the tokens.
+        `past`: a question that was asked before in other words is answered from what its answer used, unless
+        `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
         `strategy` is a name, or a `Strategy` of your own or with another recipe. `cancel` ends the question
         from another thread, with EndedError.
-        Raises InputError for an empty question, a strategy that does not exist or follows no plan, a plan
-        or budget that is none.
+        Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
+        plan, budget or form of evidence that is none.
         """
         from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.inference.chat.language_model import QuestionModel
         from gsw_graph.inference.costs.budget import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
-        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
         limit = QuestionBudget.parse(budget) if budget is not None else None
         check = cancel.check if cancel else wanted
         state = self._ready(check)
+        reuses = past and strategy == "auto" and plan is None and answer
+        has_past = state is not None and (reuses or keep) and self._has_past(state, check)
         with self._turns.asking(check):
             chat = self.chat if llm and self._settings.llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
@@ -303,7 +313,9 @@ class Memory:
 
             try:
                 # An excerpt marks the name that led to it.
-                context = self._context(state, model, on_text, staged, trace=trace or excerpts)
+                context = self._context(
+                    state, model, on_text, staged, trace=trace or excerpts, evidence=evidence
+                )
                 if model is not None:
                     model.on_trouble = context.note
                 found = ask(
@@ -314,6 +326,7 @@ class Memory:
                     excerpts=excerpts,
                     trace=trace,
                     look_again=look_again,
+                    past=reuses and has_past,
                 )
             except EndedError:
                 raise
@@ -324,7 +337,58 @@ class Memory:
                     where=error.where,
                     hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
                 ) from error
-            return changed(found, id=keep_question(self._connection, found)) if keep else found
+            if not keep:
+                return found
+            # An answer with citations may be used again; no model is loaded for that alone.
+            again = has_past and found.answer is not None and found.citations and "embedder" in context.used
+            vector = context.vector(question).tolist() if again else None
+            return changed(found, id=keep_question(self._connection, found, vector))
+
+    @with_plain_errors
+    def confirm(self, which: int | str) -> AskedQuestion:
+        """Say that the answer to a question that was asked is right, so that it may be given again as it is.
+        which: as of `asked`. Raises InputError: there is none, or it was not answered."""
+        return self._judge(which, "confirmed")
+
+    @with_plain_errors
+    def reject(self, which: int | str) -> AskedQuestion:
+        """Say that the answer to a question that was asked is wrong, so that nothing of it is used again;
+        otherwise as `confirm`."""
+        return self._judge(which, "rejected")
+
+    def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
+        from gsw_graph import browse
+        from gsw_graph.store.past import judge
+        from gsw_graph.store.reader import Reader
+
+        reader = Reader(self._connection)
+        one = browse.asked(reader, which)
+        if one.answer is None:
+            raise InputError(
+                "this question was not answered, so there is nothing to judge", where=one.question[:200]
+            )
+        judge(self._connection, one.id, verdict)
+        return browse.asked(reader, one.id)
+
+    def _has_past(self, state: MemoryState, check: Check) -> bool:
+        """Whether questions have vectors; those of an older memory get them where whoever asks may write."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        from gsw_graph.store import schema
+
+        if state.schema >= schema.SCHEMA:
+            return True
+        try:
+            with self._turns.writing(check):
+                self._state = schema.prepare(
+                    self._connection,
+                    state.embedder,
+                    state.dimension,
+                    lambda texts: self.embedder.encode_query(texts),
+                )
+        except (Neo4jError, DriverError):  # who may only read asks without
+            return False
+        return True
 
     @with_plain_errors
     def warm(self, *, cancel: Cancel | None = None) -> None:
@@ -335,8 +399,8 @@ class Memory:
     @with_plain_errors
     def forget(self, *sources: str, everything: bool = False, folder: str | Path | None = "") -> Forgotten:
         """Remove documents, by source or by a path whose documents are meant, with all that only they
-        supported; `everything`: and the questions asked. folder: where paths begin, None where no source is a
-        path."""
+        supported and the questions whose answers cite them; `everything`: and all questions asked. folder:
+        where paths begin, None where no source is a path."""
         from gsw_graph.forgetting import forget
 
         with self._turns.writing(), self._changing():
@@ -345,6 +409,46 @@ class Memory:
                 if self._exists()
                 else Forgotten([], list(sources))
             )
+
+    @with_plain_errors
+    def merge(self, *, dry_run: bool = False, ask_model: bool = False) -> Merged:
+        """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
+        `unmerge` takes back; see docs/merging.md.
+
+        dry_run: only say which. ask_model: show pairs that are not sure enough to the language model of the
+        settings, and merge those that it says are one. Raises InputError where none is set.
+        """
+        from gsw_graph.inference.chat.language_model import QuestionModel
+        from gsw_graph.merging.merging import merge
+
+        if ask_model and not self._settings.llm:
+            raise InputError(
+                "no language model is set that could be asked",
+                hint="Name one: GSWGRAPH_LLM, or leave --ask-model out",
+            )
+        if not self._exists():
+            return Merged(None, [])
+        llm = QuestionModel(self.chat) if ask_model else None
+        if dry_run:
+            return merge(self._connection, dry_run=True, llm=llm)
+        with self._turns.writing(), self._changing():
+            return merge(self._connection, dry_run=False, llm=llm)
+
+    @with_plain_errors
+    def merged(self, name: str = "") -> Merged:
+        """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
+        from gsw_graph.merging.merging import merged
+
+        return merged(self._connection, name)
+
+    @with_plain_errors
+    def unmerge(self, what: str) -> Unmerged:
+        """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
+        what it was before. Raises InputError where there is no such group or run."""
+        from gsw_graph.merging.merging import unmerge
+
+        with self._turns.writing(), self._changing():
+            return unmerge(self._connection, what)
 
     @with_plain_errors
     def export(self, folder: str | Path) -> Exported:
@@ -394,6 +498,7 @@ class Memory:
             **known,
             extractors=extractors,
             unread=unread,
+            questions=reader.question_counts() if state else {},
         )
 
     @with_plain_errors
@@ -660,6 +765,7 @@ class Memory:
         on_stage: Callable[[str, str | None], None] | None = None,
         *,
         trace: bool,
+        evidence: str = "lines",
     ) -> Context:
         """What a strategy works with for one question."""
         from gsw_graph.results import Trace
@@ -677,6 +783,7 @@ class Memory:
             on_text=on_text,
             on_stage=on_stage,
             trace=Trace() if trace else None,
+            evidence=evidence,
         )
 
     def _name_graphs(self, state: MemoryState) -> NameGraphs:

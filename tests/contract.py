@@ -52,7 +52,7 @@ def expected_counts(documents: list[Document]) -> tuple[dict[str, int], dict[str
         "IN": sum(len(e.passages) for e in entities),
         "PLAYS": sum(len(e.roles) for e in entities),
         "REFERS_TO": len(entities),
-        **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS"), 0),
+        **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS", "ALIAS_OF"), 0),
     }
     return nodes, relationships
 

@@ -219,6 +219,7 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
             ("the Old Lady", 1, 1),
         ],
     ),
+    ("merged", {}, "name alias passages passages_of_alias score reason run", [("Ana Ruiz", "Ruiz", 3, 1, 0.9, "the surname", "r1")]),
     (
         "near_duplicates",
         {},
@@ -425,6 +426,15 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
             ("stands in", 1, 1),
             ("waited", 1, 1),
             ("was there", 1, 0),
+        ],
+    ),
+    (
+        "verdicts",
+        {},
+        "question answer verdict reused asked",
+        [
+            ("who built the PIER? ", "Ana Ruiz", "rejected", 0, "2026-02-02 12:00"),
+            ("Who built the pier?", "Ana Ruiz", None, 1, "2026-02-01 12:00"),
         ],
     ),
     (

@@ -11,6 +11,7 @@ from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
     QA,
+    Alias,
     Answer,
     AskedQuestion,
     Candidate,
@@ -28,13 +29,17 @@ from gsw_graph.results import (
     Hop,
     HopTrace,
     LoadReport,
+    Merged,
+    MergeGroup,
     RankedPassage,
     Shown,
     Status,
     Step,
     StoredDocument,
+    Suspicion,
     Table,
     Trace,
+    Unmerged,
     UsedPair,
     UsedPassage,
     WholePassage,
@@ -174,6 +179,12 @@ class FakeMemory:
     state = Status("/m", "fake", "1.0", {"Document": 3}, {"PART_OF": 12345}, [], 1, "mini", 384, "2026-01-01T00:00:00+00:00", 7, True)
     findings = (Finding("engine", True, "fine"), Finding("embedder", True, "fine"))
     forgotten = Forgotten(["/far/1.md"], [])
+    merges = Merged(
+        None,
+        [MergeGroup("world tide office", "World Tide Office", 3, [Alias("wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2")])],
+        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title", "unsure")],
+        {"in": 0, "out": 0},
+    )
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
     stored = Documents(7, [DOCUMENT])
@@ -226,8 +237,8 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, on_text=None, on_stage=None, cancel=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, evidence="lines", on_text=None, on_stage=None, cancel=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again, past=past)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":
@@ -241,6 +252,18 @@ class FakeMemory:
     def forget(self, *sources, everything=False, folder=""):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
+
+    def merge(self, *, dry_run=False, ask_model=False):
+        self._called("merge", dry_run=dry_run, ask_model=ask_model)
+        return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
+
+    def merged(self, name=""):
+        self._called("merged", name)
+        return replace(self.merges, suspicious=[])
+
+    def unmerge(self, what):
+        self._called("unmerge", what)
+        return Unmerged(["World Tide Office"], ["WTO"])
 
     def export(self, folder):
         self._called("export", folder)
@@ -265,6 +288,14 @@ class FakeMemory:
     def asked(self, which):
         self._called("asked", which)
         return self.question
+
+    def confirm(self, which):
+        self._called("confirm", which)
+        return replace(self.question, verdict="confirmed")
+
+    def reject(self, which):
+        self._called("reject", which)
+        return replace(self.question, verdict="rejected")
 
     def doctor(self, *, mend=False, deep=False, may_forget=None):
         self._called("doctor", mend=mend, deep=deep)

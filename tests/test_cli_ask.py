@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from dataclasses import replace
 
 import cli_runner
 import pytest
 from cli_runner import last_call, run
-from fake_memory import passage
+from fake_memory import canned, passage
 
 from gsw_graph.cli.prompt import prompt
 from gsw_graph.cli.text import output
@@ -18,14 +19,14 @@ from gsw_graph.cli.text.answers import NOT_ANSWERS
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
-from gsw_graph.results import Excerpt
+from gsw_graph.results import Excerpt, PastAnswer
 
 fake = cli_runner.fake
 
 
 def test_ask_passes_its_options_on(fake):
     assert run("ask", "Who", "is it?", "--strategy", "dense", "-k", "1", "--no-answer", "--trace").exit_code == 0
-    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "excerpts": True, "llm": True, "keep": True, "budget": None, "look_again": True}
+    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "excerpts": True, "llm": True, "keep": True, "budget": None, "look_again": True, "past": True}
     assert last_call(fake) == ("ask", ("Who is it?",), given)
     assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok", "--no-look-again").exit_code == 0
     given = last_call(fake)[2]
@@ -146,7 +147,7 @@ def test_the_prompt_has_commands(at_terminal, capsys):
 
 def test_a_command_holds_for_the_questions_after_it(fake, at_terminal, tmp_path):
     at_terminal("one", "/k 1", "two")
-    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "look_again": True}
+    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "look_again": True, "past": True}
     memory = fake.open(settings=Settings(cache_dir=tmp_path))
     assert prompt.run(memory, Waiting(), timings=False, candidates=False, as_json=False, **how) == 0
     assert [call[2]["k"] for call in fake.calls if call[0] == "ask"] == [5, 1]
@@ -215,3 +216,23 @@ def test_each_question_of_a_pipe_gets_its_error_when_the_server_has_gone(fake, m
     assert {one["error"] for one in documents} == {"bolt://h: the engine does not answer any more"}
     assert result.exit_code == 1
     assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",)], "nobody waits for a server that has gone"
+
+
+def test_where_an_answer_came_from_is_said(fake, monkeypatch):
+    past = PastAnswer("0123456789abcdef", "Who\nwas it?", "Ada", True, "2026-03-01T12:00:00+00:00", "answer")
+    found = replace(canned("Who?", [passage(1)]), answer="Ada", answer_source="past", past=past, id="fedcba9876543210")
+    monkeypatch.setattr(fake, "ask", lambda *_, **how: found if how["past"] else replace(found, past=None))
+    shown = run("ask", "Who?").stdout
+    assert "Ada  (as answered before)" in shown
+    assert re.search(r"As asked on 2026-03-0\d \d\d:\d\d \(confirmed\): Who was it\? -> Ada  \[01234567\]\n", shown)
+    assert "gswgraph confirm fedcba98, or gswgraph reject fedcba98" in shown
+    assert "As asked on" not in run("ask", "Who?", "--no-past").stdout
+    assert json.loads(run("ask", "Who?", "--json").stdout)["past"]["confirmed"] is True
+
+
+@pytest.mark.parametrize("verb", ["confirm", "reject"])
+def test_what_people_say_of_an_answer(fake, verb):
+    assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.question.question.split())} -> {fake.question.answer}\n"
+    assert last_call(fake) == (verb, ("01234567",), {})
+    assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
+    assert last_call(fake) == (verb, (2,), {})

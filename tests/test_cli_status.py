@@ -76,7 +76,7 @@ def test_exit_code_of_forget(fake, forgotten, unknown, code, options):
     assert result.exit_code == code
     assert last_call(fake) == ("forget", ("a", "b"), {"everything": False})
     if options:
-        assert json.loads(result.stdout) == {"forgotten": forgotten, "unknown": unknown}
+        assert json.loads(result.stdout) == {"forgotten": forgotten, "unknown": unknown, "questions": 0}
     else:
         assert result.stdout == f"Forgot {len(forgotten)} document{'' if len(forgotten) == 1 else 's'}.\n"
         assert result.stderr == "".join(f"Unknown: {name}\n" for name in unknown)

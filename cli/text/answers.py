@@ -20,7 +20,7 @@ from gsw_graph.cli.text.chains import (
 )
 from gsw_graph.cli.text.conflicts import conflict_lines
 from gsw_graph.cli.text.matrix import print_matrix
-from gsw_graph.cli.text.output import calls, console, counted, duration, money
+from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
 from gsw_graph.cli.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
@@ -32,7 +32,16 @@ LINES = 4  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
 PATHS = 5  # of propositions; the JSON has all
 FACT = 120  # characters of a proposition
-HOW = {"rule": "by rule"}  # where an answer comes from that no model gave; else from a chain
+HOW = {
+    "rule": "by rule",
+    "past": "as answered before",
+}  # where an answer comes from that no model gave; else from a chain
+ID = 8  # letters of an id that people see; more where they ask for the JSON
+USED = {
+    "answer": "As asked on {when}",
+    "evidence": "Read from what an answer of {when} cites",
+    "plan": "By the plan of a question of {when}",
+}
 NOT_ANSWERS = (
     "Passages, not an answer: for one, name a language model (--llm), or follow a --plan in workspaces."
 )
@@ -53,6 +62,7 @@ def print_answer(
         click.echo(f"Note: {one_line(answer.note)}\n")
     if not stands:
         _print_said(screen, answer, stands)
+    _print_past(answer)
     print_matrix(screen, answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
@@ -85,6 +95,9 @@ def print_answer(
         click.echo(f"\n{NOT_ANSWERS}")
     if answer.trace is not None and answer.why and not timings:
         click.echo(f"\nStrategy: {_strategy(answer)}")
+    if answer.id and answer.answer is not None:
+        id_ = answer.id[:ID]
+        click.echo(f"\nWas it right? gswgraph confirm {id_}, or gswgraph reject {id_}")
     if timings:
         steps = ", ".join(
             f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items() if seconds
@@ -131,6 +144,16 @@ def _print_said(screen: Console, answer: Answer, stands: bool) -> None:
             "No answer: the last step of the plan compares what the others found, and that takes a "
             "language model. What they found:\n"
         )
+
+
+def _print_past(answer: Answer) -> None:
+    """Which earlier question an answer comes from, and what of it was used."""
+    if (past := answer.past) is None:
+        return
+    when = moment(past.asked_at)
+    said = "confirmed" if past.confirmed else "not confirmed"
+    what = USED[past.used].format(when=when)
+    click.echo(f"{what} ({said}): {one_line(past.question)} -> {one_line(past.answer)}  [{past.id[:ID]}]\n")
 
 
 def _print_citation(screen: Console, number: int, citation: Citation) -> None:

@@ -126,6 +126,13 @@ def money(dollars: float | None) -> str:
     )
 
 
+def moment(iso: str) -> str:
+    """A moment in UTC as people here read it, to the minute."""
+    from datetime import datetime
+
+    return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
 def duration(seconds: float) -> str:
     """Seconds as people say them: `4 ms`, `1.2 s`, `12 s`, `3 min 20 s`."""
     if seconds < 1:

@@ -18,3 +18,4 @@ UNION ALL MATCH ()-[r:ASKS]->() WITH count(r) AS count RETURN 'relationship' AS 
 UNION ALL MATCH ()-[r:ANSWERED_BY]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ANSWERED_BY' AS name, count
 UNION ALL MATCH ()-[r:ABOUT]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ABOUT' AS name, count
 UNION ALL MATCH ()-[r:MENTIONS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'MENTIONS' AS name, count
+UNION ALL MATCH ()-[r:ALIAS_OF]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ALIAS_OF' AS name, count

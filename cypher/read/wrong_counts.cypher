@@ -36,4 +36,9 @@ CALL () {
   WHERE NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
   RETURN count(r) AS roles_of_nobody
 }
-RETURN miscounted, loose_passages, loose_entities, loose_verb_phrases, loose_pairs, loose_propositions, roles_of_nobody
+CALL () {
+  MATCH (alias:Concept)-[merged:ALIAS_OF]->(concept)
+  WHERE concept.id IS NULL OR concept = alias OR EXISTS { (concept)-[:ALIAS_OF]->() } OR COUNT { (alias)-[:ALIAS_OF]->() } > 1
+  RETURN count(merged) AS wrong_merges
+}
+RETURN miscounted, loose_passages, loose_entities, loose_verb_phrases, loose_pairs, loose_propositions, roles_of_nobody, wrong_merges

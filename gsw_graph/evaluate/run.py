@@ -202,6 +202,7 @@ def _warm(
                     answer=False,
                     llm=False,
                     keep=False,
+                    past=False,
                 )
         if perf_counter() > end:
             break
@@ -213,7 +214,14 @@ def _asked(
     plan = plans.of(question, variant.strategy, model=model)
     try:
         found = memory.ask(
-            question.question, strategy=variant.made(), plan=plan, k=k, answer=answer, llm=model, keep=False
+            question.question,
+            strategy=variant.made(),
+            plan=plan,
+            k=k,
+            answer=answer,
+            llm=model,
+            keep=False,
+            past=False,
         )
     except (InputError, ReplyError) as error:
         return Outcome(variant.name, question.key, ranks=[None] * len(question.gold), error=str(error))

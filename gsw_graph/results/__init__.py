@@ -17,6 +17,7 @@ from gsw_graph.results.answers import (
     Hop,
     HopTrace,
     KeptReply,
+    PastAnswer,
     RankedPassage,
     Step,
     Trace,
@@ -39,12 +40,14 @@ from gsw_graph.results.contents import (
 )
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
+from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import Exported, Finding, Forgotten
 
 __all__ = [
     "QA",
     "AgentStep",
+    "Alias",
     "Analysis",
     "Answer",
     "AskedQuestion",
@@ -72,7 +75,10 @@ __all__ = [
     "KeptReply",
     "LoadReport",
     "Matrix",
+    "MergeGroup",
+    "Merged",
     "Parameter",
+    "PastAnswer",
     "RankedPassage",
     "Result",
     "Shown",
@@ -80,8 +86,10 @@ __all__ = [
     "Step",
     "StoredDocument",
     "StoredName",
+    "Suspicion",
     "Table",
     "Trace",
+    "Unmerged",
     "UsedPair",
     "UsedPassage",
     "WholePassage",

@@ -198,6 +198,20 @@ class KeptReply(Result):
 
 
 @dataclass(frozen=True)
+class PastAnswer(Result):
+    """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
+    from. `confirmed`: people said that it is right. `used`: its "answer"; or the "evidence" that it cites,
+    read again; or its "plan", followed again."""
+
+    id: str
+    question: str
+    answer: str
+    confirmed: bool
+    asked_at: str
+    used: str
+
+
+@dataclass(frozen=True)
 class Answer(Result):
     """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the
     memory does not hold the answer.
@@ -205,7 +219,7 @@ class Answer(Result):
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer;
     None where no chains were looked for. `missing`: what the language model says the evidence lacks, or what
     the memory lacks as a whole. `strategy`: the one that ran; `why`: why, where it was not
-    the one asked for. `plan_source`: "given" or "llm"; `note` says
+    the one asked for. `plan_source`: "given", "llm" or "past"; `note` says
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
@@ -214,13 +228,14 @@ class Answer(Result):
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
-    `matrix`: what was compared, where a strategy compares.
+    `matrix`: what was compared, where a strategy compares. `past`: the earlier question that it was answered
+    from; an `answer_source` "past" says that its answer was taken as it was.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "rule" (of a matrix, or of dates) or "none"
+    answer_source: str  # "llm", "chain", "rule" (of a matrix, or of dates), "past" or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]
@@ -245,6 +260,7 @@ class Answer(Result):
     inferred: bool = False
     looked_for: str | None = None
     why: str | None = None
+    past: PastAnswer | None = None
 
     def __iter__(self) -> Iterator[RankedPassage]:
         """The passages, best first."""

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Status(Result):
     """What a memory holds. `nodes` and `relationships` count by label and type, `extractors` documents by
     what read them, with its model where it has one. `unread` has the numbers, from 1, of passages that no
-    language model could read, by the source of their document.
+    language model could read, by the source of their document. `questions`: how many were `kept`,
+    `confirmed`, `rejected` and, answered from an earlier one, `reused`.
 
     `schema` and the rest are None before the first load.
     """
@@ -36,6 +37,7 @@ class Status(Result):
     indexed: bool | None = None
     extractors: dict[str, int] = field(default_factory=dict)
     unread: dict[str, list[int]] = field(default_factory=dict)
+    questions: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,8 @@ class AskedQuestion(Result):
     and when (`asked_at`, ISO, UTC).
 
     `passages` and `pairs`: what the answer used and is still there; only where one question is asked for.
+    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `past`: id of the earlier
+    question that it was answered from.
     """
 
     id: str
@@ -178,6 +182,9 @@ class AskedQuestion(Result):
     dollars: float | None
     passages: list[UsedPassage] = field(default_factory=list)
     pairs: list[UsedPair] = field(default_factory=list)
+    verdict: str | None = None
+    judged_at: str | None = None
+    past: str | None = None
 
 
 @dataclass(frozen=True)

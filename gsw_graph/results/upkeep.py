@@ -19,10 +19,12 @@ class Finding(Result):
 
 @dataclass(frozen=True)
 class Forgotten(Result):
-    """What `forget` removed: sources of documents, and names it was given that the memory does not know."""
+    """What `forget` removed: sources of documents, and names it was given that the memory does not know;
+    `questions`: how many whose answers cited these documents."""
 
     forgotten: list[str]
     unknown: list[str]
+    questions: int = 0
 
 
 @dataclass(frozen=True)

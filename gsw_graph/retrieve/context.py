@@ -30,6 +30,9 @@ STAGES = (
 )  # of every answer; a strategy may add its own
 
 
+EVIDENCE = ("lines", "compact")
+
+
 class Models(Protocol):
     """The models on the client, each loaded when it is first asked for; `Memory` is one."""
 
@@ -45,7 +48,8 @@ class Context:
     reader: typed reads of the graph. names, propositions: graphs that the client holds, up to
     `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as it
     comes. on_stage: told when a stage begins, and what goes on in it.
-    trace: where a strategy writes how it found what it found, None where nobody asked.
+    trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
+    which a language model is shown what was found, one of `EVIDENCE`.
     seconds: by stage. used: the models that ran, by kind.
     """
 
@@ -61,9 +65,11 @@ class Context:
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         trace: Trace | None = None,
+        evidence: str = "lines",
     ) -> None:
         self.reader, self.names, self.propositions = reader, names, propositions
         self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
+        self.evidence = evidence
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}

@@ -129,10 +129,10 @@ class ChainRecipe(Recipe):
     beam: int = count(5)
     candidates: int = count(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
-    sharpness: float = 20.0
+    sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
-    walked_from: int = count(2)
+    walked_from: int = count(3)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
 
 
@@ -168,7 +168,7 @@ class FusionRecipe(Recipe):
 class AutoRecipe(Recipe):
     """Of `auto`. sure: confidence from which one pair answers a question without a plan; docs/ricr.md."""
 
-    sure: float = 0.6
+    sure: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)

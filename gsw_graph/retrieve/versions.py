@@ -127,6 +127,16 @@ def unpacked(data: NDArray[np.uint8]) -> list[str]:
     return data.tobytes().decode("utf-8").split("\n") if len(data) else []
 
 
+def packed_aliases(aliases: Mapping[str, str]) -> dict[str, Any]:
+    """Aliases and their canonical names as arrays."""
+    return {"aliases": packed(list(aliases)), "canonicals": packed(list(aliases.values()))}
+
+
+def unpacked_aliases(found: Arrays) -> dict[str, str]:
+    """What `packed_aliases` was given."""
+    return dict(zip(unpacked(found["aliases"]), unpacked(found["canonicals"]), strict=True))
+
+
 def packed_matrix(name: str, matrix: sparse.csr_array) -> dict[str, Any]:
     """A sparse matrix as arrays called `name_data`, `name_indices` and `name_indptr`."""
     return {f"{name}_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}

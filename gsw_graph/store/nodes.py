@@ -71,20 +71,23 @@ class SimilarTo(StructuredRel):
 
 
 class AliasOf(SimilarTo):
-    """Two concepts are one, says a method at a time."""
+    """A concept is another one, says a method (`rules`, or a language model) in a run of `merge`, and why."""
 
+    reason = StringProperty()
     method = StringProperty()
+    run = StringProperty()
     at = StringProperty()
 
 
 class Used(StructuredRel):
     """What an answer came from: a pair with its hop and its chain's rank, or a passage with its own,
-    `cited` where the answer cites it."""
+    `cited` where the answer cites it, with the `quote`."""
 
     hop = IntegerProperty()
     rank = IntegerProperty()
     score = FloatProperty()
     cited = BooleanProperty()
+    quote = StringProperty()
 
 
 class Memory(StructuredNode):
@@ -208,7 +211,8 @@ class Proposition(StructuredNode):
 
 class Question(StructuredNode):
     """What was asked and answered, when, by which strategy, at what cost. `plan` is JSON; `model` the
-    language model that was asked."""
+    language model that was asked; `cited` how many passages the answer cites; `verdict` what people say of
+    it."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
@@ -225,6 +229,12 @@ class Question(StructuredNode):
     prompt_tokens = IntegerProperty()
     completion_tokens = IntegerProperty()
     dollars = FloatProperty()
+    inferred = BooleanProperty()
+    cited = IntegerProperty()
+    embedding = ArrayProperty(FloatProperty())
+    verdict = StringProperty()
+    judged_at = StringProperty()
+    reused = RelationshipTo("Question", "REUSED")
     pairs = RelationshipTo("QAPair", "USED", model=Used)
     propositions = RelationshipTo("Proposition", "USED", model=Used)
     passages = RelationshipTo("Passage", "USED", model=Used)

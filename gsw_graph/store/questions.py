@@ -11,13 +11,15 @@ from gsw_graph.model import content_id
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gsw_graph.engine import Connection
     from gsw_graph.results import Answer
 
 
-def keep(connection: Connection, answer: Answer) -> str | None:
+def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None = None) -> str | None:
     """Write a Question with its USED relationships in one round trip; its id, or None where this memory may
-    not be written by whoever asks.
+    not be written by whoever asks. vector: of the question, by which it is found when it is asked again.
 
     The version stamp stays: no cache looks at questions.
     """
@@ -41,6 +43,9 @@ def keep(connection: Connection, answer: Answer) -> str | None:
         "prompt_tokens": answer.tokens["in"],
         "completion_tokens": answer.tokens["out"],
         "dollars": answer.dollars,
+        "inferred": answer.inferred or None,
+        "cited": len({citation.passage for citation in answer.citations}),
+        "embedding": vector,
     }
     try:
         with connection.session() as session:
@@ -53,6 +58,7 @@ def keep(connection: Connection, answer: Answer) -> str | None:
                     },
                     pairs=_pairs(answer),
                     passages=_passages(answer),
+                    past=answer.past.id if answer.past else None,
                 ).consume()
             )
     except (Neo4jError, DriverError):  # the answer stands, and was perhaps paid for
@@ -76,11 +82,11 @@ def _pairs(answer: Answer) -> list[dict[str, Any]]:
 
 def _passages(answer: Answer) -> list[dict[str, Any]]:
     """The passages that were given back, and those that are cited."""
-    found = {
+    found: dict[str, dict[str, Any]] = {
         passage.id: {"id": passage.id, "rank": rank, "score": passage.score}
         for rank, passage in enumerate(answer.passages, 1)
     }
     for citation in answer.citations:
         found.setdefault(citation.passage, {"id": citation.passage, "rank": len(found) + 1, "score": None})
-    cited = {citation.passage for citation in answer.citations}
-    return [{**row, "cited": row["id"] in cited} for row in found.values()]
+    quotes = {citation.passage: _clean(citation.text) for citation in reversed(answer.citations)}
+    return [{**row, "cited": row["id"] in quotes, "quote": quotes.get(row["id"])} for row in found.values()]

@@ -55,11 +55,12 @@ class NearestPropositions:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourPassage:
-    """A passage of a neighbourhood, its names, whether each is its title, in how many passages of the
-    memory each stands; its cosine if it is a near one."""
+    """A passage of a neighbourhood, its names, the canonical name of each, whether each is its title, in how
+    many passages of the memory each stands; its cosine if it is a near one."""
 
     id: str
     names: list[str]
+    canonicals: list[str]
     titles: list[bool | None]
     frequencies: list[int]
     cosine: float | None
@@ -249,6 +250,7 @@ class Reader:
             NeighbourPassage(
                 row["id"],
                 row["names"],
+                row["canonicals"],
                 row["titles"],
                 row["frequencies"],
                 None if row["score"] is None else 2 * row["score"] - 1,
@@ -335,6 +337,14 @@ class Reader:
         """Questions that were asked, the latest first; see the statement for the columns."""
         return self._run("read/questions", text=text, id=id_, skip=skip, limit=limit)
 
+    def past(self, embedding: Sequence[float], k: int) -> list[Row]:
+        """The `k` questions asked before that are nearest to a vector; see the statement for the columns."""
+        return self._run("read/past", embedding=embedding, k=k)
+
+    def question_counts(self) -> dict[str, int]:
+        """How many questions were kept, confirmed, rejected, and answered from an earlier one."""
+        return dict(self._run("read/question_counts")[0])
+
     def question_used(self, id_: str) -> list[Row]:
         """What the answer to a question used; see the statement for the columns."""
         return self._run("read/question_used", id=id_)
@@ -386,6 +396,19 @@ class Reader:
             else:
                 titles = set(record["found_titles"])
                 yield record["id"], found, [name in titles for name in found]
+
+    def aliases(self) -> dict[str, str]:
+        """The canonical concept of each concept that is merged, by id."""
+        return {row["alias"]: row["canonical"] for row in self._run("read/aliases")}
+
+    def merges(self) -> list[Row]:
+        """What is merged, and why; see the statement for the columns."""
+        return self._run("read/merges")
+
+    def named_passages(self) -> Iterator[Row]:
+        """All passages with their names and the roles of these, streamed; see the statement."""
+        for record in self._stream("read/named_passages"):
+            yield record.data()
 
     def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[float]], list[list[str]]]]:
         """Rows of a passage, its propositions, their vectors and the concepts that each mentions,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from gsw_graph.errors import SchemaError
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gsw_graph.engine import Connection
 
 # Before the rows: what MERGE and MATCH look up. Statements of a migration can run again after a crash, so
@@ -30,6 +34,7 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
         "entity_from",
     ),
     2: (),
+    3: (),  # questions have vectors; their index is one of SEARCH_INDEXES
 }
 # What a migration does to the rows of an older memory, by dialect: titles are shown by Neo4j Browser alone.
 BACKFILLS: dict[int, dict[str, str]] = {2: {"neo4j": "write/titles"}}
@@ -39,10 +44,12 @@ SEARCH_INDEXES = (
     "passage_embedding",
     "qa_pair_embedding",
     "proposition_embedding",
+    "question_embedding",
     "passage_text",
     "entity_text",
 )
 SCHEMA = max(MIGRATIONS)
+_QUESTIONS_HAVE_VECTORS = 3
 _INDEX_SECONDS = 3600.0
 _GROWTH = 2  # times more vectors than when the indexes were built
 _SMALL = 10_000  # vectors that any index answers fast
@@ -70,11 +77,17 @@ def read_state(connection: Connection) -> MemoryState | None:
     return MemoryState(**records[0].data()) if records else None
 
 
-def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryState:
-    """Make or migrate the schema for vectors of `dimension`; SchemaError as of `examine`."""
+def prepare(
+    connection: Connection,
+    embedder: str,
+    dimension: int,
+    encode: Callable[[list[str]], NDArray[np.float32]] | None = None,
+) -> MemoryState:
+    """Make or migrate the schema for vectors of `dimension`; SchemaError as of `examine`. encode: gives
+    vectors to questions of an older memory."""
     state = examine(connection, embedder, dimension)
     if state is None or state.schema < SCHEMA:
-        _migrate(connection, state.schema if state else 0)
+        _migrate(connection, state.schema if state else 0, dimension, encode)
     if state is None:
         connection.driver.execute_query(
             statement("write/memory"),
@@ -87,7 +100,7 @@ def prepare(connection: Connection, embedder: str, dimension: int) -> MemoryStat
         state = read_state(connection)
         assert state is not None  # noqa: S101 - written a line above
         check(state, embedder, dimension)  # another process may have made it meanwhile
-    return state
+    return replace(state, schema=SCHEMA)
 
 
 def examine(connection: Connection, embedder: str, dimension: int) -> MemoryState | None:
@@ -124,13 +137,15 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
     """Make the vector and full-text indexes, wait until they answer, and ask each once so that the first
     user does not pay for cold caches."""
     for name in SEARCH_INDEXES:
-        for definition in definitions(
-            f"schema/{name}", connection.dialect.name, dimensions=str(int(dimension))
-        ):
-            connection.dialect.run_schema(definition)
+        _build(connection, name, dimension)
     connection.dialect.wait_online(_INDEX_SECONDS)
     warm_up(connection, dimension)
     _mark(connection, indexed=True)
+
+
+def _build(connection: Connection, name: str, dimension: int) -> None:
+    for definition in definitions(f"schema/{name}", connection.dialect.name, dimensions=str(int(dimension))):
+        connection.dialect.run_schema(definition)
 
 
 def outgrown(connection: Connection, state: MemoryState) -> bool:
@@ -235,13 +250,25 @@ def _refuse_foreign(connection: Connection) -> None:
         )
 
 
-def _migrate(connection: Connection, done: int) -> None:
+def _migrate(
+    connection: Connection,
+    done: int,
+    dimension: int,
+    encode: Callable[[list[str]], NDArray[np.float32]] | None,
+) -> None:
     for number in range(done + 1, SCHEMA + 1):
         for name in MIGRATIONS[number]:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
         if done:
             if filled := BACKFILLS.get(number, {}).get(connection.dialect.name):
                 connection.dialect.run_schema(statement(filled, connection.dialect.name))
+            if number == _QUESTIONS_HAVE_VECTORS:
+                _build(connection, "question_embedding", dimension)
+                connection.dialect.wait_online(_INDEX_SECONDS)
+                if encode is not None:
+                    from gsw_graph.store.past import give_vectors
+
+                    give_vectors(connection, encode)
             connection.driver.execute_query(
                 statement("write/migrated"), schema=number, database_=connection.database
             )

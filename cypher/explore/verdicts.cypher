@@ -1,0 +1,9 @@
+// What people said of answers, the latest first, and how often each was used again for another question; answers of which nothing was said only where they were used.
+MATCH (q:Question)
+WHERE q.answer IS NOT NULL
+OPTIONAL MATCH (later:Question)-[:REUSED]->(q)
+WITH q, count(later) AS reused
+WHERE q.verdict IS NOT NULL OR reused > 0
+RETURN q.question AS question, q.answer AS answer, q.verdict AS verdict, reused, replace(left(q.asked_at, 16), 'T', ' ') AS asked
+ORDER BY asked DESC, question
+LIMIT 25

@@ -1,0 +1,218 @@
+"""A memory that learns from being asked: a question that was asked before in other words is answered from what its answer used, and never from one that is wrong,
+that has changed, or that another question got."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import engines
+import fakes
+import pytest
+import samples
+from contract import HOSTILE, rows
+from dump import version
+
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+from gsw_graph.results import Answer
+from gsw_graph.store.schema import SCHEMA
+from gsw_graph.testing import ModelServer
+
+AGAIN = "The builder of the Stone Pier was born in a town: on which river lies that town?"
+DIED = "On which river lies the town where the builder of the Stone Pier died?"
+ANSWER = "the ombre"
+
+
+def first(memory: Memory) -> Answer:
+    answer = memory.ask(samples.QUESTION, plan=samples.PLAN)
+    assert (answer.answer, answer.past) == (ANSWER, None)
+    return answer
+
+
+def test_a_confirmed_answer_is_given_again_with_its_citations(sample: Memory) -> None:
+    old = first(sample)
+    stamp = version(sample)
+    assert old.id is not None
+    assert sample.confirm(old.id[:10]).verdict == "confirmed"
+    new = sample.ask(AGAIN)
+    assert (new.answer, new.answer_source, new.abstained) == (ANSWER, "past", False)
+    assert new.past is not None
+    assert (new.past.id, new.past.question, new.past.confirmed, new.past.used) == (old.id, samples.QUESTION, True, "answer")
+    assert set(new.citations) == set(old.citations)
+    assert new.round_trips == 1
+    assert version(sample) == stamp
+    assert rows(sample, "MATCH (q:Question)-[:REUSED]->(s:Question) RETURN q.id AS q, s.id AS s") == [(new.id, old.id)]
+    third = sample.ask(AGAIN)  # the nearest question is now one that was answered from the first
+    assert third.past is not None
+    assert (third.past.id, third.past.confirmed) == (old.id, True)
+    assert sample.status().questions == {"kept": 3, "confirmed": 1, "rejected": 0, "reused": 2}
+    assert [(one.verdict, one.past) for one in sample.history().questions] == [(None, old.id), (None, old.id), ("confirmed", None)]
+
+
+def test_an_answer_nobody_confirmed_only_leads_to_evidence(sample: Memory) -> None:
+    """Without a model its plan is followed again, so that the answer is what the memory says now."""
+    old = first(sample)
+    new = sample.ask(AGAIN)
+    assert (new.answer, new.answer_source, new.plan_source, new.plan) == (ANSWER, "chain", "past", old.plan)
+    assert new.past is not None
+    assert (new.past.id, new.past.confirmed, new.past.used) == (old.id, False, "plan")
+    assert [hop.qa.id for hop in new.chains[0].hops] == [hop.qa.id for hop in old.chains[0].hops]
+    sample.cypher("MATCH (q:QAPair {question: 'On which river does Valle Alto lie?'}) SET q.answers = ['the Duero'], q.answer = 'the Duero'", write=True)
+    assert sample.ask(AGAIN).answer == "the Duero"
+
+
+@pytest.mark.parametrize("confirmed", [False, True])
+def test_another_question_is_not_taken_for_it(sample: Memory, confirmed: bool) -> None:
+    old = first(sample)
+    if confirmed:
+        sample.confirm(str(old.id))
+    for other in (DIED, samples.QUESTION.replace("Stone", "Iron"), samples.QUESTION.replace("river", "lake"), "Who is the mayor of Valle Alto?"):
+        assert sample.ask(other, keep=False).past is None, other
+
+
+def test_a_rejected_answer_is_never_used(sample: Memory) -> None:
+    old = first(sample)
+    copied = sample.ask(AGAIN)
+    assert copied.past is not None
+    sample.reject(str(old.id))
+    for question in (samples.QUESTION, AGAIN):
+        assert sample.ask(question).past is None, "neither it nor what was answered from it"
+    sample.confirm(str(old.id))  # people change their minds
+    assert sample.ask(AGAIN).past is not None
+
+
+def test_what_somebody_wants_otherwise_is_not_answered_from_the_past(sample: Memory) -> None:
+    old = first(sample)
+    sample.confirm(str(old.id))
+    for how in ({"past": False}, {"strategy": "fusion"}, {"plan": samples.PLAN}, {"plan": False}, {"answer": False}):
+        assert sample.ask(AGAIN, keep=False, **how).past is None, how  # type: ignore[arg-type]
+    assert sample.ask(AGAIN, keep=False).past is not None
+
+
+@pytest.mark.parametrize("change", ["forgotten", "replaced", "text", "hidden"])
+def test_an_answer_whose_documents_changed_or_went_is_not_used(sample: Memory, tmp_path: Path, change: str) -> None:
+    old = first(sample)
+    sample.confirm(str(old.id))
+    assert sample.ask(AGAIN).past is not None
+    source = next(citation.source for citation in old.citations if citation.title == "Valle Alto")
+    if change == "forgotten":
+        found = sample.forget(source)
+        assert (found.forgotten, found.questions) == ([source], 2), "the question, and the one answered from it"
+        assert rows(sample, "MATCH (q:Question) RETURN count(q) AS n") == [(0,)]
+    elif change == "replaced":
+        records = [{**record, "text": record["text"].replace("Ombre", "Duero")} if record["id"] == "valle" else record for record in samples.RECORDS]
+        assert sample.load(samples.jsonl(tmp_path / "workspaces.jsonl", records)).documents.replaced == 1
+        assert rows(sample, "MATCH (q:Question) RETURN count(q) AS n") == [(2,)], "what was asked is still known"
+    elif change == "text":
+        sample.cypher("MATCH (p:Passage {title: 'Valle Alto'}) SET p.text = 'Valle Alto lies on the Duero.'", write=True)
+    else:
+        sample.cypher("MATCH (d:Document {title: 'Valle Alto'}) SET d.status = 'loading'", write=True)
+    assert sample.ask(AGAIN).past is None
+
+
+def test_what_people_say_can_be_said_twice_and_by_two_at_once(sample: Memory) -> None:
+    old = first(sample)
+    said = sample.confirm(1)
+    assert said.judged_at is not None
+    assert sample.confirm(1).judged_at == said.judged_at
+    others = [Memory(sample._connection, sample._settings, sample.embedder) for _ in range(4)]
+    threads = [threading.Thread(target=one.reject, args=(str(old.id),)) for one in others]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sample.asked(str(old.id)).verdict == "rejected"
+    assert rows(sample, "MATCH (q:Question) RETURN count(q) AS n") == [(1,)]
+
+
+def test_a_question_that_is_not_there_or_not_answered_cannot_be_judged(sample: Memory) -> None:
+    first(sample)
+    with pytest.raises(InputError, match="no question 'zzz' was kept"):
+        sample.confirm("zzz")
+    sample.ask(samples.QUESTION, strategy="dense")
+    with pytest.raises(InputError, match="not answered"):
+        sample.reject(1)
+
+
+def test_hostile_questions_find_no_past(sample: Memory) -> None:
+    old = first(sample)
+    sample.confirm(str(old.id))
+    for text in filter(str.strip, HOSTILE):
+        assert sample.ask(text, keep=False).past is None, text
+
+
+def test_an_older_memory_learns_its_questions_when_it_is_asked(sample: Memory) -> None:
+    old = first(sample)
+    sample.cypher("MATCH (q:Question) REMOVE q.embedding, q.cited", write=True)
+    sample.cypher("MATCH (:Question)-[u:USED]->() REMOVE u.quote", write=True)
+    sample.cypher("MATCH (m:Memory) SET m.schema = 2", write=True)
+    again = Memory(sample._connection, sample._settings, sample.embedder)
+    new = again.ask(AGAIN)
+    assert new.past is not None
+    assert new.past.id == old.id
+    assert again.status().schema == SCHEMA
+
+
+class Reader:
+    """A model that plans as samples do, and answers from the first line that holds the answer it was told."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+        self.answer: str | None = ANSWER
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        stage = body.get("response_format", {}).get("json_schema", {}).get("name") or "answer"
+        self.stages.append(stage)
+        if stage == "plan":
+            return {"plan": [{"id": n, "question": text, "retrieve": True} for n, text in enumerate(samples.PLAN, 1)]}
+        lines = [line for line in body["messages"][1]["content"].splitlines() if line.startswith("[")]
+        held = [line[1 : line.index("]")] for line in lines if self.answer is not None and self.answer in line.lower()]
+        return f"Answer: {self.answer}\nSources: {held[0]}" if held else "Not in the evidence: the river"
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+@pytest.fixture
+def read(sample: Memory, reader: Reader, tmp_path: Path) -> Iterator[Memory]:
+    """The same memory, asked with a language model."""
+    with ModelServer(reader) as server:
+        settings = replace(engines.own_replies(sample.settings, tmp_path / "cache"), llm="m", llm_url=server.url)
+        memory = Memory(sample._connection, settings, fakes.embedder(settings))
+        yield memory
+        memory._close_chat()
+
+
+def test_a_model_reads_what_the_answer_cites_and_is_asked_for_no_plan(read: Memory, reader: Reader) -> None:
+    old = read.ask(samples.QUESTION)
+    assert (old.answer, old.plan_source, reader.stages) == (ANSWER, "llm", ["plan", "answer"])
+    reader.stages.clear()
+    new = read.ask(AGAIN)
+    assert (new.answer, new.answer_source, reader.stages) == (ANSWER, "llm", ["answer"])
+    assert new.past is not None
+    assert (new.past.used, new.past.confirmed) == ("evidence", False)
+    assert 5 * sum(new.tokens[name] for name in ("in", "out")) <= sum(old.tokens[name] for name in ("in", "out"))
+    reader.stages.clear()
+    read.confirm(str(old.id))
+    assert (read.ask(AGAIN).answer_source, reader.stages) == ("past", [])
+
+
+def test_what_a_model_does_not_find_there_is_asked_anew(read: Memory, reader: Reader) -> None:
+    read.ask(samples.QUESTION)
+    reader.answer, reader.stages = None, []
+    new = read.ask(AGAIN)
+    assert (new.past, new.answer) == (None, None)
+    assert reader.stages[:3] == ["answer", "plan", "answer"]
+
+
+def test_the_json_of_an_answer_says_where_it_comes_from(sample: Memory) -> None:
+    sample.confirm(str(first(sample).id))
+    past = json.loads(json.dumps(sample.ask(AGAIN).to_dict()))["past"]
+    assert set(past) == {"id", "question", "answer", "confirmed", "asked_at", "used"}

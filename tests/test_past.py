@@ -1,0 +1,87 @@
+"""Whether two questions ask the same, which earlier question may be used, and what people see of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import fakes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.config import Settings
+from gsw_graph.past.recall import Recalled, _rejected
+from gsw_graph.past.wording import likeness, read
+from gsw_graph.results import RankedPassage
+from gsw_graph.store.past import PastQuestion, Quoted
+
+ENCODE = fakes.embedder(Settings()).encode
+ASKED = "Where was the first director of the Tidewater Theatre born in 1902?"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "What is the birthplace of the first director of the Tidewater Theatre, born in 1902?",
+        "Tidewater Theatre: where was its 1st director born, in 1902?",
+        "In 1902 the first director of the Tidewater Theatre was born. Where?",
+    ],
+)
+def test_other_words_for_the_same(other: str) -> None:
+    assert likeness(ASKED, other, ENCODE) == likeness(other, ASKED, ENCODE) == "same"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ASKED.replace("first", "last"),
+        ASKED.replace("first", "second"),
+        ASKED.replace("born", "buried"),
+        ASKED.replace("director", "architect"),
+        ASKED.replace("Tidewater", "Vellmouth"),
+        ASKED.replace("1902", "1903"),
+        ASKED.replace(" in 1902", ""),
+        ASKED.replace("was", "was not"),
+        "Besides the first, where was the director of the Tidewater Theatre born in 1902?",
+    ],
+)
+def test_what_stands_against_it(other: str) -> None:
+    assert likeness(ASKED, other, ENCODE) is likeness(other, ASKED, ENCODE) is None
+
+
+@pytest.mark.parametrize("other", [ASKED.replace("first ", ""), ASKED.replace("first director", "first director's sister"), f"{ASKED[:-1]} to rich parents?"])
+def test_what_is_left_over_only_the_evidence_can_tell(other: str) -> None:
+    assert likeness(ASKED, other, ENCODE) == likeness(other, ASKED, ENCODE) == "near"
+
+
+def test_initials_stand_for_a_name() -> None:
+    assert likeness("Which US senator sang?", "Which senator of the United States sang?", ENCODE) == "same"
+    assert likeness("Which US senator sang?", "Which senator of the United Kingdom sang?", ENCODE) is None
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_and_is_itself(text: str) -> None:
+    read(text)
+    assert likeness(text, text, lambda texts: np.zeros((len(texts), 2), np.float32)) == "same"
+
+
+def past(id_: str, answer: str, verdict: str | None = None, *, cosine: float = 0.9, cites: str = "p", of: str | None = None) -> PastQuestion:
+    quoted = Quoted(RankedPassage(cites, "", "text", "source", "document", 0.0), "text")
+    source = (id_ + "0", "before", of, "2026-01-01T00:00:00+00:00") if of else None
+    given = {"confidence": 0.9, "inferred": False, "model": None, "plan": None, "strategy": "fusion", "answer_source": "chain"}
+    return PastQuestion(id=id_, question="q", answer=answer, verdict=verdict, asked_at="2026-01-01", cosine=cosine, stands=True, quotes=[quoted], pairs=[], source=source, **given)  # type: ignore[arg-type]
+
+
+def recalled(one: PastQuestion) -> Recalled:
+    return Recalled(one, "same", one.verdict == "confirmed")
+
+
+def test_a_rejected_answer_takes_what_stands_on_it_with_it() -> None:
+    wrong = recalled(past("a", "Oslo", "rejected"))
+    for other in (past("b", "oslo", cites="x"), past("c", "Bergen"), past("d", "Rome", cites="x", of="rejected")):
+        assert _rejected(recalled(other), [wrong, recalled(other)]), other
+    assert not _rejected(recalled(past("e", "Bergen", cites="x")), [wrong])
+    right = past("f", "Oslo", "confirmed", cosine=0.95)
+    assert not _rejected(recalled(right), [wrong]), "it is nearer, and people said that it is right"
+    assert _rejected(recalled(replace(right, cosine=0.8)), [wrong])
