@@ -34,6 +34,7 @@ CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("add_document", {"title": "Zorvik's note", "text": HOSTILE}, '"new": 1'),
     ("forget_document", {"source": "note:Zorvik's note"}, '"forgotten"'),
 ]
+TOOLS = [*(name for name, *_ in CALLS), "judge_answer"]
 # What does not fit, and the sentence for it.
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("ask", {"question": ["a", "list"]}, "the arguments of ask do not fit: question: Input should be a valid string"),
@@ -42,6 +43,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"question": "a" * 10_000}, "the arguments of search do not fit: question: String should have at most 4000 characters"),
     ("ask", {"question": " "}, "the question is empty"),
     ("follow_name", {"name": "portaldous"}, "portaldous: no name in the memory is so. Near it: Port Aldous"),
+    ("judge_answer", {"question": "0000000f", "right": True}, "no question '0000000f' was kept"),
     ("read", {"id": "/etc/passwd"}, "/etc/passwd: no document or passage is called so"),
     ("forget_document", {"source": "port_aldous.md"}, "no document has the source 'port_aldous.md'"),
     ("add_document", {"title": "passwd", "text": "root", "source": "/etc/passwd"}, "its source '/etc/passwd' is another file"),
@@ -58,7 +60,7 @@ async def look(transport: Any) -> None:
     """List and call all there is."""
     async with Client(transport) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert tools.keys() == {name for name, *_ in CALLS}
+        assert list(tools) == TOOLS
         assert tools["ask"].annotations.read_only_hint
         assert tools["forget_document"].annotations.destructive_hint
         assert all(tool.description for tool in tools.values())
@@ -135,7 +137,7 @@ def test_the_inspector_lists_and_calls_every_tool(folder: Path) -> None:
         memory._embedder = __import__("fakes").embedder(memory.settings)
         (folder / "server.json").write_text(json.dumps({"address": one.url, "token": served.OWNER}), encoding="utf-8")
         for place in ([f"{one.url}/mcp", "--transport", "http"], [sys.executable, RUNNER, "--memory", str(folder), "mcp"]):
-            assert [tool["name"] for tool in inspect(place, "--method", "tools/list")["tools"]] == [name for name, *_ in CALLS]
+            assert [tool["name"] for tool in inspect(place, "--method", "tools/list")["tools"]] == TOOLS
             with ThreadPoolExecutor(2) as pool:  # the last two belong one after the other
                 said = list(pool.map(lambda one_, place=place: call(place, *one_[:2]), CALLS[:-2]))
             said += [call(place, *one_[:2]) for one_ in CALLS[-2:]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Literal
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
@@ -10,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph.cancel import Cancel
 from gsw_graph.errors import InputError
-from gsw_graph.results import Answer
+from gsw_graph.results import Answer, AskedQuestion
 from gsw_graph.results.rebuilt import rebuilt
-from gsw_graph.serve.desk import At, json
+from gsw_graph.serve.desk import Asked, At, json
 from gsw_graph.serve.events import Events, Say
 
 router = APIRouter(tags=["ask"])
@@ -40,6 +41,8 @@ class Question(BaseModel):
     keep: bool = Field(True, description="false: the question is not kept in the memory.")
     budget: str | None = Field(None, description="What the model may take: 2000tok, or 0.05 (dollars).")
     look_again: bool = Field(True, description="Look once for what the model says is missing.")
+    past: bool = Field(True, description="Use what was asked before in other words.")
+    evidence: Literal["lines", "compact"] = Field("lines", description="In which form the model is shown it.")
 
 
 class Search(BaseModel):
@@ -117,8 +120,19 @@ async def questions(at: At, text: str = "", limit: int = 100) -> Response:
 async def question(at: At, which: str) -> Response:
     """One question with what its answer used. which: its number in the list, 1 is the latest, or the
     beginning of its id."""
-    found: int | str = int(which) if which.isdecimal() and len(which) < 10 else which
-    return await at.read(lambda: at.memory.asked(found))
+    return await at.read(lambda: at.memory.asked(_kept(which)))
+
+
+@router.post("/questions/{which}/confirm", summary="Say that an answer is right", response_model=None)
+async def confirm(at: At, which: str) -> Response:
+    """The question as it is kept then; it may be answered again as it was. which: as above."""
+    return await _judged(at, which, at.memory.confirm)
+
+
+@router.post("/questions/{which}/reject", summary="Say that an answer is wrong", response_model=None)
+async def reject(at: At, which: str) -> Response:
+    """The question as it is kept then; nothing of its answer is used again. which: as above."""
+    return await _judged(at, which, at.memory.reject)
 
 
 @router.post("/draw", summary="Draw an answer, or what a query returns", response_model=None)
@@ -142,6 +156,16 @@ async def draw(at: At, what: Drawn) -> Response:
 
     made = await at.run(at.desk.reads, work)
     return HTMLResponse(made) if at.wants_html else json(made)
+
+
+async def _judged(at: Asked, which: str, judge: Callable[[int | str], AskedQuestion]) -> Response:
+    at.desk.check_writable()
+    return await at.read(lambda: judge(_kept(which)))
+
+
+def _kept(which: str) -> int | str:
+    """As `Memory.asked` takes it; eight letters of an id are shown, and may be digits."""
+    return int(which) if which.isdecimal() and len(which) < 8 else which
 
 
 def _silent(_: str, __: Any) -> None:

@@ -53,7 +53,7 @@ class Server(MCPServer[Any]):
         for tool in (self.search, self.ask, self.follow_name, self.read, self.status):
             self.add_tool(tool, annotations=READS, structured_output=False)
         if not desk.read_only:
-            for change in (self.add_document, self.forget_document):
+            for change in (self.add_document, self.forget_document, self.judge_answer):
                 self.add_tool(change, annotations=ADDS, structured_output=False)
         for address, show in ((DOCUMENT, self._document), (PASSAGE, self._passage)):
             self.resource(address + "{id}", name=address.split("/")[2][:-1], mime_type="text/markdown")(show)
@@ -87,7 +87,17 @@ class Server(MCPServer[Any]):
             ),
         )
         whole = found.to_dict()
-        kept = ("answer", "abstained", "confidence", "missing", "strategy", "inferred", "conflicts", "note")
+        kept = (
+            "id",
+            "answer",
+            "abstained",
+            "confidence",
+            "missing",
+            "strategy",
+            "inferred",
+            "conflicts",
+            "note",
+        )
         return _text(
             {
                 **{name: whole[name] for name in kept},
@@ -143,6 +153,16 @@ class Server(MCPServer[Any]):
         if found.unknown:
             raise ToolError(f"no document has the source {source!r}")
         return _text(jsonable(found))
+
+    async def judge_answer(
+        self,
+        question: Annotated[str, Field(min_length=8, max_length=64, description="`id` of what `ask` gave.")],
+        right: bool,
+    ) -> str:
+        """Say that an answer is right, so that it may be given again, or wrong, so that nothing of it is used
+        again. Only where a person said so, or a document proves it."""
+        judge = self._desk.memory.confirm if right else self._desk.memory.reject
+        return _text(jsonable(await self._run(self._desk.reads, lambda _: judge(question))))
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None

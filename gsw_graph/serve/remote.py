@@ -124,6 +124,14 @@ class RemoteMemory:
         """As `Memory.asked`."""
         return rebuilt(AskedQuestion, self._get(f"/questions/{quote(str(which), safe='')}"))
 
+    def confirm(self, which: int | str) -> AskedQuestion:
+        """As `Memory.confirm`."""
+        return rebuilt(AskedQuestion, self._post(f"/questions/{quote(str(which), safe='')}/confirm", {}))
+
+    def reject(self, which: int | str) -> AskedQuestion:
+        """As `Memory.reject`."""
+        return rebuilt(AskedQuestion, self._post(f"/questions/{quote(str(which), safe='')}/reject", {}))
+
     def cypher(
         self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
     ) -> Table:
