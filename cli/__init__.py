@@ -21,6 +21,8 @@ VERBS = {
     "history": "Show what was asked, what was answered, and what that took.",
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",
+    "serve": "Serve the memory to others: HTTP, agents (MCP), a page.",
+    "mcp": "Serve the memory to one agent over standard input and output.",
     "browse": "Open Neo4j Browser at the memory, with a guided tour if wanted.",
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files that others read.",
