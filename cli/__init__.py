@@ -20,6 +20,7 @@ VERBS = {
     "list": "List the documents of the memory.",
     "show": "Show a document or a passage whole, with what was found in it.",
     "serve": "Serve the memory to others: HTTP, agents (MCP), a page.",
+    "mcp": "Serve the memory to one agent over standard input and output.",
     "browse": "Open Neo4j Browser at the memory, with a guided tour if wanted.",
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files in the shape that Panini reads.",

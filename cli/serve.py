@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import memory_option, open_memory
+from gsw_graph.cli.options import memory_option, settings
 from gsw_graph.cli.text.output import print_failure
 from gsw_graph.errors import InputError
 
@@ -83,12 +83,14 @@ def serve(
       gswgraph --memory notes.gswgraph serve --port 9000 --read-only
       gswgraph serve --host 0.0.0.0 --name notes.example.org
     """
-    _check_extra()
+    check_extra()
+    from gsw_graph.memory import Memory
     from gsw_graph.serve.desk import Desk, Limits
     from gsw_graph.serve.serving import Place, listening, token_of
     from gsw_graph.serve.serving import serve as run
 
-    with open_memory(url, create=True, models=["embedder", "llm"], llm=llm) as memory:
+    asked = settings(llm=llm)
+    with Memory.open(url, settings=asked, models=["embedder", "llm"]) as memory:
         token, where = token_of(host, token_file, _folder(memory))
         with listening(Place(host, port, names, token)) as (opened, place):
             limits = Limits(asks=asks, seconds=timeout, upload=upload_limit * 2**20)
@@ -100,7 +102,8 @@ def serve(
             run(Desk.of(memory, limits, read_only=read_only), opened, place)
 
 
-def _check_extra() -> None:
+def check_extra() -> None:
+    """InputError where the extra `serve` is not installed."""
     from importlib.util import find_spec
 
     if not all(find_spec(name) for name in ("fastapi", "uvicorn", "mcp", "python_multipart")):

@@ -47,11 +47,12 @@ def documents(
     loader: str | None = None,
     unfinished: bool = False,
     limit: int | None = None,
+    folder: str | Path | None = "",
 ) -> Documents:
     """See `Memory.documents`."""
     rows = reader.documents(
         text.lower(),
-        _path(text),
+        _path(text, folder),
         extractor=extractor,
         loader=loader,
         unfinished=unfinished,
@@ -60,9 +61,9 @@ def documents(
     return Documents(rows[0]["total"] if rows else 0, [_document(row) for row in rows])
 
 
-def show(reader: Reader, name: str, passage: int | None = None) -> Shown:
+def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
     """See `Memory.show`."""
-    document, position = _meant(reader, name)
+    document, position = _meant(reader, name, folder)
     if passage is not None:
         position = passage - 1
     found = [_passage(row) for row in reader.whole_document(document.id, position)]
@@ -154,14 +155,17 @@ def _most(limit: int | None) -> int:
     return _ALL if limit is None else limit
 
 
-def _path(name: str) -> str:
-    """A name as an absolute path, as sources of files are written; of an empty one a path that none has."""
-    return Path(os.path.abspath(name)).as_posix() if name and "\0" not in name else "\0"  # noqa: PTH100 - takes `..` away
+def _path(name: str, folder: str | Path | None) -> str:
+    """A name as an absolute path, as sources of files are written; of an empty one, and without a folder, a
+    path that none has."""
+    if folder is None or not name or "\0" in name:
+        return "\0"
+    return Path(os.path.abspath(os.path.join(folder, name))).as_posix()  # noqa: PTH100, PTH118 - takes `..` away
 
 
-def _meant(reader: Reader, name: str) -> tuple[StoredDocument, int | None]:
+def _meant(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
     """The document that a name means, and the position of the passage where it means one."""
-    rows = reader.named(name, _path(name)) if name.strip() else []
+    rows = reader.named(name, _path(name, folder)) if name.strip() else []
     if not rows:
         hint = "Give a source, a title or an id; gswgraph list shows what there is"
         raise InputError("no document or passage is called so", where=name, hint=hint)

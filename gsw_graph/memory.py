@@ -132,7 +132,7 @@ class Memory:
         if self._closed:
             return
         self._closed = True
-        self._close_chat(self._chat)
+        self._close_chat()
         in_vain = self._new and self._loaded and self._holds_nothing()
         self._connection.close()
         if in_vain:
@@ -333,14 +333,15 @@ class Memory:
             self.ask("warm up", strategy="linked", k=1, llm=False, keep=False)
 
     @with_plain_errors
-    def forget(self, *sources: str, everything: bool = False) -> Forgotten:
+    def forget(self, *sources: str, everything: bool = False, folder: str | Path | None = "") -> Forgotten:
         """Remove documents, by source or by a path whose documents are meant, with all that only they
-        supported; `everything`: and the questions asked."""
+        supported; `everything`: and the questions asked. folder: where paths begin, None where no source is a
+        path."""
         from gsw_graph.forgetting import forget
 
         with self._turns.writing(), self._changing():
             return (
-                forget(self._connection, sources, everything=everything)
+                forget(self._connection, sources, everything=everything, folder=folder)
                 if self._exists()
                 else Forgotten([], list(sources))
             )
@@ -433,27 +434,34 @@ class Memory:
         loader: str | None = None,
         unfinished: bool = False,
         limit: int | None = None,
+        folder: str | Path | None = "",
     ) -> Documents:
         """The documents by source: those with `text` in source or title, or under that folder; of an
         extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
-        read."""
+        read. folder: as of `forget`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
         reader = Reader(self._connection)
         return browse.documents(
-            reader, text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit
+            reader,
+            text,
+            extractor=extractor,
+            loader=loader,
+            unfinished=unfinished,
+            limit=limit,
+            folder=folder,
         )
 
     @with_plain_errors
-    def show(self, name: str, passage: int | None = None) -> Shown:
+    def show(self, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
         """A document whole, with what was found in it. name: its source, path, title or id, or the id of a
-        passage, which is then shown alone, as is number `passage` of the document, counted from 1. Raises
-        InputError where the name means none, or several."""
+        passage, which is then shown alone, as is number `passage` of the document, counted from 1. folder: as
+        of `forget`. Raises InputError where the name means none, or several."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
-        return browse.show(Reader(self._connection), name, passage)
+        return browse.show(Reader(self._connection), name, passage, folder=folder)
 
     @with_plain_errors
     def names(self, text: str = "", *, limit: int = 50) -> list[StoredName]:
@@ -586,14 +594,14 @@ class Memory:
             browse.check_concepts(Reader(self._connection), asked)
         return table
 
-    def _close_chat(self, chat: Chat | None) -> None:
-        """Close a client of the language model; the next question makes another."""
+    def _close_chat(self, chat: Chat | None = None) -> None:
+        """Close the client of the language model, if it is this one; the next question makes another."""
         with self._lazy:
-            mine = chat is not None and chat is self._chat
-            if mine:
+            mine = self._chat if chat is None or chat is self._chat else None
+            if mine is not None:
                 self._chat = None
-        if mine and chat is not None:
-            chat.close()
+        if mine is not None:
+            mine.close()
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

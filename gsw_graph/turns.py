@@ -4,6 +4,7 @@ while an index is built."""
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,42 @@ Check = Callable[[], None]
 
 def wanted() -> None:
     """The check of what nobody ends."""
+
+
+class InTurn:
+    """A lock that is had in the order of asking: one who takes it again and again, as a load does, leaves
+    others their turn. A context manager."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._taken = False
+        self._waiting: deque[threading.Lock] = deque()
+
+    def __enter__(self) -> None:
+        with self._mutex:
+            if not self._taken:
+                self._taken = True
+                return
+            mine = threading.Lock()
+            mine.acquire()
+            self._waiting.append(mine)
+        try:
+            mine.acquire()  # released by who hands it over
+        except BaseException:  # Ctrl-C
+            with self._mutex:
+                handed_over = mine not in self._waiting
+                if not handed_over:
+                    self._waiting.remove(mine)
+            if handed_over:
+                self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        with self._mutex:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
 
 
 class Turns:

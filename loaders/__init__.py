@@ -17,7 +17,7 @@ from gsw_graph.loaders.documents import documents
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
-__all__ = ["UPLOAD", "Position", "read", "size"]
+__all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
 
 UPLOAD = "upload:"
 """What the source of an upload begins with: it is no file here."""
@@ -100,7 +100,7 @@ def _items(
     before = 0  # bytes of the files that are done
     for name, root in names.items():
         if name == "-":
-            yield from _read_file("stdin", None, stdin or _standard_input())
+            yield from _read_file("stdin", None, stdin or standard_input())
             continue
         for path in walk(Path(name), seen, root, follow_links=follow_links):
             if isinstance(path, Failure):
@@ -129,10 +129,10 @@ def _uploaded(uploads: Mapping[str, BinaryIO], position: Position) -> Iterator[I
         before = position.bytes = before + stream.seek(0, os.SEEK_END)
 
 
-def _standard_input() -> BinaryIO:
-    """The process's, by a buffer of its own: a load that is interrupted leaves the thread behind that reads
-    it, and Python, which closes `sys.stdin` at the end of a program, aborts where a thread is in the midst
-    of reading that."""
+def standard_input() -> BinaryIO:
+    """Standard input of the process, by a buffer of its own: a load that is interrupted leaves the thread
+    behind that reads it, and Python, which closes `sys.stdin` at the end of a program, aborts where a
+    thread is in the midst of reading that."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # one that a program has put in its place

@@ -37,17 +37,22 @@ SCRIPTS = "cytoscape.min.js", "page.js"
 
 def page(picture: Picture) -> str:
     """The page of a picture."""
+    return rendered(data(picture))
+
+
+def rendered(shown: dict[str, Any]) -> str:
+    """The page of what `data` gave."""
     loader = PackageLoader("gsw_graph.picture", "assets")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     library, script = (_asset(name) for name in SCRIPTS)
     return environment.get_template("page.html.j2").render(
-        title=cut(one_line(picture.title), CAPTION),
+        title=shown["title"],
         policy=f"default-src 'none'; script-src {scripts()}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         style=_asset("page.css"),
         library=library,
         script=script,
-        data=_json(data(picture)),
+        data=_json(shown),
     )
 
 

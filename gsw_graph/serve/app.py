@@ -32,9 +32,9 @@ _OURS = TransportSecuritySettings(
 
 ABOUT = """A memory over HTTP. What a route gives back is what `gswgraph VERB --json` prints.
 
-An error has `error`, `where` and `hint`: what happened, where, and what to do next. A route that can tell
-its way answers `Accept: text/event-stream` with server-sent events, the last of which is the result or
-`error`."""
+An error has `error`, `where`, `hint` and `kind`: what happened, where, what to do next, and its class. A
+route that can tell its way answers `Accept: text/event-stream` with server-sent events, the last of which
+is the result or `error`."""
 
 
 def application(desk: Desk, gate: Gate) -> FastAPI:

@@ -72,7 +72,7 @@ async def ask(at: At, asked: Question) -> Response:
     given = asked.model_dump()
     given["keep"] = given["keep"] and not at.desk.read_only
 
-    def work(cancel: Cancel, say: Say) -> dict[str, Any]:
+    def work(cancel: Cancel, say: Say) -> Any:
         found = at.memory.ask(
             given.pop("question"),
             **given,

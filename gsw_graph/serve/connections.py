@@ -12,7 +12,10 @@ _BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
     b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
 )
-_FULL = b'{"error": "the server has too many connections", "where": null, "hint": "Try again in 1 s"}'
+_FULL = (
+    b'{"error": "the server has too many connections", "where": null, "hint": "Try again in 1 s", '
+    b'"kind": "BusyError"}'
+)
 
 
 def protocol(most: int) -> type[H11Protocol]:

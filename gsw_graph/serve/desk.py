@@ -89,6 +89,10 @@ class Asked:
         self.streams = "text/event-stream" in request.headers.get("accept", "")
         self.wants_html = request.headers.get("accept", "").startswith("text/html")
 
+    def folder(self, asked: str | None) -> str | None:
+        """Where paths begin in what the owner of the memory asks; for others no name is a path."""
+        return asked if self.owner else None
+
     async def run(self, line: Line, work: Callable[[Cancel], T]) -> T:
         """What the work gives, in a thread; it is ended where the client goes."""
         return await line.start(work).result(self._gone)

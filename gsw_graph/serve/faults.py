@@ -1,4 +1,4 @@
-"""What went wrong, as HTTP says it: a status, and JSON with `error`, `where` and `hint`."""
+"""What went wrong, as HTTP says it: a status, and JSON with `error`, `where`, `hint` and `kind`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Fault:
 def fault(status: int, error: str, hint: str | None = None, **headers: str) -> Fault:
     """A fault of the request itself."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Fault(status, {"error": error, "where": None, "hint": hint}, names)
+    return Fault(status, {"error": error, "where": None, "hint": hint, "kind": "RequestError"}, names)
 
 
 def fault_of(error: Exception) -> Fault:
@@ -62,6 +62,6 @@ def fault_of(error: Exception) -> Fault:
         log.error("a request failed", exc_info=error)
         return fault(500, "the server made a mistake", "Its log says more; please report it")
     status = next((status for kind, status in STATUS if isinstance(error, kind)), 500)
-    said = {"error": error.message, "where": error.where, "hint": error.hint}
+    said = {"error": error.message, "where": error.where, "hint": error.hint, "kind": type(error).__name__}
     headers = {"Retry-After": str(error.seconds)} if isinstance(error, BusyError) else {}
     return Fault(status, {name: text and without_password(text) for name, text in said.items()}, headers)

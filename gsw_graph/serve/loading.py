@@ -9,7 +9,7 @@ from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, File, Form, UploadFile
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph.cancel import Cancel
 from gsw_graph.errors import InputError
@@ -31,6 +31,7 @@ class Forget(BaseModel):
 
     sources: list[str] = []
     everything: bool = False
+    folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
 
 
 class Paths(BaseModel):
@@ -59,6 +60,7 @@ async def load(
     second_pass: Annotated[bool, Form()] = False,
     dry_run: Annotated[bool, Form()] = False,
     budget: Annotated[str | None, Form()] = None,
+    standard_input: Annotated[bool, Form(description="The one file is named by what it says.")] = False,
 ) -> Response:
     """The report, as `gswgraph load --json` prints it. The source of a file is `upload:` and its name, so
     one of the same name takes the place of the one before. What the report says is loaded is on disk.
@@ -80,7 +82,11 @@ async def load(
         "dry_run": dry_run,
         "budget": budget,
     }
-    return await _load(at, [], uploads, options)
+    if not standard_input:
+        return await _load(at, [], uploads, options)
+    if len(uploads) != 1:
+        raise InputError("standard input is one file")
+    return await _load(at, ["-"], {}, {**options, "stdin": next(iter(uploads.values()))})
 
 
 @router.post("/load/paths", summary="Load files of the server's machine", response_model=None)
@@ -103,7 +109,12 @@ async def forget(at: At, what: Forget) -> Response:
     if what.everything == bool(what.sources):
         raise InputError("give either sources or everything")
     return json(
-        await at.run(at.desk.loads, lambda _: at.memory.forget(*what.sources, everything=what.everything))
+        await at.run(
+            at.desk.loads,
+            lambda _: at.memory.forget(
+                *what.sources, everything=what.everything, folder=at.folder(what.folder)
+            ),
+        )
     )
 
 
@@ -118,13 +129,14 @@ def named(name: str) -> str:
 
 
 async def _load(at: At, paths: list[str], uploads: dict[str, BinaryIO], options: dict[str, Any]) -> Response:
-    def work(cancel: Cancel, say: Say) -> dict[str, Any]:
+    def work(cancel: Cancel, say: Say) -> Any:
         def progress(now: Progress) -> None:
             say("progress", asdict(now))
 
         with ExitStack() as stack:
-            for file in uploads.values():
-                stack.callback(file.close)
+            for file in (*uploads.values(), options.get("stdin")):
+                if file is not None:
+                    stack.callback(file.close)
             report = at.memory.load(*paths, uploads=uploads, progress=progress, cancel=cancel, **options)
         return report.to_dict()
 

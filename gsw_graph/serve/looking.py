@@ -71,27 +71,33 @@ async def documents(
     loader: str | None = None,
     unfinished: bool = False,
     limit: int = 100,
+    folder: str | None = None,
 ) -> Response:
     """Documents by source, as `gswgraph list --json` prints them. text: in their source or title, or a
     folder."""
     return await at.read(
         lambda: at.memory.documents(
-            text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit
+            text,
+            extractor=extractor,
+            loader=loader,
+            unfinished=unfinished,
+            limit=limit,
+            folder=at.folder(folder),
         )
     )
 
 
 @router.get("/documents/{name:path}", summary="Show a document", response_model=None)
-async def document(at: At, name: str, passage: int | None = None) -> Response:
+async def document(at: At, name: str, passage: int | None = None, folder: str | None = None) -> Response:
     """A document whole, with what was found in it, as `gswgraph show --json` prints it. name: its id,
     source or title; passage: only that, counted from 1."""
-    return await at.read(lambda: at.memory.show(name, passage))
+    return await at.read(lambda: at.memory.show(name, passage, folder=at.folder(folder)))
 
 
 @router.get("/passages/{id}", summary="Show a passage", response_model=None)
 async def passage(at: At, id: str) -> Response:
     """One passage by its id, with what was found in it, and its document."""
-    return await at.read(lambda: at.memory.show(id))
+    return await at.read(lambda: at.memory.show(id, folder=None))
 
 
 @router.get("/names", summary="List names", response_model=None)

@@ -111,7 +111,7 @@ class Server(MCPServer[Any]):
 
     async def read(self, id: Annotated[str, Field(max_length=1000)]) -> str:
         """Read a passage, or a document whole, by its id, source or title."""
-        return _markdown(await self._run(self._desk.reads, lambda _: self._desk.memory.show(id)))
+        return _markdown(await self._run(self._desk.reads, lambda _: self._desk.memory.show(id, folder=None)))
 
     async def status(self) -> str:
         """What the memory holds: how many documents, passages, names and facts, and what serves it."""
@@ -139,7 +139,7 @@ class Server(MCPServer[Any]):
 
     async def forget_document(self, source: Annotated[str, Field(min_length=1, max_length=1000)]) -> str:
         """Remove a document, and all that only it supported, by its source as `search` shows it."""
-        found = await self._run(self._desk.loads, lambda _: self._desk.memory.forget(source))
+        found = await self._run(self._desk.loads, lambda _: self._desk.memory.forget(source, folder=None))
         if found.unknown:
             raise ToolError(f"no document has the source {source!r}")
         return _text(jsonable(found))
@@ -180,7 +180,9 @@ class Server(MCPServer[Any]):
 
     async def _shown(self, id: str) -> str:
         try:
-            return _markdown(await self._run(self._desk.reads, lambda _: self._desk.memory.show(id)))
+            return _markdown(
+                await self._run(self._desk.reads, lambda _: self._desk.memory.show(id, folder=None))
+            )
         except ToolError as error:
             raise ResourceError(str(error)) from error
 
