@@ -47,6 +47,7 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         async with agents.session_manager.run():
+            desk.reads.start(lambda _: desk.memory.warm())  # the first question is as fast as the next
             yield
 
     app = FastAPI(

@@ -36,8 +36,8 @@ class BodyLimit:
 
         async def sent(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
-            if body.refused is None or started:
+            if started or body.refused is None:  # else it is about the exception below
+                started = True
                 await send(message)
 
         try:

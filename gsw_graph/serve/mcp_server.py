@@ -151,6 +151,10 @@ class Server(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
+            if isinstance(
+                error.__cause__, ToolError
+            ):  # what the tool said, without what the SDK puts before it
+                raise error.__cause__ from None
             if not isinstance(error.__cause__, ValidationError):
                 raise
             faults = error.__cause__.errors(include_input=False, include_url=False)

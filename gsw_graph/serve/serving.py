@@ -97,11 +97,16 @@ def listening(place: Place) -> Iterator[tuple[socket.socket, Place]]:
 def serve(desk: Desk, opened: socket.socket, place: Place) -> None:
     """Serve until SIGTERM or Ctrl-C; requests under way are ended then. Other processes of this user find the
     server by the file that it leaves beside an embedded memory while it runs."""
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     owner = secrets.token_urlsafe(32)
-    app = application(desk, Gate.of(place.host, place.token, owner, place.names))
+    with Running.here(desk.memory.url, place.url, owner), _stoppable():
+        server(desk, place, owner).run(sockets=[opened])
+
+
+def server(desk: Desk, place: Place, owner: str) -> uvicorn.Server:
+    """The server, not yet running; `run(sockets=[...])` runs it. owner: the token of the memory's owner."""
     config = uvicorn.Config(
-        app,
+        application(desk, Gate.of(place.host, place.token, owner, place.names)),
         http=protocol(desk.limits.connections),
         ws="none",
         log_config=None,
@@ -111,8 +116,7 @@ def serve(desk: Desk, opened: socket.socket, place: Place) -> None:
         timeout_graceful_shutdown=ENDING,
         lifespan="on",
     )
-    with Running.here(desk.memory.url, place.url, owner), _stoppable():
-        _Server(config, desk).run(sockets=[opened])
+    return _Server(config, desk)
 
 
 class _Server(uvicorn.Server):
