@@ -67,7 +67,7 @@ class Server:
         self.process = subprocess.Popen(
             [*command, "--memory", memory, "serve", "--port", str(port), *options],
             stderr=self._log,
-            stdout=subprocess.DEVNULL,
+            stdout=self._log,
         )
         end = time.monotonic() + 120
         while True:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import memory_option, settings
-from gsw_graph.cli.text.output import print_failure
+from gsw_graph.cli.options import json_option, memory_option, settings
+from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     help="What a request to load may send.",
 )
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
+@json_option
 @click.pass_obj
 def serve(
     url: str | None,
@@ -72,10 +73,12 @@ def serve(
     timeout: float,
     upload_limit: int,
     llm: str | None,
+    as_json: bool,
 ) -> None:
     """Serve the memory to others until Ctrl-C: HTTP under /api, the Model Context Protocol at /mcp, a page at /.
 
     A memory in a folder can then be asked and loaded by many at once, and `ask`, `load` and other verbs of this user go through the server.
+    --json prints where it is, in one line, once it listens; `token` is where the token stands.
 
     \b
     Example:
@@ -94,11 +97,13 @@ def serve(
         token, where = token_of(host, token_file, _folder(memory))
         with listening(Place(host, port, names, token)) as (opened, place):
             limits = Limits(asks=asks, seconds=timeout, upload=upload_limit * 2**20)
-            print_failure(f"{memory.url} is served at {place.url}" + (", read-only" if read_only else ""))
-            if where:
-                print_failure(
-                    f"Everybody must send the token that stands in {where}: Authorization: Bearer TOKEN"
-                )
+            if as_json:
+                said = {"memory": memory.url, "address": place.url, "read_only": read_only, "token": where}
+                print_json(said, lines=True)
+            else:
+                click.echo(f"{memory.url} is served at {place.url}" + (", read-only" if read_only else ""))
+                if where:
+                    click.echo(f"The token that everybody must send stands in {where}")
             run(Desk.of(memory, limits, read_only=read_only), opened, place)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -78,6 +79,14 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
     app.add_middleware(BodyLimit, uploads=desk.limits.upload, large=frozenset({"/api/load"}))
     app.add_middleware(Security, gate=gate)  # the last is the outermost
     return app
+
+
+def described() -> dict[str, Any]:
+    """What the application says of itself, by OpenAPI; without a memory."""
+    app = FastAPI(title="gswgraph", version=__version__, description=ABOUT)
+    for part in (asking, looking, loading):
+        app.include_router(part.router, prefix="/api")
+    return app.openapi()
 
 
 async def _said(_: Request, error: Exception) -> Response:
