@@ -65,11 +65,18 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(Exception, _said)
     if (PAGE / "index.html").exists():
+        from gsw_graph.picture.page import scripts
+
+        # what a picture in a frame may run, the page around it must allow
+        policy = (
+            f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; img-src 'self' "
+            "data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
         app.mount("/static", StaticFiles(directory=PAGE), name="static")
 
         @app.get("/", include_in_schema=False)
         def page() -> Response:
-            return FileResponse(PAGE / "index.html")
+            return FileResponse(PAGE / "index.html", headers={"Content-Security-Policy": policy})
 
     app.add_middleware(BodyLimit, uploads=desk.limits.upload, large=frozenset({"/api/load"}))
     app.add_middleware(Security, gate=gate)  # the last is the outermost
