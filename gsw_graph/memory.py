@@ -429,10 +429,9 @@ class Memory:
 
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
+        told = progress or (lambda *_: None)
         with self._turns.writing(), self._building:
-            return build(
-                self._connection, Reader(self._connection), lambda: self.embedder, progress or (lambda *_: None)
-            )
+            return build(self._connection, Reader(self._connection), lambda: self.embedder, told)
 
     @with_plain_errors
     def runs(self) -> RunCounts:
