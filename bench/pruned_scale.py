@@ -107,7 +107,8 @@ def near(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Vectors with a cosine of about 0.7 to these."""
     noise = rng.standard_normal(vectors.shape, dtype=np.float32)
     moved = vectors + noise / np.linalg.norm(noise, axis=1, keepdims=True)
-    return moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    unit: np.ndarray = moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    return unit
 
 
 if __name__ == "__main__":

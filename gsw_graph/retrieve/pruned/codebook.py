@@ -209,6 +209,6 @@ def _unpack(found: Arrays) -> Codebook:
     return Codebook(
         Symbols(unpacked(found["concepts"]), found["concept_vectors"], unpacked_aliases(found)),
         Symbols(unpacked(found["relations"]), found["relation_vectors"]),
-        *(unpacked(found[name]) for name in _TEXTS),
-        *(found[f"{name}_"] for name in _ARRAYS),
+        **{name: unpacked(found[name]) for name in _TEXTS},  # type: ignore[arg-type]
+        **{name: found[f"{name}_"] for name in _ARRAYS},
     )

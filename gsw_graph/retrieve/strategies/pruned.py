@@ -10,7 +10,7 @@ runs lead on to a second one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     return Retrieved(ranked)
 
 
-def _instead(context: Context, query: Query, other: Strategy, why: str) -> Retrieved:
+def _instead(context: Context, query: Query, other: Strategy[Any], why: str) -> Retrieved:
     return replace(other.run(context, query, other.recipe), ran=other.name, why=why)
 
 
