@@ -36,17 +36,22 @@ FRAME = 560  # pixels, in a notebook
 
 def page(picture: Picture) -> str:
     """The page of a picture."""
+    return rendered(data(picture))
+
+
+def rendered(shown: dict[str, Any]) -> str:
+    """The page of what `data` gave."""
     loader = PackageLoader("gsw_graph.picture", "assets")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     library, script = _asset("cytoscape.min.js"), _asset("page.js")
     return environment.get_template("page.html.j2").render(
-        title=cut(one_line(picture.title), CAPTION),
+        title=shown["title"],
         policy=f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         style=_asset("page.css"),
         library=library,
         script=script,
-        data=_json(_data(picture)),
+        data=_json(shown),
     )
 
 
@@ -97,8 +102,9 @@ def check(path: str | Path) -> Path:
     return target
 
 
-def _data(picture: Picture) -> dict[str, Any]:
-    """What the script is given, texts within bounds."""
+def data(picture: Picture) -> dict[str, Any]:
+    """What the script is given: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`, `edges`,
+    and by id the `passages` behind them; texts within bounds."""
     nodes, edges = picture.nodes.values(), picture.edges.values()
     labels = dict.fromkeys(node.label for node in nodes)
     behind = {one for node in nodes for one in node.behind} | {one for edge in edges for one in edge.behind}

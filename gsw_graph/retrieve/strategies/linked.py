@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.retrieve.recipes import LinkedRecipe
+from gsw_graph.retrieve.recipes import LinkedRecipe, OrderRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     known: dict[str, RankedPassage] = {}
     names: list[str] = []
     if recipe.leads.names:
-        best = _read(context, first, known, recipe.leads.passages)
+        best = read(context, first, known, recipe.leads.passages)
         with context.clock("rank"):
             names = leads(graph, question, best, Wording(question, list(map(_text, best))), recipe.leads)
     if names:
@@ -52,9 +52,9 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         with context.clock("rank"):
             asked = [(question, near), (further, others)]
             found = best_together(graph, asked, most, recipe.walk, trace=traced)
-    passages = _read(context, found, known, most)
+    passages = read(context, found, known, most)
     with context.clock("rank"):
-        ranked = _in_order(graph, question, passages, recipe, query.k)
+        ranked = in_order(graph, question, passages, recipe.order, query.k)
     if context.trace is not None:
         paths = dict(zip(found.passages, found.paths, strict=True))
         paths |= zip(first.passages, first.paths, strict=True)
@@ -65,7 +65,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     return Retrieved(ranked)
 
 
-def _read(context: Context, found: Walked, known: dict[str, RankedPassage], most: int) -> list[RankedPassage]:
+def read(context: Context, found: Walked, known: dict[str, RankedPassage], most: int) -> list[RankedPassage]:
     """The first passages that a walk found, with its weights; those known are not asked for again."""
     ids = found.passages[:most]
     if new := [one for one in ids if one not in known]:
@@ -78,18 +78,18 @@ def _read(context: Context, found: Walked, known: dict[str, RankedPassage], most
     ]
 
 
-def _in_order(
-    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: LinkedRecipe, k: int
+def in_order(
+    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: OrderRecipe, k: int
 ) -> list[RankedPassage]:
     """The first `k`: those of a walk in the order of `names/order.py`, their shares as scores; the others as
     the walk has them, below."""
     from gsw_graph.retrieve.names.order import ordered
     from gsw_graph.retrieve.names.wording import Wording
 
-    some = passages[: recipe.order.passages]
+    some = passages[: recipe.passages]
     if not some:
         return passages[:k]
-    numbers, shares = ordered(graph, some, Wording(question, list(map(_text, some))), recipe.order)
+    numbers, shares = ordered(graph, some, Wording(question, list(map(_text, some))), recipe)
     first = [replace(some[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
     rest = [replace(one, score=min(one.score, shares[-1])) for one in passages[len(some) : k]]
     return first + rest

@@ -1,0 +1,5 @@
+// Propositions of some passages with what an edge is made of: the relation of a triple, and the names it mentions.
+// $passages. One row a proposition; `mentions`: [name, concept, role]. Runs once a batch of runs.
+UNWIND $passages AS id
+MATCH (p:Passage {id: id})<-[:IN]-(f:Proposition)-[m:MENTIONS]->(e:Entity)-[:REFERS_TO]->(c:Concept)
+RETURN p.id AS passage, f.id AS id, f.text AS text, f.relation AS relation, f.embedding AS vector, collect(DISTINCT [e.name, c.id, m.role]) AS mentions
