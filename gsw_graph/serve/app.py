@@ -69,8 +69,9 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
 
         # what a picture in a frame may run, the page around it must allow
         policy = (
-            f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; img-src 'self' "
-            "data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; "
+            "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'"
         )
         app.mount("/static", StaticFiles(directory=PAGE), name="static")
 
