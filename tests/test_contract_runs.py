@@ -64,6 +64,9 @@ def test_what_is_forgotten_takes_its_runs_along(sample: Memory, tmp_path: Path) 
     assert differences(dump(sample), before) == []
     sample.forget(everything=True)
     assert {name: count for name, count in sample.status().nodes.items() if count} == {}
+    sample.load(*samples.write(tmp_path))  # into an engine whose indexes stand
+    sample.build_runs()
+    assert differences(dump(sample), before) == []
 
 
 def test_other_findings_of_the_same_text_have_other_runs(sample: Memory, tmp_path: Path) -> None:
