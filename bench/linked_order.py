@@ -114,9 +114,9 @@ class Corpus:
         ]
         further = []
         for text, walked in zip(texts, firsts, strict=True):
-            found = self.ranked(walked.passages, walked.scores)
+            found = self.ranked(walked.passages, walked.scores)[: RECIPE.leads.passages]
             wording = Wording(text, [f"{p.title}\n{p.text}" for p in found])
-            names = leads(self.graph, text, found[: RECIPE.leads.passages], wording, RECIPE.leads)
+            names = leads(self.graph, text, found, wording, RECIPE.leads)
             further.append(" ".join([text, *names]))
         others = nearest(embedder.encode_query(further), self.vectors, RECIPE.leads.nearest)
         seconds = [

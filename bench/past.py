@@ -146,7 +146,8 @@ def without_model(cases: Sequence[Case], folder: Path) -> str:
     """Gold plans the first time, none the second time."""
     with Copy(folder, Settings.from_env(), llm=None) as memory:
         firsts = [memory.ask(one.question, plan=one.plan, past=False) for one in cases]
-        return table("without a model, gold plans the first time", memory, cases, firsts)
+        found = asked(memory, cases, firsts)
+        return table("without a model, gold plans the first time", cases, firsts, found)
 
 
 def with_model(cases: Sequence[Case], folder: Path, record: Path | None) -> str:
@@ -161,7 +162,7 @@ def with_model(cases: Sequence[Case], folder: Path, record: Path | None) -> str:
         )
         memory = stack.enter_context(Copy(folder, settings, llm=settings.llm))
         firsts = [first(memory, one) for one in cases]
-        return table("with a model", memory, cases, firsts)
+        return table("with a model", cases, firsts, asked(memory, cases, firsts))
 
 
 class Copy:
@@ -223,49 +224,68 @@ def said(memory: Memory, question: str, found: Reused | None) -> str | None:
     return memory.ask(question, strategy=FUSION, plan=found.plan.to_list(), keep=False, past=False).answer
 
 
-def table(title: str, memory: Memory, cases: Sequence[Case], firsts: Sequence[Answer | None]) -> str:
-    """What second asks bring while nothing is said of the first, while it is confirmed or rejected, and when
-    its documents are gone."""
+Row = list[tuple[Case, Answer, Second]]
+
+
+def asked(
+    memory: Memory, cases: Sequence[Case], firsts: Sequence[Answer | None]
+) -> dict[tuple[str, str], Row]:
+    """What second asks bring while nothing is said of the first answers, while they are confirmed, and
+    rejected; and when the documents that they cite are gone."""
     done = [(case, one) for case, one in zip(cases, firsts, strict=True) if one is not None]
-    right = [(case, one) for case, one in done if hit(case, one.answer)]
-    wrong = [(case, one) for case, one in done if one.answer is not None and not hit(case, one.answer)]
-    spent = [count(one) for _, one in right]
+    given = [(case, one) for case, one in done if one.answer is not None and one.id is not None]
+    right = [(case, one) for case, one in given if hit(case, one.answer)]
+    wrong = [(case, one) for case, one in given if not hit(case, one.answer)]
+    found: dict[tuple[str, str], Row] = {}
+
+    def ask(verdict: str, name: str, chosen: Sequence[tuple[Case, Answer]]) -> None:
+        found[verdict, name] = [
+            (case, one, second(memory, case.other if name == "other" else case.same)) for case, one in chosen
+        ]
+
+    for verdict in ("not judged", "confirmed", "rejected"):
+        for _, one in given if verdict != "not judged" else []:
+            (memory.confirm if verdict == "confirmed" else memory.reject)(str(one.id))
+        ask(verdict, "same", right)
+        ask(verdict, "other", right)
+        ask(verdict, "same, first wrong", wrong)
+    for _, one in given:
+        memory.confirm(str(one.id))
+    memory.forget(*{citation.source for _, one in given for citation in one.citations})
+    ask("forgotten", "same", right)
+    return found
+
+
+def table(
+    title: str,
+    cases: Sequence[Case],
+    firsts: Sequence[Answer | None],
+    found: dict[tuple[str, str], Row],
+) -> str:
+    """One line for what was said and the kind of question, in Markdown."""
+    right = [one for _, one, _ in found["not judged", "same"]]
     lines = [
         "",
-        f"{title}: {len(cases)} questions, {len(cases) - len(done)} without a reply; the first answer is right for "
-        f"{len(right)}, wrong for {len(wrong)}; a right one took {median(spent):,.0f} tokens and "
-        f"{median([one.seconds['total'] for _, one in right]) * 1000:,.0f} ms (medians).",
+        f"{title}: {len(cases)} questions, {sum(one is None for one in firsts)} without a reply; the first "
+        f"answer is right for {len(right)}, wrong for {len(found['not judged', 'same, first wrong'])}; a right "
+        f"one took {median(map(count, right)):,.0f} tokens and "
+        f"{median(one.seconds['total'] for one in right) * 1000:,.0f} ms (medians).",
         "",
         "| first answer | second question | asked | from the past | of these right | tokens (median, most) "
         "| within a fifth | ms | tried in vain, tokens | open |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for verdict in ("not judged", "confirmed", "rejected"):
-        for _, one in done if verdict != "not judged" else []:
-            if one.answer is not None and one.id is not None:
-                (memory.confirm if verdict == "confirmed" else memory.reject)(one.id)
-        for name, chosen in (("same", right), ("other", right), ("same, first wrong", wrong)):
-            lines.append(row(verdict, name, memory, chosen))
-    for _, one in done:
-        if one.answer is not None and one.id is not None:
-            memory.confirm(one.id)
-    memory.forget(*{citation.source for _, one in done for citation in one.citations})
-    lines.append(row("forgotten", "same", memory, right))
-    return "\n".join(lines)
+    return "\n".join([*lines, *(row(verdict, name, rows) for (verdict, name), rows in found.items())])
 
 
-def row(verdict: str, name: str, memory: Memory, chosen: Sequence[tuple[Case, Answer]]) -> str:
-    asked = [
-        (case, one, second(memory, case.other if name == "other" else case.same)) for case, one in chosen
-    ]
+def row(verdict: str, name: str, asked: Row) -> str:
     given = [(case, one, two) for case, one, two in asked if two.answer is not None]
-    kept = [two for case, _, two in given if hit(case, two.answer)]
     tokens = [two.tokens for *_, two in given]
-    fifth = sum(5 * two.tokens <= count(one) for _, one, two in given)
     vain = [two.tokens for *_, two in asked if two.answer is None and two.tokens]
     return (
-        f"| {verdict} | {name} | {len(asked)} | {len(given)} | {len(kept)} "
-        f"| {f'{median(tokens):,.0f}, {max(tokens):,}' if tokens else ''} | {fifth} "
+        f"| {verdict} | {name} | {len(asked)} | {len(given)} | {sum(hit(case, two.answer) for case, _, two in given)} "
+        f"| {f'{median(tokens):,.0f}, {max(tokens):,}' if tokens else ''} "
+        f"| {sum(5 * two.tokens <= count(one) for _, one, two in given)} "
         f"| {f'{median([two.seconds for *_, two in given]) * 1000:,.0f}' if given else ''} "
         f"| {f'{len(vain)}, {sum(vain) / len(vain):,.0f} each' if vain else '0'} "
         f"| {sum(two.open for *_, two in asked)} |"

@@ -4,17 +4,17 @@
 
 The memory holds the workspaces. Each question is planned by the model and asked in every form; then the gold
 passages of all questions are forgotten, they are asked again (what is right then is a refusal), and the
-passages are loaded again. Replies come from bench/data/reader.jsonl, which says who wrote them: each is for
+passages are loaded again. Replies come from bench/data/reader.jsonl and compact.jsonl, which say who wrote them: each is for
 one request word for word, so that a memory that brings other evidence finds none, and the table says how
 many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
 (`python -m gsw_graph.testing --open FOLDER` prints what is open) and run it again until none is open.
 
 Forms: `pairs` is what was shown before: the pairs of the chains, passages beside them where the confidence is
 below a half, and the prompt of then; `one round` and `two rounds` what is shown now, without and with a look
-for what the reader says is missing.
+for what the reader says is missing; `compact` facts as a codebook (--evidence compact), with a look.
 EM and F1 are over all questions, a refusal counting 0; `answered` is the share of the questions whose gold
 passages are all among the first five that are not refused; tokens are as the server counts them, plan and
-all rounds, a question and a right answer (EM).
+all rounds, a question and a right answer (EM); tokens of evidence are estimates, of all rounds.
 """
 
 from __future__ import annotations
@@ -48,17 +48,19 @@ from gsw_graph.retrieve.strategy import Retrieved
 from gsw_graph.testing import ModelServer, Recorder
 
 DATA = Path(__file__).parent / "data"
+KNOWN = ("reader.jsonl", "compact.jsonl")
 SURE = 0.5  # of the form `pairs`
-FORMS = ("pairs", "one round", "two rounds")
+FORMS = ("pairs", "one round", "two rounds", "compact")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of a question in a form. answer: None where it is refused. tokens: in and out. inferred: as the reader
-    says. open: a request of it has no reply yet."""
+    """Of a question in a form. answer: None where it is refused. tokens: in and out; evidence: of them.
+    inferred: as the reader says. open: a request of it has no reply yet."""
 
     answer: str | None = None
     tokens: int = 0
+    evidence: int = 0
     first_five: bool = False
     inferred: bool = False
     open: bool = False
@@ -79,10 +81,11 @@ def main() -> None:
     options = parser.parse_args()
     questions = json.loads(options.questions.read_text("utf-8"))[: options.limit]
     forms = options.forms.split(",")
-    known = DATA / "reader.jsonl"
+    lines = [line for name in KNOWN for line in (DATA / name).read_text("utf-8").splitlines()]
+    known = list(map(json.loads, lines))
     with ExitStack() as stack:
         recorder = stack.enter_context(Recorder(options.record, 0.0)) if options.record else None
-        server = stack.enter_context(ModelServer(known if known.exists() else (), recorder=recorder, keep=0))
+        server = stack.enter_context(ModelServer(known, recorder=recorder, keep=0))
         # A model that nobody asked before: nothing is taken from kept replies.
         settings = replace(
             Settings.from_env(),
@@ -128,8 +131,16 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     except ReplyError:
         return Outcome(open=True)
     planned = count(model.spent())  # what is asked from here on is counted by the answer
-    if form in ("one round", "two rounds"):
-        answer = memory.ask(text, strategy="fusion", plan=plan, keep=False, look_again=form == "two rounds")
+    if form != "pairs":
+        answer = memory.ask(
+            text,
+            strategy="fusion",
+            plan=plan,
+            keep=False,
+            look_again=form != "one round",
+            evidence="compact" if form == "compact" else "lines",
+        )
+        shown = answer.tokens["evidence"]
         spent = planned + count(answer)
         # A second round without a reply yet leaves the first one's refusal, and a failed call.
         pending = bool(answer.failed_calls)
@@ -148,9 +159,10 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
         except ReplyError:
             said, pending = None, True
         spent, passages, inferred = count(model.spent()), found.passages, False
+        shown = estimate(listed(items))
     gold = {normal(p["paragraph_text"]) for p in question["paragraphs"] if p["is_supporting"]}
     held = {normal(p.text.removeprefix(f"{p.title}\n")) for p in passages[:5]}
-    return Outcome(said, spent, gold <= held, inferred, pending)
+    return Outcome(said, spent, shown, gold <= held, inferred, pending)
 
 
 def count(spent: Spent | Answer) -> int:
@@ -226,9 +238,9 @@ def table(
     lines = [
         f"{len(questions)} questions, {len(gone)} of them also without their passages.",
         "",
-        "| evidence | EM | F1 | answered, gold in five | right of answered | refused rightly | tokens a question "
-        "| tokens a right answer | inferred | open |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| evidence | EM | F1 | answered, gold in five | right of answered | refused rightly "
+        "| tokens of evidence | tokens a question | tokens a right answer | inferred | open |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for form in forms:
         rows = [(one, of[form]) for one, of in zip(questions, there, strict=True)]
@@ -237,7 +249,7 @@ def table(
         left = len(rows) - len(done) + len(gone) - len(without)
         em = [score(exact_match, one, row) for one, row in done]
         held = [row.answer is not None for _, row in done if row.first_five]
-        tokens = [row.tokens for _, row in done]
+        tokens, shown = [row.tokens for _, row in done], [row.evidence for _, row in done]
         given = [hit for hit, (_, row) in zip(em, done, strict=True) if row.answer is not None]
         refused = [row.answer is None for row in without]
         right = f"{sum(tokens) / sum(em):,.0f}" if any(em) else ""
@@ -245,7 +257,7 @@ def table(
         overlap = [score(f1, one, row) for one, row in done]
         lines.append(
             f"| {form} | {mean(em)} | {mean(overlap)} | {mean(held)} of {len(held)} | {mean(given)} | {mean(refused)} "
-            f"| {sum(tokens) / max(1, len(tokens)):,.0f} | {right} | {inferred} | {left} |"
+            f"| {sum(shown) / max(1, len(shown)):,.0f} | {sum(tokens) / max(1, len(tokens)):,.0f} | {right} | {inferred} | {left} |"
         )
     return "\n".join(lines)
 

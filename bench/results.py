@@ -3,7 +3,9 @@
 gswgraph eval QUESTIONS --strategy linked,fusion --plans none --out build/results/none
 gswgraph eval QUESTIONS --strategy ricr,fusion --plans gold --out build/results/gold
 python bench/linked_order.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki > build/linked.md
-python bench/results.py build/results/none build/results/gold --linked build/linked.md > docs/results.md
+gswgraph eval QUESTIONS --memory MEMORY --strategy linked,auto --plans none --out build/results/auto/NAME
+    (of workspaces linked,fusion,auto; a memory for each corpus)
+python bench/results.py build/results/none build/results/gold --linked build/linked.md --auto build/results/auto/* > docs/results.md
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 HEAD = """# Results
 
 Strategies side by side, by `gswgraph eval`; this page is written by `bench/results.py` from its results. `auto` takes what is best here for what
-a memory holds: `fusion` where there are question-answer pairs, or a plan, else `linked`. How the figures are counted:
+a memory holds: `fusion` where there are question-answer pairs, or a plan, else `linked`, and the paths of `pathwise` for comparisons of names. How the figures are counted:
 [evaluation.md](evaluation.md). They are of one set of questions, on which the constants of `linked`, of a pair's score and of `fusion` were chosen;
 held-out estimates: below for `linked`, and [linked.md](linked.md), [ricr.md](ricr.md), [proprag.md](proprag.md).
 """
@@ -26,13 +28,19 @@ corpora are shuffled. "One walk" is what `linked` was before November 2026; held
 `python bench/linked_order.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki`
 
 """
+AUTO = """## What `auto` takes without a plan
+Recall@5 by what it took, of the same questions. A memory of plain documents for each set, and one of workspaces; `gswgraph eval QUESTIONS --memory MEMORY --strategy linked,auto --plans none`.
+
+| memory | `auto` took | questions | `linked` | `fusion` | `auto` |
+|---|---|---|---|---|---|"""
 RECORDED = (
     "drawn at random by number of hops, of the 76; memory as above. The replies were written by strong readers, "
     "each for its request, and recorded (`python -m gsw_graph.testing --record`); tokens are counted as that server "
     "does, and seconds say nothing. What the readers said of their replies: one reader saw several requests of a "
     "question, so that these are not independent of each other; they declined where the lines do not state an "
     "answer in so many words; and three or four search sentences, of `ircot` and one of `grasp`, had a word from elsewhere. `tokens for a "
-    "right answer` is weighted by hops.\n\n"
+    "right answer` is weighted by hops. The chains of `ricr` and `fusion` had the score of a pair of then "
+    "(before `sort`: ricr.md).\n\n"
     "`grasp` takes 0.66 of the tokens of `ircot` and its F1 is 5.8 points lower, of a paired interval from 20.8 lower "
     "to 10 higher; no two strategies differ by more than chance."
 )
@@ -44,13 +52,41 @@ def main() -> None:
     )
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--linked", type=Path, help="what bench/linked_order.py printed")
+    parser.add_argument("--auto", type=Path, nargs="*", help="runs of eval that have `auto` beside others")
     arguments = parser.parse_args()
     print(HEAD)
     if arguments.linked:
         print(LINKED + arguments.linked.read_text(encoding="utf-8"))
+    if arguments.auto:
+        print(AUTO)
+        for folder in arguments.auto:
+            print(taken(folder.name, json.loads((folder / "results.json").read_text(encoding="utf-8"))))
+        print()
     for folder in arguments.folders:
         print(section(json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))))
     print((Path(__file__).parent / "data" / "reader.md").read_text(encoding="utf-8"), end="")
+
+
+def recall(ranks: list[int | None]) -> float:
+    """The share of what must be found that stands among the first five."""
+    return sum(rank is not None and rank <= 5 for rank in ranks) / len(ranks)
+
+
+def taken(name: str, results: dict[str, Any]) -> str:
+    """The rows of one memory: recall@5 of the questions for which `auto` took a strategy, and of all."""
+    rows = [one["strategies"] for one in results["questions"]]
+    lines = []
+    for ran in (*sorted({row["auto"]["ran"] for row in rows}), None):
+        some = [row for row in rows if ran in (None, row["auto"]["ran"])]
+        cells = [
+            f"{sum(recall(row[strategy]['ranks']) for row in some) / len(some):.3f}"
+            if strategy in some[0]
+            else ""
+            for strategy in ("linked", "fusion", "auto")
+        ]
+        took = f"`{ran}`" if ran else "all"
+        lines.append(f"| {name} | {took} | {len(some)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def section(results: dict[str, Any]) -> str:

@@ -1,13 +1,14 @@
 """Fits the weights of retrieve/chains/pair_score.py and says honestly what they are worth: "held out" figures
 come from weights fitted without the question.
 
-    python bench/scorer.py QUESTIONS.json --memory URL [--folds 5] [--penalty 0.0005]
+    python bench/scorer.py QUESTIONS.json --memory URL [--strategy fusion] [--folds 5] [--penalty 0.0005]
 
 QUESTIONS in the shape of MuSiQue with gold decompositions; the memory holds the workspaces of their passages.
 Gold plans are used throughout: this measures the choice of pairs and chains, not the planning. Each
 sub-question is asked with the true answers of the steps before it; a pair is right if it stands in the
 gold passage and holds the gold answer. The weights are those of a softmax over the candidates of a
-sub-question, then put on a logistic scale.
+sub-question, then put on a logistic scale. They are fitted on the candidates of `ricr`, and `--strategy`
+says whose chains are judged with them.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Recorder(CandidateSearch):
 
 
 def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, np.ndarray, np.ndarray]]:
-    """For each sub-question: its question's number, features (candidates, 7), and which of them are right."""
+    """For each sub-question: its question's number, features (candidates, 8), and which of them are right."""
     rows = []
     texts: dict[str, str] = {}
     state = memory._ready()
@@ -123,11 +124,11 @@ def hits(rows: list[tuple[int, np.ndarray, np.ndarray]], weights: np.ndarray) ->
     return np.array(found, dtype=float)
 
 
-def judge(memory: Memory, question: dict[str, Any]) -> list[float]:
+def judge(memory: Memory, question: dict[str, Any], strategy: str) -> list[float]:
     """One question asked with its gold plan: the columns."""
     result = memory.ask(
         question["question"],
-        strategy="ricr",
+        strategy=strategy,
         plan=question["question_decomposition"],
         k=10,
         keep=False,
@@ -167,11 +168,13 @@ def main() -> None:
     parser.add_argument("--memory", required=True)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--penalty", type=float, default=0.0005)
+    parser.add_argument("--strategy", choices=("ricr", "fusion"), default="ricr", help="whose chains")
     arguments = parser.parse_args()
     questions = json.loads(arguments.questions.read_text("utf-8"))
+    strategy = arguments.strategy
     with Memory.open(arguments.memory) as memory:
         in_use = pair_score.WEIGHTS, pair_score.BIAS
-        report("in use", np.array([judge(memory, question) for question in questions]))
+        report("in use", np.array([judge(memory, question, strategy) for question in questions]))
         rows = gather(memory, questions)
         print(
             f"{len(rows)} sub-questions, the right pair among the candidates of "
@@ -183,7 +186,7 @@ def main() -> None:
             out = set(order[fold :: arguments.folds].tolist())
             weights, bias = fit([row for row in rows if row[0] not in out], arguments.penalty)
             use(weights, bias)
-            held += [judge(memory, questions[number]) for number in sorted(out)]
+            held += [judge(memory, questions[number], strategy) for number in sorted(out)]
             pairs.append(hits([row for row in rows if row[0] in out], weights))
         report("held out", np.array(held))
         print(
@@ -193,7 +196,7 @@ def main() -> None:
         )
         weights, bias = fit(rows, arguments.penalty)
         use(weights, bias)
-        report("fitted on all", np.array([judge(memory, question) for question in questions]))
+        report("fitted on all", np.array([judge(memory, question, strategy) for question in questions]))
         print(
             "WEIGHTS",
             dict(zip(pair_score.FEATURES, weights.round(2).tolist(), strict=True)),

@@ -11,6 +11,7 @@ from gsw_graph.cli.options import html_option, json_option, memory_option, open_
 from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.plan import load
+from gsw_graph.retrieve.context import EVIDENCE
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 
@@ -58,6 +59,13 @@ class _Ask(click.Command):
     default=True,
     show_default=True,
     help="Where the model says that something is missing, look for that once and ask it again.",
+)
+@click.option(
+    "--evidence",
+    type=click.Choice(EVIDENCE),
+    default="lines",
+    show_default=True,
+    help="What the model is shown: numbered lines of pairs and passages, or the facts of the graph in half the tokens.",
 )
 @click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
 @click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
@@ -120,6 +128,7 @@ def ask(
       gswgraph ask "Who founded the foundry?" --html way.html
       gswgraph ask --no-past "Who founded the foundry?"
       gswgraph ask --budget 2000tok "Who founded the foundry?"
+      gswgraph ask --evidence compact "Who founded the foundry?"
       gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask --json < questions.txt
     """
@@ -149,6 +158,7 @@ def ask(
         "past": not options["no_past"],
         "budget": options["budget"],
         "look_again": options["look_again"],
+        "evidence": options["evidence"],
     }
     candidates = options["trace"] == "all"
     models = [

@@ -12,10 +12,12 @@ from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
 from gsw_graph.results import Answer, Trace
+from gsw_graph.retrieve.context import EVIDENCE
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
+    from gsw_graph.answer.gather import Show
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
@@ -31,10 +33,18 @@ class Planned:
 
 
 def prepared(
-    question: str, strategy: str | Strategy[Any], *, plan: object = None, k: int = 5, answer: bool = True
+    question: str,
+    strategy: str | Strategy[Any],
+    *,
+    plan: object = None,
+    k: int = 5,
+    answer: bool = True,
+    evidence: str = "lines",
 ) -> tuple[Strategy[Any], Planned]:
     """What is asked, checked. plan: in any form that `plan.parse` reads; None or False for none. Raises
     InputError."""
+    if evidence not in EVIDENCE:
+        raise InputError(f"there is no form of evidence {evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}")
     if isinstance(strategy, str):
         if strategy not in STRATEGIES:
             raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
@@ -177,9 +187,21 @@ def _answer(
                 context.llm,
                 context.on_text,
                 look if look_again else None,
+                _shown(context),
             ), None
         except ReplyError as error:  # what was found stands
             return draft, f"{context.llm.model} gave no answer: {error}"
+
+
+def _shown(context: Context) -> Show:
+    """The form of the evidence that a language model is shown."""
+    if context.evidence == "compact":
+        from gsw_graph.answer.compact import CompactEvidence
+
+        return CompactEvidence(context)
+    from gsw_graph.answer.gather import lines
+
+    return lines
 
 
 def _look(strategy: Strategy[Any], missing: str, k: int, context: Context) -> Retrieved:

@@ -46,7 +46,8 @@ def mend(connection: Connection) -> None:
     with connection.session() as session:
 
         def work(tx: ManagedTransaction) -> None:
-            for name in ("stamp", "mend_loose", "mend_concepts", "mend_roles"):
+            names = ("mend_loose", "mend_concepts", "mend_roles", "mend_relations", "mend_merges")
+            for name in ("stamp", *names):
                 tx.run(statement(f"write/{name}")).consume()
 
         session.execute_write(work)

@@ -37,6 +37,8 @@ CONNECTORS = frozenset(
     "bin ibn to with".split()
 )
 
+_PLAIN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+_ARTICLES = ("the ", "a ", "an ")
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\S)")
 _POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
 _EDGES = re.compile(r"^[\W_]+|(?:[^\w+#]|_)+$")  # C++ and C# are codes
@@ -62,6 +64,11 @@ def normalise(name: str) -> str:
     """
     if len(name) > LONGEST:
         return ""
+    if _PLAIN.fullmatch(name):  # most are; nothing but case and articles is to be seen to
+        name = name.lower()
+        while name.startswith(_ARTICLES):
+            name = name.partition(" ")[2]
+        return name
     written = name
     if not name.isascii():
         parts = unicodedata.normalize(

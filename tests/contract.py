@@ -44,6 +44,8 @@ def expected_counts(documents: list[Document]) -> tuple[dict[str, int], dict[str
         "VerbPhrase": 0,
         "QAPair": 0,
         "Proposition": 0,
+        "Relation": 0,
+        "Run": 0,
         "Question": 0,
     }
     relationships = {
@@ -52,7 +54,7 @@ def expected_counts(documents: list[Document]) -> tuple[dict[str, int], dict[str
         "IN": sum(len(e.passages) for e in entities),
         "PLAYS": sum(len(e.roles) for e in entities),
         "REFERS_TO": len(entities),
-        **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS"), 0),
+        **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS", "RELATES_BY", "HOLDS", "ALIAS_OF"), 0),
     }
     return nodes, relationships
 

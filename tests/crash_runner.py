@@ -1,7 +1,7 @@
 """Loads slowly, in many small transactions and with the fake embedder, so that tests can kill it anywhere: a process of its own.
 
 `crash_runner.py load PATH` says `open PID` when the memory is open (the id of the embedded engine, or 0), and `done` at the end.
-`crash_runner.py cli ARGUMENTS` is the command line; it says `embedding` when it begins to. The memory is the one of the environment.
+`crash_runner.py merge` merges, one pair a transaction, and says `merging` before it commits each. `crash_runner.py cli ARGUMENTS` is the command line; it says `embedding` when it begins to. The memory is the one of the environment.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def main() -> None:
     writer.BATCH_BYTES = 1
     writer.TRANSACTION_BYTES, writer.MESSAGE_BYTES = 12_000, 6_000
     writer._FORGET_PASSAGES = 3
+    writer._MERGES = 1
     Embedder.load = staticmethod(lambda settings: Embedder(settings.embedder, Slow()))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
     mode, *arguments = sys.argv[1:]
@@ -53,8 +54,19 @@ def main() -> None:
     with Memory.open(settings=Settings.from_env()) as memory:
         close = memory._connection.on_close
         say(f"open {close.__self__.pid if close else 0}")
-        report = memory.load(*arguments)
-        assert not report.failures
+        if mode == "merge":
+            plain = writer._merge
+
+            def told(tx, rows):
+                found = plain(tx, rows)
+                say("merging")
+                return found
+
+            writer._merge = told
+            memory.merge()
+        else:
+            report = memory.load(*arguments)
+            assert not report.failures
     say("done")
 
 

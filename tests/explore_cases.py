@@ -219,6 +219,7 @@ CASES: list[tuple[str, dict[str, Any], str, list[tuple[Any, ...]]]] = [
             ("the Old Lady", 1, 1),
         ],
     ),
+    ("merged", {}, "name alias passages passages_of_alias score reason run", [("Ana Ruiz", "Ruiz", 3, 1, 0.9, "the surname", "r1")]),
     (
         "near_duplicates",
         {},

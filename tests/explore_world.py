@@ -68,6 +68,11 @@ def fill(memory: Memory, folder: Path) -> None:
         assert memory.load(file).failures == []
     memory.cypher("MATCH (d:Document) SET d.loaded_at = '2026-01-01T10:00:00'", write=True)
     memory.cypher("MATCH (d:Document) WHERE d.title IN ['Harbour Guide', 'Lena Fox', ''] SET d.loaded_at = '2026-01-02T11:30:00'", write=True)
+    memory.cypher(
+        "MATCH (a:Concept {id: 'ruiz'}), (b:Concept {id: 'ana ruiz'})"
+        " CREATE (a)-[:ALIAS_OF {score: 0.9, reason: 'the surname', method: 'rules', run: 'r1', at: '2026-02-05T12:00:00'}]->(b)",
+        write=True,
+    )
     for number, (question, answer, abstained, strategy, model, prompt, completion, dollars, seconds, confidence, passages, pairs) in enumerate(ASKED):
         properties = {
             "id": f"q{number}",

@@ -11,6 +11,7 @@ from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
     QA,
+    Alias,
     Answer,
     AskedQuestion,
     Candidate,
@@ -28,13 +29,17 @@ from gsw_graph.results import (
     Hop,
     HopTrace,
     LoadReport,
+    Merged,
+    MergeGroup,
     RankedPassage,
     Shown,
     Status,
     Step,
     StoredDocument,
+    Suspicion,
     Table,
     Trace,
+    Unmerged,
     UsedPair,
     UsedPassage,
     WholePassage,
@@ -174,6 +179,12 @@ class FakeMemory:
     state = Status("/m", "fake", "1.0", {"Document": 3}, {"PART_OF": 12345}, [], 1, "mini", 384, "2026-01-01T00:00:00+00:00", 7, True)
     findings = (Finding("engine", True, "fine"), Finding("embedder", True, "fine"))
     forgotten = Forgotten(["/far/1.md"], [])
+    merges = Merged(
+        None,
+        [MergeGroup("world tide office", "World Tide Office", 3, [Alias("wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2")])],
+        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title", "unsure")],
+        {"in": 0, "out": 0},
+    )
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
     stored = Documents(7, [DOCUMENT])
@@ -216,7 +227,9 @@ class FakeMemory:
         budget=None,
         follow_links=False,
         stdin=None,
+        uploads=None,
         progress=None,
+        cancel=None,
     ):
         given = {"extractor": extractor, "replace": replace, "upgrade": upgrade, "second_pass": second_pass, "batch": batch, "dry_run": dry_run, "budget": budget}
         given["follow_links"] = follow_links
@@ -224,7 +237,7 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, on_text=None, on_stage=None):
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, evidence="lines", on_text=None, on_stage=None, cancel=None):
         self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again, past=past)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
@@ -233,12 +246,24 @@ class FakeMemory:
         found = [] if question == "unknown" else list(self.passages[:k])
         return canned(question, found, trace=TRACE if trace else None)
 
-    def warm(self):
+    def warm(self, *, cancel=None):
         self._called("warm")
 
-    def forget(self, *sources, everything=False):
+    def forget(self, *sources, everything=False, folder=""):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
+
+    def merge(self, *, dry_run=False, ask_model=False):
+        self._called("merge", dry_run=dry_run, ask_model=ask_model)
+        return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
+
+    def merged(self, name=""):
+        self._called("merged", name)
+        return replace(self.merges, suspicious=[])
+
+    def unmerge(self, what):
+        self._called("unmerge", what)
+        return Unmerged(["World Tide Office"], ["WTO"])
 
     def export(self, target, format="panini"):
         self._called("export", target, format)
@@ -248,11 +273,11 @@ class FakeMemory:
         self._called("status")
         return self.state
 
-    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, limit=None):
+    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, limit=None, folder=""):
         self._called("documents", text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit)
         return Documents(self.stored.total, self.stored.documents[:limit])
 
-    def show(self, name, passage=None):
+    def show(self, name, passage=None, *, folder=""):
         self._called("show", name, passage)
         return self.shown
 
@@ -278,7 +303,7 @@ class FakeMemory:
             self.calls.append(("may forget", (may_forget(["/far/1.md"]),), {}))
         return self.findings
 
-    def cypher(self, query, *, write=False, timeout=None, **parameters):
+    def cypher(self, query, *, write=False, timeout=None, cancel=None, **parameters):
         type(self).timeout = timeout
         self._called("cypher", query, write=write, **parameters)
         return self.table

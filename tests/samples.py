@@ -179,6 +179,8 @@ def counts() -> tuple[dict[str, int], dict[str, int]]:
         "VerbPhrase": phrases,
         "QAPair": asked,
         "Proposition": facts,
+        "Relation": 0,  # runs are built when they are first asked for
+        "Run": 0,
         "Question": 0,
     }
     relationships = {
@@ -191,5 +193,8 @@ def counts() -> tuple[dict[str, int], dict[str, int]]:
         "ANSWERED_BY": len(answered_by()),
         "ABOUT": sum(map(len, ABOUT.values())),
         "MENTIONS": len(MENTIONS),
+        "RELATES_BY": 0,
+        "HOLDS": 0,
+        "ALIAS_OF": 0,
     }
     return nodes, relationships

@@ -169,8 +169,8 @@ def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
     hops, chains = [[0.55, 0.85, 0.66]], [0.84]  # weakest: 1 + log10(0.55) / 3
     weakest = 1 + math.log10(0.55) / 3
     by_hand = {
-        "ricr": 1.22 * 0.84 + 1.728 * 0.66 + 1.171 * 0.55 + 4.740 * weakest - 4.09,
-        "fusion": 1.209 * 0.84 + 1.814 * 0.66 + 0.94 * 0.55 + 4.126 * weakest - 4.451,
+        "ricr": 1.093 * 0.84 + 1.413 * 0.66 + 1.105 * 0.55 + 4.974 * weakest - 4.12,
+        "fusion": 1.214 * 0.84 + 1.736 * 0.66 + 1.452 * 0.55 + 3.583 * weakest - 4.166,
     }
     fitted = {name: one.confidence for name, one in STRATEGIES.items() if one.confidence is not None}
     assert fitted.pop("pathwise") is fitted["fusion"], "its chains are those of fusion"
@@ -207,7 +207,9 @@ def spoken(*hops: tuple[str, str, str]) -> BeamChain:
         ("Where was Ana Ruiz born?", [("Where did Ana live?", "Oslo", "")], 1 / 3),
         ("Where was Ana Ruiz born?", [("Where was she born?", "Rome", "Ana Ruiz")], 1.0),  # the title of the passage
         ("Where was Ana Ruiz born?", [("Who was born?", "Ana Ruiz", "")], 1.0),  # an answer
-        ("Where was the singer of Salt Road born?", [("Who sang Salt Road?", "Ana", ""), ("Where was Ana born?", "Rome", "")], 3 / 4),  # all hops together
+        ("Where was the owner of Salt Road born?", [("Who mends Salt Road?", "Ana", ""), ("Where was Ana born?", "Rome", "")], 3 / 4),  # all hops together
+        ("Who is Ana's spouse?", [("Whom did Ana marry?", "Bo", "")], 1.0),  # in other words
+        ("Who is Ana's spouse?", [("Whom did Ana teach?", "Bo", "")], 1 / 2),
         ("Where was Ana Ruiz born?", [("What is mined?", "Salt", "")], 0.0),
         ("Where was he?", [("Where was he?", "Rome", "")], 0.0),  # no word to speak of
         ("?", [("?", "Rome", "")], 0.0),

@@ -84,15 +84,27 @@ def test_contradictions_are_found_and_say_who_says_what(fresh_settings: Settings
         assert "/ 1911 (33%: Rumour)" in capsys.readouterr().out
 
 
-def test_auto_takes_the_paths_where_a_question_compares_or_is_bounded_by_time(sample: Memory) -> None:
-    for question in (COMPARED, "What was built before 1910?"):
-        answer = sample.ask(question, keep=False)
-        assert answer.strategy == "pathwise"
-        assert [one.id for one in answer] == [one.id for one in sample.ask(question, strategy="pathwise", keep=False)]
-        assert answer.why in ("the question compares", "the question is bounded by a time")
+def test_auto_takes_the_paths_where_a_question_compares(sample: Memory) -> None:
+    answer = sample.ask(COMPARED, keep=False)
+    assert (answer.strategy, answer.why) == ("pathwise", "the question compares two names")
+    assert [one.id for one in answer] == [one.id for one in sample.ask(COMPARED, strategy="pathwise", keep=False)]
     whole = sample.ask(samples.QUESTION, keep=False)
     assert (whole.strategy, whole.why) == ("fusion", "the memory holds question-answer pairs")
     assert sample.ask(COMPARED, plan=["Who built the Marrow Bridge?"], keep=False).strategy == "fusion"
+    described = sample.ask("Who was born first, the builder of the Marrow Bridge or the builder of the Cray Bridge?", keep=False)
+    assert described.strategy == "fusion"
+
+
+def test_auto_leaves_passages_alone_where_a_question_is_bounded_by_a_time(embedded_corpus: Memory) -> None:
+    answered = {}
+    for question in ("For how many years did the lifeboat Charlotte Ames serve?", "What was built before 1910?"):
+        answer, found = (embedded_corpus.ask(question, strategy=strategy, keep=False) for strategy in ("auto", "linked"))
+        assert answer.strategy == "linked"
+        answered[question] = answer.answer_source == "rule"
+        cited = list(dict.fromkeys(one.passage for one in answer.citations)) if answered[question] else []
+        assert [one.id for one in answer] == [*cited, *(one.id for one in found if one.id not in cited)][:5]
+        assert (answer.why or "").endswith("a rule answers it") == answered[question]
+    assert set(answered.values()) == {True, False}
 
 
 def test_a_memory_without_pairs_has_no_contradictions(sample: Memory) -> None:

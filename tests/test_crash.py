@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from crash_place import CRASHES, Place, load_at_once
-from dump import dump
+from dump import differences, dump
 
 from gsw_graph.memory import Memory
 
@@ -100,6 +100,34 @@ def test_kill_while_workspaces_are_loaded(place: Callable[[], Place], tmp_path: 
         killed.finish()
     assert kills >= 3
     killed.check(expected, ("linked", "ricr", "dense", "bm25"))
+
+
+def test_kill_while_names_are_merged(place: Callable[[], Place], tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    texts = [f"Then Captain{n} Ann-Marie Smith met Captain{n} Ann Marie Smith in Oldtown." for n in range(120)]
+    (tmp_path / "corpus" / "all.jsonl").write_text("\n".join(json.dumps({"id": f"d{n}", "title": "", "text": text}) for n, text in enumerate(texts)), encoding="utf-8")
+    here = place()
+    load_at_once(here)
+    with Memory.open(settings=here.settings) as memory:
+        before = dump(memory)
+        wanted = len(memory.merge(dry_run=True).groups)
+        assert wanted >= 120
+    merged = []
+    for groups in (1, 30):  # that it says it merges before it is killed
+        with here.start("merge") as process:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("open")
+            assert [process.stdout.readline() for _ in range(groups)] == ["merging\n"] * groups
+            process.kill()
+        with Memory.open(settings=here.settings) as memory:
+            merged.append(memory.status().relationships["ALIAS_OF"])
+    with Memory.open(settings=here.settings) as memory:
+        memory.merge()
+        assert memory.status().relationships["ALIAS_OF"] == wanted
+        assert [finding for finding in memory.doctor() if not finding.ok] == []
+        memory.unmerge("all")
+        assert differences(dump(memory), before) == []
+    assert 0 <= merged[0] < merged[1] < wanted
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.8])

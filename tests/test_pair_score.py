@@ -99,7 +99,7 @@ def test_words_are_those_of_the_normal_form() -> None:
 def test_cosines_by_hand() -> None:
     pairs = [pair("a", number=2), pair("b", number=0), pair("c", number=1)]  # rows are by number, not by place
     found = features(asks(), pairs, HOP, QUESTION, ORIGINAL, RELATION)
-    assert found.shape == (3, len(FEATURES)) == (3, 7)
+    assert found.shape == (3, len(FEATURES)) == (3, 8)
     np.testing.assert_allclose(
         found[:, :4],
         [
@@ -112,7 +112,7 @@ def test_cosines_by_hand() -> None:
 
 
 def one(asked: ConcreteQuestion, *answers: str, **more: object) -> list[float]:
-    row: list[float] = features(asked, [pair("a", *answers, **more)], HOP, QUESTION, ORIGINAL, RELATION)[0, 4:].tolist()  # type: ignore[arg-type]
+    row: list[float] = features(asked, [pair("a", *answers, **more)], HOP, QUESTION, ORIGINAL, RELATION)[0, 4:7].tolist()  # type: ignore[arg-type]
     return pytest.approx(row, abs=1e-6)  # type: ignore[return-value]
 
 
@@ -132,6 +132,13 @@ def test_shares_of_words_by_hand() -> None:
     assert one(asks(), question="Which river?") == [0.5, 0.0, 0]
 
 
+def test_a_word_is_shared_in_another_form_or_by_its_family() -> None:
+    assert one(asks(words="spouse"), question="Whom did Ana marry?") == [0.5, 1, 0]
+    assert one(asks(words="spouse"), question="Who is the wife of Bo?") == [0.5, 1, 0]
+    assert one(asks(words="died"), question="When was Ana born?") == [0.5, 0, 0]
+    assert one(asks(words="climbed"), question="Which hills did she climb?") == [0.5, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("kind", "fit"), [(None, 0.0), ("person", 1.0), ("date", -1.0), ("place", -1.0)], ids=["not said", "the kind asked for", "another", "one more"]
 )
@@ -139,9 +146,18 @@ def test_the_kind_of_the_answer_by_hand(kind: str | None, fit: float) -> None:
     assert [0.5, 0.0, fit] == one(asks(kind), "Ana", question="x", descriptions=["person: singer"])
 
 
+def test_a_county_is_asked_for_and_a_country_is_not_one() -> None:
+    asked = concrete("Johnnycake >> located in the administrative territorial entity", {})
+    county = pair("a", "McDowell County", question="In which county is Johnnycake?")
+    country = pair("a", "United States", question="In which country is Johnnycake?")
+    found = features(asked, [county, country], HOP, QUESTION, ORIGINAL, RELATION)
+    assert found[:, FEATURES.index("sort")].tolist() == [1, -1]
+    assert found[0, FEATURES.index("kind")] == found[1, FEATURES.index("kind")]  # the kind cannot tell them apart
+
+
 def test_no_pairs() -> None:
-    assert features(asks(), [], HOP, QUESTION, ORIGINAL, RELATION).shape == (0, 7)
-    assert scores(np.empty((0, 7), np.float32)).shape == (0,)
+    assert features(asks(), [], HOP, QUESTION, ORIGINAL, RELATION).shape == (0, 8)
+    assert scores(np.empty((0, 8), np.float32)).shape == (0,)
 
 
 # Scores
@@ -150,12 +166,12 @@ def test_no_pairs() -> None:
 def test_scores_are_logistic() -> None:
     assert len(WEIGHTS) == len(FEATURES)
     assert (WEIGHTS >= 0).all()  # no feature speaks against an answer
-    found = np.array([[0] * 7, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1]], np.float32)
-    by_hand = sum(w * x for w, x in zip(WEIGHTS, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1], strict=True)) - BIAS
+    found = np.array([[0] * 8, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1]], np.float32)
+    by_hand = sum(w * x for w, x in zip(WEIGHTS, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1], strict=True)) - BIAS
     assert scores(found) == pytest.approx([1 / (1 + math.exp(BIAS)), 1 / (1 + math.exp(-by_hand))], rel=1e-5)
 
 
-@given(st.lists(st.floats(-1, 1, width=32), min_size=7, max_size=7), st.integers(0, 6))
+@given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8), st.integers(0, 7))
 def test_scores_are_chances_and_grow_with_every_feature(row: list[float], place: int) -> None:
     better = [*row[:place], 1.0, *row[place + 1 :]]
     low, high = scores(np.array([row, better], np.float32))

@@ -212,6 +212,11 @@ def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) ->
                 f"  {path.score:.2f}  "
                 f"{' -> '.join(cut(one_line(fact.text), FACT) for fact in path.propositions)}"
             )
+    if trace.runs:
+        click.echo("Best runs:")
+        for run in trace.runs[:PATHS]:
+            edges = "; ".join(f"{edge.subject} {edge.relation} {edge.object}" for edge in run.edges)
+            click.echo(f"  {run.score:.2f}  {run.channel}: {cut(one_line(edges), FACT)}")
     if trace.paths:
         click.echo("Strongest paths:")
         for rank, passage in enumerate(passages, 1):

@@ -1,5 +1,7 @@
 // Names that may be the same: equal but for spaces, hyphens, dots, apostrophes, "&" and a plural s.
+// A name that is merged counts as its canonical one.
 MATCH (c:Concept)
+WHERE NOT EXISTS { (c)-[:ALIAS_OF]->() }
 WITH c, replace(replace(replace(replace(replace(replace(c.id, ' & ', ' and '), ' ', ''), '-', ''), '.', ''), "'", ''), '’', '') AS letters
 WITH c, CASE WHEN size(letters) > 3 AND letters ENDS WITH 's' THEN left(letters, size(letters) - 1) ELSE letters END AS letters
 WITH letters, collect(c) AS found

@@ -1,9 +1,9 @@
 // How many nodes and relationships of each kind, the missing ones too. The engine keeps these counts; MATCH and count would walk over all relationships.
 // Runs for `status` and around a load.
 CALL meta.stats() YIELD value
-UNWIND ['Document', 'Passage', 'Entity', 'Role', 'Concept', 'VerbPhrase', 'QAPair', 'Proposition', 'Question'] AS name
+UNWIND ['Document', 'Passage', 'Entity', 'Role', 'Concept', 'VerbPhrase', 'QAPair', 'Proposition', 'Relation', 'Run', 'Question'] AS name
 RETURN 'node' AS kind, name, coalesce(value.labels[name], 0) AS count
 UNION ALL
 CALL meta.stats() YIELD value
-UNWIND ['PART_OF', 'NEXT', 'IN', 'PLAYS', 'REFERS_TO', 'ASKS', 'ANSWERED_BY', 'ABOUT', 'MENTIONS'] AS name
+UNWIND ['PART_OF', 'NEXT', 'IN', 'PLAYS', 'REFERS_TO', 'ASKS', 'ANSWERED_BY', 'ABOUT', 'MENTIONS', 'RELATES_BY', 'HOLDS', 'ALIAS_OF'] AS name
 RETURN 'relationship' AS kind, name, coalesce(value.relTypes[name], 0) AS count

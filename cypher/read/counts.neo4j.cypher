@@ -8,6 +8,8 @@ UNION ALL MATCH (n:Concept) WITH count(n) AS count RETURN 'node' AS kind, 'Conce
 UNION ALL MATCH (n:VerbPhrase) WITH count(n) AS count RETURN 'node' AS kind, 'VerbPhrase' AS name, count
 UNION ALL MATCH (n:QAPair) WITH count(n) AS count RETURN 'node' AS kind, 'QAPair' AS name, count
 UNION ALL MATCH (n:Proposition) WITH count(n) AS count RETURN 'node' AS kind, 'Proposition' AS name, count
+UNION ALL MATCH (n:Relation) WITH count(n) AS count RETURN 'node' AS kind, 'Relation' AS name, count
+UNION ALL MATCH (n:Run) WITH count(n) AS count RETURN 'node' AS kind, 'Run' AS name, count
 UNION ALL MATCH (n:Question) WITH count(n) AS count RETURN 'node' AS kind, 'Question' AS name, count
 UNION ALL MATCH ()-[r:PART_OF]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'PART_OF' AS name, count
 UNION ALL MATCH ()-[r:NEXT]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'NEXT' AS name, count
@@ -18,3 +20,6 @@ UNION ALL MATCH ()-[r:ASKS]->() WITH count(r) AS count RETURN 'relationship' AS 
 UNION ALL MATCH ()-[r:ANSWERED_BY]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ANSWERED_BY' AS name, count
 UNION ALL MATCH ()-[r:ABOUT]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ABOUT' AS name, count
 UNION ALL MATCH ()-[r:MENTIONS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'MENTIONS' AS name, count
+UNION ALL MATCH ()-[r:RELATES_BY]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'RELATES_BY' AS name, count
+UNION ALL MATCH ()-[r:HOLDS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'HOLDS' AS name, count
+UNION ALL MATCH ()-[r:ALIAS_OF]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ALIAS_OF' AS name, count

@@ -14,7 +14,7 @@ CALL (question) {
   LIMIT $near
   UNION
   UNWIND question.keys AS key
-  MATCH (c:Concept {id: key})
+  MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
   WHERE c.passages <= $common
   MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage)
   RETURN p

@@ -21,7 +21,7 @@ CALL () {
   RETURN fact, true AS by_words
   UNION ALL
   UNWIND $keys AS key
-  MATCH (c:Concept {id: key})
+  MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
   WHERE c.passages <= $common
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:MENTIONS|ABOUT]-(fact)
   RETURN fact, false AS by_words

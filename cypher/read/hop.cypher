@@ -23,7 +23,7 @@ CALL (question) {
 }
 CALL (question) {
   UNWIND question.keys AS key
-  MATCH (c:Concept {id: key})
+  MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
   WHERE c.passages <= $common
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS named

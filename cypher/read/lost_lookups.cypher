@@ -7,4 +7,6 @@ CALL () { MATCH (n:Concept) WITH collect(n.id) AS ids UNWIND ids AS id OPTIONAL 
 CALL () { MATCH (n:VerbPhrase) WITH collect(n.id) AS ids UNWIND ids AS id OPTIONAL MATCH (x:VerbPhrase {id: id}) WITH id, x WHERE x IS NULL RETURN count(id) AS verb_phrases }
 CALL () { MATCH (n:QAPair) WITH collect(n.id) AS ids UNWIND ids AS id OPTIONAL MATCH (x:QAPair {id: id}) WITH id, x WHERE x IS NULL RETURN count(id) AS pairs }
 CALL () { MATCH (n:Proposition) WITH collect(n.id) AS ids UNWIND ids AS id OPTIONAL MATCH (x:Proposition {id: id}) WITH id, x WHERE x IS NULL RETURN count(id) AS propositions }
-RETURN documents, passages, entities, roles, concepts, verb_phrases, pairs, propositions
+CALL () { MATCH (n:Run) WITH collect(n.id) AS ids UNWIND ids AS id OPTIONAL MATCH (x:Run {id: id}) WITH id, x WHERE x IS NULL RETURN count(id) AS runs }
+CALL () { MATCH (n:Relation) WITH collect(n.name) AS ids UNWIND ids AS id OPTIONAL MATCH (x:Relation {name: id}) WITH id, x WHERE x IS NULL RETURN count(id) AS relations }
+RETURN documents, passages, entities, roles, concepts, verb_phrases, pairs, propositions, runs, relations

@@ -10,12 +10,12 @@ WITH collect({p: p, score: score}) AS near
 CALL (near) {
   UNWIND near[0..$best] AS best
   WITH best.p AS p
-  MATCH (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)
+  MATCH (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(:Concept)-[:ALIAS_OF*0..2]-(c:Concept)
   WHERE e.from IS NULL
   RETURN c
   UNION
   UNWIND $keys AS key
-  MATCH (c:Concept {id: key})
+  MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
   RETURN c
 }
 CALL (c) {
@@ -33,5 +33,6 @@ MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready'
 OPTIONAL MATCH (p)<-[i:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)
 WHERE e.from IS NULL
-WITH p, score, collect(c.id) AS names, collect(i.title) AS titles, collect(c.passages) AS frequencies
-RETURN p.id AS id, score, names, titles, frequencies
+OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
+WITH p, score, collect(c.id) AS names, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(i.title) AS titles, collect(c.passages) AS frequencies
+RETURN p.id AS id, score, names, canonicals, titles, frequencies

@@ -7,11 +7,11 @@ CALL (p) {
   RETURN count(*) AS things
 }
 CALL (p) {
-  MATCH (p)<-[:IN]-()-[:REFERS_TO|PLAYS|ANSWERED_BY|ABOUT|MENTIONS]->()
+  MATCH (p)<-[:IN]-()-[:REFERS_TO|PLAYS|ANSWERED_BY|ABOUT|MENTIONS|RELATES_BY|HOLDS]->()
   RETURN count(*) AS links
 }
 CALL (p) {
-  MATCH (p)<-[:IN]-()-[r:REFERS_TO|PLAYS|ANSWERED_BY|ABOUT|MENTIONS]->(y)
+  MATCH (p)<-[:IN]-()-[r:REFERS_TO|PLAYS|ANSWERED_BY|ABOUT|MENTIONS|RELATES_BY|HOLDS]->(y)
   WITH properties(r) AS read, coalesce(y.id, y.name) AS end
   RETURN count(end) AS whole_links, count(read) AS read_links
 }
@@ -31,5 +31,11 @@ CALL (p) {
   MATCH (p)<-[i:IN]-(f:Proposition)
   RETURN collect({id: f.id, text: f.text, relation: f.relation, embedding: f.embedding, place: properties(i)}) AS facts
 }
+CALL (p) {
+  MATCH (p)<-[i:IN]-(r:Run)
+  OPTIONAL MATCH (r)-[h:HOLDS]->(x)
+  WITH r, i, collect([h.position, x.id, h.number]) AS held
+  RETURN collect({id: r.id, edges: r.edges, held: held, place: properties(i)}) AS runs
+}
 RETURN d.id AS document, properties(o) AS part, p.id AS id, p.position AS position, p.title AS title, p.text AS text, p.vector AS vector, p.embedding AS embedding,
-  things, links, whole_links, read_links, entities, phrases, pairs, facts
+  things, links, whole_links, read_links, entities, phrases, pairs, facts, runs

@@ -32,8 +32,23 @@ CALL () {
   RETURN count(f) AS loose_propositions
 }
 CALL () {
+  MATCH (r:Run)
+  WHERE NOT EXISTS { (r)-[:IN]->(:Passage) } OR (r.edges > 0 AND NOT EXISTS { (r)-[:HOLDS]->() })
+  RETURN count(r) AS loose_runs
+}
+CALL () {
+  MATCH (r:Relation)
+  WHERE NOT EXISTS { (r)<-[:RELATES_BY]-() }
+  RETURN count(r) AS relations_of_nothing
+}
+CALL () {
   MATCH (r:Role)
   WHERE NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
   RETURN count(r) AS roles_of_nobody
 }
-RETURN miscounted, loose_passages, loose_entities, loose_verb_phrases, loose_pairs, loose_propositions, roles_of_nobody
+CALL () {
+  MATCH (alias:Concept)-[merged:ALIAS_OF]->(concept)
+  WHERE concept.id IS NULL OR concept = alias OR EXISTS { (concept)-[:ALIAS_OF]->() } OR COUNT { (alias)-[:ALIAS_OF]->() } > 1
+  RETURN count(merged) AS wrong_merges
+}
+RETURN miscounted, loose_passages, loose_entities, loose_verb_phrases, loose_pairs, loose_propositions, loose_runs, relations_of_nothing, roles_of_nobody, wrong_merges

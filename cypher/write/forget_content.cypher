@@ -1,8 +1,8 @@
-// Deletes passages, and what stood in them and now stands in none: entities, verb phrases, question-answer pairs, propositions. $passages.
+// Deletes passages, and what stood in them and now stands in none: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})
 OPTIONAL MATCH (p)<-[:IN]-(x)
-WHERE x:Entity OR x:VerbPhrase OR x:QAPair OR x:Proposition
+WHERE x:Entity OR x:VerbPhrase OR x:QAPair OR x:Proposition OR x:Run
 WITH collect(DISTINCT p) AS passages, collect(DISTINCT x) AS inside
 FOREACH (p IN passages | DETACH DELETE p)
 WITH inside

@@ -27,6 +27,8 @@ _PLACES = {
     "Entity": (720, 290),
     "Role": (930, 150),
     "Concept": (930, 430),
+    "Run": (90, 60),
+    "Relation": (700, 60),
     "Memory": (930, 50),
 }
 _TYPES = {

@@ -13,6 +13,7 @@ PAGES = {
     "pathwise": "pathwise.md",
     "proprag": "proprag.md",
     "proprag-linked": "proprag.md",
+    "pruned": "pruned.md",
     "grasp": "grasp.md",
     "ircot": "grasp.md",
     "dense": "strategies.md#dense-and-bm25",

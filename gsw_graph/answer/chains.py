@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gsw_graph.answer.confidence import REFUSED_BELOW, confidence
 from gsw_graph.answer.quote import quote
 from gsw_graph.results import QA, Chain, Citation, Hop
-from gsw_graph.retrieve.chains.pair_score import words_of
+from gsw_graph.retrieve.chains.pair_score import told, words_of
 from gsw_graph.retrieve.strategy import AnswerDraft
 
 if TYPE_CHECKING:
@@ -53,16 +53,15 @@ def shown(found: Retrieved) -> list[Chain]:
 
 
 def coverage(question: str, chain: BeamChain) -> float:
-    """The share of a question's words that a chain speaks of, in [0, 1]: without a plan one pair may
-    answer a part of the question alone."""
-    asked = words_of(question)
+    """The share of a question's words that a chain speaks of, in [0, 1], in whatever form: without a plan one
+    pair may answer a part of the question alone."""
     spoken = {
         word
         for hop in chain.hops
         for text in (hop.pair.question, hop.pair.title, *hop.pair.answers)
         for word in words_of(text)
     }
-    return len(asked & spoken) / len(asked) if asked else 0.0
+    return told(words_of(question), spoken)
 
 
 def _shown(chain: BeamChain) -> Chain:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gsw_graph.answer.codebook import Run, shortest
 from gsw_graph.inference.chat.control_tokens import broken
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import content_id
@@ -26,12 +27,13 @@ _MARK = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]")
 @dataclass(frozen=True, slots=True)
 class Item:
     """One line of evidence and the passage it stands for; of a pair also its question and answer, by which
-    its sentence is found there."""
+    its sentence is found there. run: its facts, where the evidence is compact."""
 
     text: str
     passage: RankedPassage
     question: str = ""
     answer: str = ""
+    run: Run | None = None
 
 
 def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ) -> Iterator[Item]:
@@ -54,9 +56,13 @@ def share(
 
 
 def listed(items: Sequence[Item]) -> str:
-    """The lines with their numbers from 1, between two lines with a code made from them, which none of
-    them can therefore contain."""
-    lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
+    """The lines with their numbers from 1, or the shortest codebook of compact evidence, between two lines
+    with a code made from them, which none of them can therefore contain."""
+    runs = [item.run for item in items if item.run is not None]
+    if runs and len(runs) == len(items):
+        lines = shortest(runs)
+    else:
+        lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
     code = content_id("evidence", lines)[:12]
     return f"<<<evidence {code}\n{lines}\nevidence {code}>>>"
 

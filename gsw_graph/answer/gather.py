@@ -20,11 +20,15 @@ from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.retrieve.chains.pair_score import words_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.chains.grow import Beams
     from gsw_graph.retrieve.strategy import Retrieved
+
+    Show = Callable[[Sequence[str], Retrieved], list[Item]]
 
 ENOUGH = 1_000  # tokens up to which sentences of further passages are added; the first passages may take ROOM
 BELOW = 10  # passages below those that were asked for, whose sentences are looked at
@@ -37,13 +41,21 @@ _AGAIN = 3  # passages that a second round shows for the first time
 _MOST = 0.65  # share of the words of what is missing that a sentence of such a passage has
 
 
-def gather(question: str, found: Retrieved) -> list[Item]:
+def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
     """Pairs of the chains, hop by hop and the best chain first; the best passages, whole where there is
     room and by their sentences where not; sentences of those below them."""
-    return _gathered([question, *_concrete(found)], found, _EACH, ENOUGH)
+    return _gathered(asked, found, _EACH, ENOUGH)
 
 
-def gather_again(question: str, missing: str, first: Retrieved, found: Retrieved) -> list[Item]:
+def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
+    """What is shown of what was found, for the question and what the best chain asked. show: in which form,
+    `lines` or `compact.CompactEvidence`."""
+    return show(list(dict.fromkeys([question, *_concrete(found)])), found)
+
+
+def gather_again(
+    question: str, missing: str, first: Retrieved, found: Retrieved, show: Show = lines
+) -> list[Item]:
     """The evidence of a second round: passages found for `missing`, what a model said the first one lacks,
     that say most of its words; and sentences of what it was shown then, to join them with. Empty where no
     passage is new and says that much: the model would be paid to refuse again."""
@@ -53,7 +65,7 @@ def gather_again(question: str, missing: str, first: Retrieved, found: Retrieved
         return []
     asked = list(dict.fromkeys([question, missing, *_concrete(first)]))
     both = replace(first, beams=None, passages=new[:_AGAIN], below=first.passages[:READ])
-    return _gathered(asked, both, _EACH, ENOUGH)
+    return show(asked, both)
 
 
 def _says(passage: RankedPassage, question: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.answer import reply as protocol
 from gsw_graph.answer.evidence import Item, flat, listed
-from gsw_graph.answer.gather import gather, gather_again
+from gsw_graph.answer.gather import gather, gather_again, lines
 from gsw_graph.answer.quote import quote
 from gsw_graph.answer.support import supported
 from gsw_graph.errors import ReplyError
@@ -20,6 +20,7 @@ from gsw_graph.results import Citation
 from gsw_graph.retrieve.strategy import AnswerDraft
 
 if TYPE_CHECKING:
+    from gsw_graph.answer.gather import Show
     from gsw_graph.inference.chat.language_model import LanguageModel
     from gsw_graph.retrieve.strategy import Retrieved
 
@@ -32,6 +33,7 @@ _AGAIN = (
     "lines; "
     'or "Not in the evidence:" and what is missing.'
 )
+_PARAGRAPH = "\n\n"  # the first one of a prompt says what the evidence looks like
 _LONGEST = 500  # characters of what is missing
 
 
@@ -108,7 +110,10 @@ def asked(
     looked up: its own words say how far it had come."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
     text += f"\nLooked up for it, as you asked: {flat(looked_up)}" if looked_up else ""
-    messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": text})
+    told = prompt(task)
+    if task == "answer" and any(item.run is not None for item in evidence):
+        told = f"{prompt('answer_compact')}\n\n{told.partition(_PARAGRAPH)[2]}"  # the rules are the same
+    messages = ({"role": "system", "content": told}, {"role": "user", "content": text})
     few = (
         {"role": "system", "content": prompt("answer_short")},
         {"role": "user", "content": f"{text}\n\n{_AGAIN}"},
@@ -124,15 +129,17 @@ def from_model(
     llm: LanguageModel,
     on_text: Callable[[str], None] | None = None,
     look: Callable[[str], Retrieved] | None = None,
+    show: Show = lines,
 ) -> AnswerDraft:
     """What a model answers from what was found, beside how sure the chains are. Whether anything is answered
     is for the model to decide: it reads what the confidence only weighs. look: finds what the model says is
-    missing, for one more round; None for none. Errors as of `read_answer`, of the first round."""
+    missing, for one more round; None for none. show: the form of the evidence. Errors as of `read_answer`,
+    of the first round."""
     judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
-    read = read_answer(question, gather(question, found), llm, judged=judged, on_text=on_text)
+    read = read_answer(question, gather(question, found, show), llm, judged=judged, on_text=on_text)
     if not read.open or look is None or read.missing is None:
         return _draft(question, read, confidence)
-    if not (items := gather_again(question, read.missing, found, look(read.missing))):
+    if not (items := gather_again(question, read.missing, found, look(read.missing), show)):
         return _draft(question, read, confidence, looked_for=read.missing)
     try:
         again = read_answer(question, items, llm, judged=judged, on_text=on_text, looked_up=read.missing)

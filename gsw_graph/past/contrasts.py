@@ -39,12 +39,13 @@ _FAMILIES = {
     "maker": "author authors writer writers wrote written write writes novelist | director directors "
     "directed directs | producer producers produced produces | composer composers composed "
     "composes | performer performers performed singer singers sang sung sings | actor actors "
-    "actress actresses portrayed portrays portray played plays starred stars starring | publisher "
-    "publishers | editor editors edited | illustrator illustrators illustrated | designer "
-    "designers designed architect architects | founder founders | inventor inventors invented | "
-    "translator translators translated | owner owners owned owns | painter painters painted | "
-    "screenwriter screenwriters | narrator narrated | coach coaches coached | manager managers "
-    "managed | sponsor sponsors sponsored | discoverer discovered | builder builders",
+    "actress actresses portrayed portrays portray played plays starred stars starring | "
+    "publisher publishers published publishes | editor editors edited | illustrator "
+    "illustrators illustrated | designer designers designed architect architects | founder "
+    "founders | inventor inventors invented | translator translators translated | owner "
+    "owners owned owns | painter painters painted | screenwriter screenwriters | narrator "
+    "narrated | coach coaches coached | manager managers managed | sponsor sponsors sponsored "
+    "| discoverer discovered | builder builders",
     "office": "president presidents | king kings | queen queens | emperor emperors empress | governor "
     "governors | mayor mayors | chancellor chancellors | senator senators | secretary | treasurer "
     "| premier minister ministers | pope | bishop",
@@ -85,7 +86,8 @@ FILLER = frozenset(
     occurs occurred hold held tell know give gave one which whose another other also belong belongs part
     particular question exactly ever actually instance set man woman held""".split()
 )
-# Further words that say the same, beside those of a sense above and of `retrieve/facts/families.py`.
+# Further words that say the same, beside those of a sense above. Those of `retrieve/facts/` are looser: where
+# a sentence is looked for, who published a book is near to who wrote it.
 _SAME = (
     "border borders bordering shares adjacent near nearby close beside adjoins adjoining neighboring",
     "attend attended attends",
@@ -98,7 +100,6 @@ _SAME = (
     "mapped charted",
     "dissolve dissolved disbanded ended",
     "body water river lake sea",
-    "published publishes publisher",
     "performer artist singer musician",
     "film movie",
     "shop shops store stores supermarket supermarkets",

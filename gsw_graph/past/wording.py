@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 from gsw_graph.past.contrasts import FILLER, NEGATION, ORDINALS, STRICT, senses, synonyms
 from gsw_graph.retrieve.chains.answer_type import kinds_asked
-from gsw_graph.retrieve.facts.families import family, stem
+from gsw_graph.retrieve.facts.families import stem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,20 +157,19 @@ def _left(a: Wording, b: Wording) -> list[str]:
     said = b.words | b.names
     means = {sense for word in said for sense in senses().get(word, ())}
     lines = {line for word in said for line in synonyms().get(word, ())}
-    families = frozenset[str]().union(*(family(word) for word in said)) if said else frozenset()
     return sorted(
         word
         for word in a.words - FILLER
         if not any(_alike(word, other) for other in said)
         and not means & set(senses().get(word, ()))
         and not lines & synonyms().get(word, frozenset())
-        and stem(word) not in families
     )
 
 
 def _paired(left: Sequence[str], right: Sequence[str], vectors: Vectors) -> bool:
-    """Whether each word that is left over on one side is near to one on the other."""
-    if not left or not right:
+    """Whether each word that is left over on one side is near to one on the other. A word that stands against
+    others is near to none: "wrote" and "published" are."""
+    if not left or not right or any(word in senses() for word in (*left, *right)):
         return not left and not right
     every = vectors([*left, *right])
     near = every[: len(left)] @ every[len(left) :].T

@@ -146,6 +146,30 @@ class FactPath(Result):
 
 
 @dataclass(frozen=True)
+class RunEdge(Result):
+    """An edge of a run: two names, how they are related, and the passage and the statement (a proposition or
+    a pair, by id) that say so first. number: the same for the same three everywhere."""
+
+    number: int
+    subject: str
+    relation: str
+    object: str
+    statement: str
+    passage: str
+
+
+@dataclass(frozen=True)
+class FoundRun(Result):
+    """A run that a question found, by what channel ("facts", "answers", "thinking"), with its fine score and
+    its edges in the order of the text."""
+
+    id: str
+    channel: str
+    score: float
+    edges: list[RunEdge]
+
+
+@dataclass(frozen=True)
 class AgentStep(Result):
     """A step of an agent. agent: who took it; stage: of the language model's prompt, or how it searched.
     asked, found: in words. statements: of `cypher/`, by name, that ran; passages: ids of what they found.
@@ -168,9 +192,10 @@ class Trace(Result):
 
     Of `linked`: names of the question that the memory knows, the seeds of the first walk with their weights,
     for each passage the strongest path, of the second walk where the first did not reach it, and `bridges`,
-    what the second starts from. Of `fusion` without a plan these are of the second walk. Of PropRAG: these
-    of the last walk, and the paths it started from. Of `ricr` and of `fusion` with a plan: what was asked
-    hop by hop. Of agents: their steps, in the order in which they ended.
+    what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
+    runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
+    paths it started from. Of `ricr` and of `fusion` with a plan: what was asked hop by hop.
+    Of agents: their steps, in the order in which they ended.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
@@ -182,6 +207,7 @@ class Trace(Result):
     passages_walked: int = 0
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)
+    runs: list[FoundRun] = field(default_factory=list)
     asked: list[HopTrace] = field(default_factory=list)
     steps: list[AgentStep] = field(default_factory=list)
 

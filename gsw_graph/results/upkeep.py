@@ -37,6 +37,26 @@ class Exported(Result):
 
 
 @dataclass(frozen=True)
+class RunsReport(Result):
+    """What `runs build` did: passages that it looked at, runs that it wrote, and how long that took."""
+
+    passages: int
+    runs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunCounts(Result):
+    """The symbol codebook: relations, runs, edges that stand on a statement each, and passages that say
+    something and have no run yet."""
+
+    relations: int
+    runs: int
+    edges: int
+    missing: int
+
+
+@dataclass(frozen=True)
 class Copied(Result):
     """A copy that was compared with what it was made from, and is equal. `nodes` and `relationships` count by
     kind, `copied` those that this run wrote, `left` those of kinds that are not gswgraph's, which stayed

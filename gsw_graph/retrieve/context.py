@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
+    from gsw_graph.retrieve.pruned.codebook import Codebooks
     from gsw_graph.store.reader import Reader
 
 STAGES = (
@@ -28,6 +29,9 @@ STAGES = (
     "rerank",
     "answer",
 )  # of every answer; a strategy may add its own
+
+
+EVIDENCE = ("lines", "compact")
 
 
 class Models(Protocol):
@@ -42,10 +46,12 @@ class Models(Protocol):
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. names, propositions: graphs that the client holds, up to
-    `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as it
-    comes. on_stage: told when a stage begins, and what goes on in it.
-    trace: where a strategy writes how it found what it found, None where nobody asked.
+    reader: typed reads of the graph. names, propositions, codebooks: what the client holds of the graph, up
+    to `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as
+    it comes. on_stage: told when a stage begins, and what goes on in it.
+    past: whether earlier answers may point at evidence.
+    trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
+    which a language model is shown what was found, one of `EVIDENCE`.
     seconds: by stage. used: the models that ran, by kind.
     """
 
@@ -55,15 +61,19 @@ class Context:
         models: Models,
         names: NameGraphs,
         propositions: PropositionGraphs,
+        codebooks: Codebooks,
         *,
         client_passages: int,
         llm: QuestionModel | None = None,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         trace: Trace | None = None,
+        evidence: str = "lines",
     ) -> None:
-        self.reader, self.names, self.propositions = reader, names, propositions
+        self.reader, self.names, self.propositions, self.codebooks = reader, names, propositions, codebooks
         self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
+        self.evidence = evidence
+        self.past = False
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}

@@ -129,10 +129,10 @@ class ChainRecipe(Recipe):
     beam: int = count(5)
     candidates: int = count(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
-    sharpness: float = 20.0
+    sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
-    walked_from: int = count(2)
+    walked_from: int = count(3)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
 
 
@@ -168,7 +168,7 @@ class FusionRecipe(Recipe):
 class AutoRecipe(Recipe):
     """Of `auto`. sure: confidence from which one pair answers a question without a plan; docs/ricr.md."""
 
-    sure: float = 0.6
+    sure: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +222,63 @@ class PathwiseRecipe(Recipe):
     whole: float = 0.5
     rank: float = 1.0
     duplicate: float = 0.9
+
+
+CHOICES = ("all", "unique", "drop")
+
+
+@dataclass(frozen=True, slots=True)
+class FineRecipe(Recipe):
+    """The fine score of `pruned`: five terms over the cosines of a question's lines with those of a run, each
+    with its weight (AutoPrunedRetriever, A.3; the defaults are those of the authors' code, commit feec9916).
+    top: largest cosines whose mean counts. cover: cosine from which a line of the question is covered. pair,
+    pair_scale: of the sigmoid of many-to-many. match: least cosine of one-to-one. gate, gate_scale: of the
+    sigmoid that gates the run as a whole."""
+
+    top: int = count(3)
+    top_weight: float = 1.0
+    cover: float = 0.45
+    cover_weight: float = 0.1
+    pair: float = 0.55
+    pair_scale: float = 0.1
+    pair_weight: float = 0.2
+    match: float = 0.5
+    match_weight: float = 0.1
+    gate: float = 0.55
+    gate_scale: float = 0.15
+    gate_weight: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedRecipe(Recipe):
+    """Of `pruned`; docs/pruned.md.
+
+    Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
+    200). Fine: `fine`. runs: best of each channel (m = 20).
+    Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
+    to questions like it cite. thinking: runs of their chains. asked: such questions that are looked at. like:
+    least cosine of one. same: cosine from which two runs say the same.
+    Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
+    own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
+    vector. walk, order: as of `linked`.
+    """
+
+    concept_weight: float = 1.0
+    relation_weight: float = 0.3
+    shortlist: int = count(200)
+    fine: FineRecipe = field(default_factory=FineRecipe)
+    runs: int = count(20)
+    facts: str = field(default="all", metadata={"among": CHOICES})
+    answers: str = field(default="unique", metadata={"among": CHOICES})
+    thinking: str = field(default="drop", metadata={"among": CHOICES})
+    asked: int = count(5)
+    like: float = 0.6
+    same: float = 0.93
+    names: int = 2
+    toward: float = 0.5
+    nearest: int = count(30)
+    walk: WalkRecipe = field(default_factory=WalkRecipe)
+    order: OrderRecipe = field(default_factory=OrderRecipe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _wrong(row: Row, source: str, document: str, dimension: int) -> Iterator[str
         yield f"{place} has another id"
     if _off(row["vector"], row["embedding"], dimension):
         yield f"the vector of {place} is not what it was"
-    lists = [row[name] for name in ("entities", "phrases", "pairs", "facts")]
+    lists = [row[name] for name in ("entities", "phrases", "pairs", "facts", "runs")]
     read = sum(len({one["id"] for one in things}) for things in lists)
     if read != row["things"]:
         yield f"{row['things'] - read} of {row['things']} things found in {place} are lost"
@@ -137,11 +138,25 @@ def _wrong_fact(one: Row, passage: str, document: str, dimension: int) -> bool: 
     return one["id"] != known or _not_unit(np.asarray(one["embedding"] or (), np.float64), dimension)
 
 
+def _wrong_run(one: Row, passage: str, document: str, dimension: int) -> bool:  # noqa: ARG001
+    if not one["edges"]:
+        return bool(one["id"] != content_id("run", passage))
+    held = sorted(edge for edge in one["held"] if None not in edge)
+    parts: list[str] = []
+    for position, edge in groupby(held, key=lambda edge: edge[0]):
+        some = list(edge)
+        if position >= one["edges"] or len({number for *_, number in some}) != 1:
+            return True
+        parts += [str(some[0][2]), *(statement for _, statement, _ in some)]
+    return bool(one["id"] != content_id("run", *parts))
+
+
 _THINGS: dict[str, Callable[[Row, str, str, int], bool]] = {
     "entities": _wrong_entity,
     "phrases": _wrong_phrase,
     "pairs": _wrong_pair,
     "facts": _wrong_fact,
+    "runs": _wrong_run,
 }
 
 

@@ -64,6 +64,16 @@ class Mentions(StructuredRel):
     role = StringProperty()
 
 
+class Holds(StructuredRel):
+    """An edge of a run, by its place in it, on a statement that says so. The same three, two concepts and
+    the statement's relation, have the same number everywhere."""
+
+    number = IntegerProperty()
+    position = IntegerProperty()
+    subject = StringProperty()
+    object = StringProperty()
+
+
 class SimilarTo(StructuredRel):
     """Two concepts may be one."""
 
@@ -71,9 +81,11 @@ class SimilarTo(StructuredRel):
 
 
 class AliasOf(SimilarTo):
-    """Two concepts are one, says a method at a time."""
+    """A concept is another one, says a method (`rules`, or a language model) in a run of `merge`, and why."""
 
+    reason = StringProperty()
     method = StringProperty()
+    run = StringProperty()
     at = StringProperty()
 
 
@@ -137,6 +149,7 @@ class Passage(StructuredNode):
     verb_phrases = RelationshipFrom("VerbPhrase", "IN")
     pairs = RelationshipFrom("QAPair", "IN")
     propositions = RelationshipFrom("Proposition", "IN")
+    runs = RelationshipFrom("Run", "IN")
 
 
 class Role(StructuredNode):
@@ -147,11 +160,12 @@ class Role(StructuredNode):
 
 
 class Concept(StructuredNode):
-    """A name, the same in every document."""
+    """A name, the same in every document. `vector` where an edge joins it."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     passages = IntegerProperty()
+    vector = BytesProperty()
     entities = RelationshipFrom("Entity", "REFERS_TO")
     similar = RelationshipTo("Concept", "SIMILAR_TO", model=SimilarTo)
     aliases = RelationshipTo("Concept", "ALIAS_OF", model=AliasOf)
@@ -194,6 +208,8 @@ class QAPair(StructuredNode):
     about = RelationshipTo("Entity", "ABOUT")
     verb_phrase = RelationshipFrom("VerbPhrase", "ASKS")
     passages = RelationshipTo("Passage", "IN")
+    relation = RelationshipTo("Relation", "RELATES_BY")
+    runs = RelationshipFrom("Run", "HOLDS", model=Holds)
 
 
 class Proposition(StructuredNode):
@@ -205,6 +221,29 @@ class Proposition(StructuredNode):
     relation = StringProperty()
     embedding = ArrayProperty(FloatProperty())
     mentions = RelationshipTo("Entity", "MENTIONS", model=Mentions)
+    passages = RelationshipTo("Passage", "IN")
+    relation_ = RelationshipTo("Relation", "RELATES_BY")
+    runs = RelationshipFrom("Run", "HOLDS", model=Holds)
+
+
+class Relation(StructuredNode):
+    """How two concepts are related, in lower case, the same in every document."""
+
+    name = StringProperty(unique_index=True)
+    vector = BytesProperty()
+    pairs = RelationshipFrom("QAPair", "RELATES_BY")
+    propositions = RelationshipFrom("Proposition", "RELATES_BY")
+
+
+class Run(StructuredNode):
+    """Edges that belong together, in the order of the text; one of no edges says that its passage was
+    looked at."""
+
+    uid = StringProperty(db_property="id", unique_index=True)
+    title = StringProperty()
+    edges = IntegerProperty()
+    pairs = RelationshipTo("QAPair", "HOLDS", model=Holds)
+    propositions = RelationshipTo("Proposition", "HOLDS", model=Holds)
     passages = RelationshipTo("Passage", "IN")
 
 
@@ -239,7 +278,10 @@ class Question(StructuredNode):
     passages = RelationshipTo("Passage", "USED", model=Used)
 
 
-NODES = (Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition, Question)
+NODES = (
+    *(Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition),
+    *(Relation, Run, Question),
+)
 
 
 def connect(memory: gsw_graph.memory.Memory) -> None:

@@ -55,11 +55,12 @@ class NearestPropositions:
 
 @dataclass(frozen=True, slots=True)
 class NeighbourPassage:
-    """A passage of a neighbourhood, its names, whether each is its title, in how many passages of the
-    memory each stands; its cosine if it is a near one."""
+    """A passage of a neighbourhood, its names, the canonical name of each, whether each is its title, in how
+    many passages of the memory each stands; its cosine if it is a near one."""
 
     id: str
     names: list[str]
+    canonicals: list[str]
     titles: list[bool | None]
     frequencies: list[int]
     cosine: float | None
@@ -249,6 +250,7 @@ class Reader:
             NeighbourPassage(
                 row["id"],
                 row["names"],
+                row["canonicals"],
                 row["titles"],
                 row["frequencies"],
                 None if row["score"] is None else 2 * row["score"] - 1,
@@ -280,6 +282,18 @@ class Reader:
     def concept_names(self, ids: Sequence[str]) -> dict[str, str]:
         """How concepts are shown, by id."""
         return {row["id"]: row["name"] for row in self._run("read/concept_names", ids=list(ids))}
+
+    def names(self, text: str, limit: int) -> list[Row]:
+        """Concepts with a text in their id, those of most passages first."""
+        return self._run("read/names", text=text, limit=limit)
+
+    def name_found(self, id_: str, limit: int) -> Row:
+        """What was found of a concept, by kind, each in no order."""
+        return self._run("read/name_found", id=id_, limit=limit)[0]
+
+    def name_places(self, id_: str, limit: int) -> list[Row]:
+        """Passages that a concept stands in, by source, with the concepts beside it."""
+        return self._run("read/name_places", id=id_, limit=limit)
 
     def near_concepts(self, name: str) -> dict[str, str]:
         """How concepts are shown, by id, which a name in normal form may mean that none has."""
@@ -382,6 +396,19 @@ class Reader:
             else:
                 titles = set(record["found_titles"])
                 yield record["id"], found, [name in titles for name in found]
+
+    def aliases(self) -> dict[str, str]:
+        """The canonical concept of each concept that is merged, by id."""
+        return {row["alias"]: row["canonical"] for row in self._run("read/aliases")}
+
+    def merges(self) -> list[Row]:
+        """What is merged, and why; see the statement for the columns."""
+        return self._run("read/merges")
+
+    def named_passages(self) -> Iterator[Row]:
+        """All passages with their names and the roles of these, streamed; see the statement."""
+        for record in self._stream("read/named_passages"):
+            yield record.data()
 
     def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[float]], list[list[str]]]]:
         """Rows of a passage, its propositions, their vectors and the concepts that each mentions,

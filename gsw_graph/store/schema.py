@@ -35,6 +35,7 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
     ),
     2: (),
     3: (),  # questions have vectors; their index is one of SEARCH_INDEXES
+    4: ("run_id", "relation_name"),
 }
 # What a migration does to the rows of an older memory, by dialect: titles are shown by Neo4j Browser alone.
 BACKFILLS: dict[int, dict[str, str]] = {2: {"neo4j": "write/titles"}}

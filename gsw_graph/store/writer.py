@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import EngineError
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.model import Workspace
 
+T = TypeVar("T")
+
 MESSAGE_BYTES = (
     4_000_000  # rows of one statement: a driver packs a whole message in memory, and both ends hold it
 )
@@ -28,6 +30,7 @@ TRANSACTION_BYTES = (
 BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sent
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
+_MERGES = 1000  # of a transaction
 _PLACE_BYTES = 70
 _TICK = 0.2  # seconds: Ctrl-C does not break into a wait without an end everywhere
 # that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
@@ -161,11 +164,14 @@ def write(
 ) -> None:
     """Write one batch: in one transaction, or, where its single document is too large for that, in several
     with the document out of sight. on_written: see `Writer`."""
+    again = [*batch.replaced, *batch.renewed]
+    merges = session.execute_read(_merges_of, again) if again else []
     if batch.bytes <= TRANSACTION_BYTES:
         large = forget_large(session, batch.replaced)
         for document in _large(session, batch.renewed):
             _forget_found_of_large(session, document)
-        session.execute_write(_write_whole, batch, [i for i in batch.replaced if i not in large], dialect)
+        replaced = [document for document in batch.replaced if document not in large]
+        session.execute_write(_write_whole, batch, replaced, dialect, merges)
         on_written(batch.passages)
         return
     if batch.replaced:
@@ -183,6 +189,8 @@ def write(
             left -= len(rows)
     for document in batch.documents:
         session.execute_write(_mark, "document_ready", document)
+    if merges:
+        session.execute_write(_merge, merges)
     on_written(left)
 
 
@@ -251,12 +259,44 @@ def _forget_found_of_large(session: Any, document: str) -> None:
         pass
 
 
-def _write_whole(tx: ManagedTransaction, batch: Batch, replaced: list[str], dialect: str) -> None:
+def merge(session: Any, rows: Sequence[Row]) -> list[str]:
+    """Join concepts to their canonical ones, some groups in a transaction; which aliases were joined. Rows
+    as of `write/merges.cypher`."""
+    return [alias for some in _chunks(rows, _MERGES) for alias in session.execute_write(_merge, some)]
+
+
+def unmerge(session: Any, aliases: Sequence[str]) -> None:
+    """Take aliases from their canonical concepts, some in a transaction."""
+    for some in _chunks(aliases, _MERGES):
+        session.execute_write(_unmerge, some)
+
+
+def _merge(tx: ManagedTransaction, rows: Sequence[Row]) -> list[str]:
+    tx.run(statement("write/stamp")).consume()
+    return [record["alias"] for record in tx.run(statement("write/merges"), rows=list(rows))]
+
+
+def _unmerge(tx: ManagedTransaction, aliases: Sequence[str]) -> None:
+    tx.run(statement("write/stamp")).consume()
+    tx.run(statement("write/unmerge"), aliases=list(aliases)).consume()
+
+
+def _merges_of(tx: ManagedTransaction, documents: list[str]) -> list[Row]:
+    """Merges that would go with the concepts of some documents, were these to be written again."""
+    rows = [record.data() for record in tx.run(statement("read/merges_of"), documents=documents)]
+    return [{"alias": row["alias"], "canonical": row["canonical"], **row["properties"]} for row in rows]
+
+
+def _write_whole(
+    tx: ManagedTransaction, batch: Batch, replaced: list[str], dialect: str, merges: list[Row]
+) -> None:
     if replaced:
         _forget_whole(tx, replaced)
     if batch.renewed:
         _forget_found(tx, batch.renewed, 1_000_000_000)
     _run(tx, list(batch.statements()), dialect)
+    if merges:
+        tx.run(statement("write/merges"), rows=merges).consume()
 
 
 def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], dialect: str) -> None:
@@ -303,9 +343,11 @@ def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> No
     if passages:
         places = [record.data() for record in tx.run(statement("read/concept_places"), passages=passages)]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
+        relations = [record["name"] for record in tx.run(statement("read/relations_in"), passages=passages)]
         tx.run(statement(f"write/{name}"), passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()
+        tx.run(statement("write/forget_relations"), names=relations).consume()
 
 
 def parts(rows: list[Row]) -> Iterator[list[Row]]:
@@ -342,5 +384,5 @@ def _item_size(item: object) -> int:
     return 3 * len(item) if isinstance(item, str) else _PLACE_BYTES
 
 
-def _chunks(items: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (items[i : i + size] for i in range(0, len(items), size))

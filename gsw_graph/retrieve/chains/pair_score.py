@@ -1,4 +1,4 @@
-"""How well a pair answers a concrete question: seven features and a logistic scale, from vectors and words
+"""How well a pair answers a concrete question: eight features and a logistic scale, from vectors and words
 alone. docs/ricr.md has how they were chosen."""
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import numpy as np
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
 from gsw_graph.naming.finding import names
 from gsw_graph.plan import rewrite
+from gsw_graph.retrieve.chains.answer_sort import NO_SORT, AskedSort, asked_sort, sort_fit
 from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
+from gsw_graph.retrieve.facts.families import family, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.store.hops import HopResult, Pair
 
-FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind")
+FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind", "sort")
 # Fitted by bench/scorer.py; a score is a chance in [0, 1] that the pair gives the answer.
-WEIGHTS = np.array([3.75, 2.02, 1.06, 3.20, 1.73, 1.20, 1.09])
-BIAS = 10.65
+WEIGHTS = np.array([3.92, 1.97, 0.97, 2.88, 1.79, 1.05, 1.16, 0.36])
+BIAS = 10.68
 
 _WORD = re.compile(r"\w+")
 
@@ -39,6 +41,7 @@ class ConcreteQuestion:
     kind: str | None
     names: frozenset[str]  # words of its names
     words: frozenset[str]  # the others, function words apart
+    sort: AskedSort = NO_SORT
 
 
 def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
@@ -48,7 +51,12 @@ def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
         word for name in [*answers.values(), *(name for name, _ in names(text))] for word in words_of(name)
     }
     return ConcreteQuestion(
-        text, relation_of(question), wanted(question), frozenset(known), words_of(text) - known
+        text,
+        relation_of(question),
+        wanted(question),
+        frozenset(known),
+        words_of(text) - known,
+        asked_sort(question),
     )
 
 
@@ -74,9 +82,9 @@ def features(
     original: NDArray[np.float32],
     relation: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """(pairs, 7): cosines of the pair with the concrete and with the original question, of its verb phrase
+    """(pairs, 8): cosines of the pair with the concrete and with the original question, of its verb phrase
     with the relation asked for, of its passage with the concrete question; shares of the names and of the
-    other words of the question that it has; and whether its answer is of the kind asked for."""
+    other words of the question that it has; and whether its answer is of the kind and the sort asked for."""
     numbers = [pair.number for pair in pairs]
     vectors = hop.pairs[numbers]
     found = np.empty((len(pairs), len(FEATURES)), dtype=np.float32)
@@ -87,13 +95,20 @@ def features(
     for row, pair in enumerate(pairs):
         own = words_of(pair.question)
         found[row, 4] = _share(asked.names, own | words_of(pair.title), nothing=0.5)
-        found[row, 5] = _share(asked.words, own.union(*map(words_of, pair.descriptions)), nothing=0.0)
+        found[row, 5] = told(asked.words, own.union(*map(words_of, pair.descriptions)))
         found[row, 6] = fit(asked.kind, kinds(pair.answers, pair.descriptions))
+        found[row, 7] = sort_fit(asked.sort, pair.question, pair.answers, pair.descriptions)
     return found
 
 
+def told(words: frozenset[str], own: Iterable[str]) -> float:
+    """The share of some words that others say, in whatever form: "spouse" and "married"; 0 of none."""
+    stems = {stem(word) for word in own}
+    return sum(not stems.isdisjoint(family(word)) for word in words) / len(words) if words else 0.0
+
+
 def scores(found: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Features (n, 7) to chances in [0, 1]."""
+    """Features (n, 8) to chances in [0, 1]."""
     chances: NDArray[np.float64] = 1 / (1 + np.exp(BIAS - found @ WEIGHTS))
     return chances
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def comparison_matrix(context: Context, query: Query, recipe: MatrixRecipe = MATRIX) -> Retrieved:
-    """The sides of a question side by side; passages of the cells first, then those of `linked`. A question
-    that compares nothing gets these alone."""
+    """The sides of a question side by side. The passages of the cells stand first where these decide; what
+    else was looked at leaves the order of `linked` alone, which is better (docs/results.md)."""
     comparison = read(query.question)
     if comparison is None:
         return Retrieved(with_linked(context, query, [], recipe.linked))
@@ -50,15 +50,9 @@ def comparison_matrix(context: Context, query: Query, recipe: MatrixRecipe = MAT
         decision.said if decision else None,
     )
     facts = [fact for fact in (*found, *known) if fact is not None]
-    near = [passages[:2] for passages in lookup.near([one.text for one in asked])] if query.k > 1 else []
-    first = [fact.passage for fact in facts]
-    if any(fact is None for fact in found):  # what is nearest to a cell that is empty
-        first += [
-            one for fact, passages in zip(found, near, strict=False) if fact is None for one in passages
-        ]
-    passages = with_linked(context, query, first, recipe.linked)
-    draft = _draft(decision, facts) if query.answer else None
-    return Retrieved(passages, draft=draft, matrix=matrix)
+    draft = _draft(decision, facts)
+    passages = with_linked(context, query, [fact.passage for fact in facts if draft], recipe.linked)
+    return Retrieved(passages, draft=draft if query.answer else None, matrix=matrix)
 
 
 def _named(lookup: Lookup, comparison: Comparison) -> tuple[list[Fact | None], list[str]]:

@@ -9,10 +9,11 @@ from functools import lru_cache
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
 
 _FAMILIES = (
-    "born birth birthplace native",
+    "born birth birthplace native birthday",
     "died die dies death dead killed perished drowned",
     "founded founding foundation founder founders found established establish establishment set started "
-    "begun began opened formed",
+    "begun began opened formed formation",
+    "formation formed founded",
     "opened open opens opening inaugurated unveiled",
     "built build builds builder builders constructed construct construction erected erect made make maker",
     "finished finish completed complete completion built",
@@ -39,10 +40,30 @@ _FAMILIES = (
     "destroyed destroy destruction burned burnt demolished",
     "restored restore restoration repaired rebuilt",
     "damaged damage",
-    "married marry marries marriage wife husband",
+    "married marry marries marriage wife husband spouse",
+    "child children son sons daughter daughters",
+    "sibling siblings brother brothers sister sisters",
+    "father parent parents son daughter child",
+    "mother parent parents son daughter child",
     "paid pay pays cost gave given funded",
     "owner owned owns own",
     "invented invent inventor invention",
+    "performer performed performs perform artist singer sings sang sung recorded band",
+    "producer produced produces produce production",
+    "educated education attended attend studied study graduated graduate university college school",
+    "citizenship citizen nationality national",
+    "team played plays player",
+    "follows succeeded successor predecessor preceded replaced",
+    "ruled ruler rulers rules reign reigned governed monarch king queen",
+    "charge headed led governed ruled ruler president",
+    "begin begins began begun start starts started",
+    "end ends ended finished",
+    "mouth flows flow joins empties tributary",
+    "conflict war fought",
+    "country nation",
+    "kind type genre",
+    "instance kind type",
+    "population inhabitants residents people",
 )
 _BY_WORD: dict[str, frozenset[str]] = {}
 for _line in _FAMILIES:

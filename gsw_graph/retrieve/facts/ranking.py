@@ -20,8 +20,14 @@ def with_linked(
 ) -> list[RankedPassage]:
     """The `query.k` best: some passages in their order, then those of `linked`, each once; scores are
     1 / rank."""
-    found = {one.id: one for one in first}
-    if len(found) < query.k:
-        for one in LINKED.run(context, query, recipe).passages:
-            found.setdefault(one.id, one)
-    return [replace(one, score=1 / rank) for rank, one in enumerate(list(found.values())[: query.k], 1)]
+    found = list({one.id: one for one in first}.values())
+    others = LINKED.run(context, query, recipe).passages if len(found) < query.k else []
+    return before(found, others, query.k)
+
+
+def before(first: Iterable[RankedPassage], others: Iterable[RankedPassage], k: int) -> list[RankedPassage]:
+    """The first `k` of some passages and, after them, others, each once; scores are 1 / rank."""
+    found: dict[str, RankedPassage] = {}
+    for one in (*first, *others):
+        found.setdefault(one.id, one)
+    return [replace(one, score=1 / rank) for rank, one in enumerate(list(found.values())[:k], 1)]

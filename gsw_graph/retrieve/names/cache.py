@@ -6,14 +6,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.names.graph import CONTAINMENT_WEIGHT, TITLE_WEIGHT, NameGraph, NameMatrices, build
-from gsw_graph.retrieve.versions import Files, Versions, packed, packed_matrix, unpacked, unpacked_matrix
+from gsw_graph.retrieve.versions import (
+    Files,
+    Versions,
+    packed,
+    packed_aliases,
+    packed_matrix,
+    unpacked,
+    unpacked_aliases,
+    unpacked_matrix,
+)
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
     from gsw_graph.retrieve.versions import Arrays
 
-FORM = f"1 {TITLE_WEIGHT} {CONTAINMENT_WEIGHT}"
+FORM = f"2 {TITLE_WEIGHT} {CONTAINMENT_WEIGHT}"
 
 
 class NameGraphs:
@@ -21,8 +30,12 @@ class NameGraphs:
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self._reader = Reader(connection)
-        self._graphs = Versions(self._reader, files(folder), lambda _: build(self._reader.name_graph()))
+        self._graphs = Versions(self._reader, files(folder), self._build)
         self._size: int | None = None
+
+    def _build(self, _: object) -> NameGraph:
+        aliases = self._reader.aliases()
+        return build(self._reader.name_graph(), aliases=aliases)
 
     @property
     def size(self) -> int:
@@ -48,6 +61,7 @@ def _pack(graph: NameGraph) -> Arrays:
     return {
         "passages": packed(graph.passages),
         "names": packed(graph.names),
+        **packed_aliases(graph.aliases),
         "frequency": matrices.frequency,
         "titled": matrices.titled,
         **packed_matrix("incidence", matrices.incidence),
@@ -59,6 +73,5 @@ def _unpack(found: Arrays) -> NameGraph:
     passages, names = unpacked(found["passages"]), unpacked(found["names"])
     incidence = unpacked_matrix("incidence", found, (len(passages), len(names)))
     containment = unpacked_matrix("containment", found, (len(names), len(names)))
-    return NameGraph(
-        NameMatrices(incidence, containment, found["frequency"], found["titled"]), passages, names
-    )
+    matrices = NameMatrices(incidence, containment, found["frequency"], found["titled"])
+    return NameGraph(matrices, passages, names, unpacked_aliases(found))

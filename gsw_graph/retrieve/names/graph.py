@@ -4,7 +4,7 @@ of some seeds."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -106,11 +106,13 @@ class NameMatrices:
 
 @dataclass(frozen=True)
 class NameGraph:
-    """A name graph with the ids of its passages and names."""
+    """A name graph with the ids of its passages and names. aliases: names that stand for another, their
+    canonical one, by id; they have no node of their own."""
 
     matrices: NameMatrices
     passages: list[str]
     names: list[str]
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def passage_numbers(self) -> dict[str, int]:
@@ -119,18 +121,24 @@ class NameGraph:
 
     @cached_property
     def name_numbers(self) -> dict[str, int]:
-        """The number of each name."""
-        return {name: number for number, name in enumerate(self.names)}
+        """The number of each name, of an alias that of its canonical name."""
+        return numbered(self.names, self.aliases)
 
 
 def build(
-    rows: Iterable[PassageNames], *, total: int | None = None, frequency: Mapping[str, int] | None = None
+    rows: Iterable[PassageNames],
+    *,
+    aliases: Mapping[str, str] | None = None,
+    total: int | None = None,
+    frequency: Mapping[str, int] | None = None,
 ) -> NameGraph:
-    """A graph from rows of a passage, its names and whether each is its title.
+    """A graph from rows of a passage, its names and whether each is its title. Names that are aliases are
+    their canonical name here: the one place where walks follow merges.
 
     For a part of a memory give `total`, the number of passages of all, and `frequency`, in how many of
     them each name stands.
     """
+    aliases = aliases or {}
     passages: list[str] = []
     numbers: dict[str, int] = {}
     columns: list[int] = []
@@ -138,6 +146,8 @@ def build(
     ends = [0]
     for passage, names, flags in rows:
         passages.append(passage)
+        if aliases and not aliases.keys().isdisjoint(names):
+            names, flags = _merged(names, flags, aliases)
         columns.extend(numbers.setdefault(name, len(numbers)) for name in names)
         titles.extend(bool(flag) for flag in flags)
         ends.append(len(columns))
@@ -152,10 +162,29 @@ def build(
     incidence = sparse.csr_array((weights, column, np.array(ends)), shape=(len(passages), len(numbers)))
     titled = np.zeros(len(numbers), dtype=bool)
     titled[column[title]] = True
-    return NameGraph(NameMatrices(incidence, _containment(numbers), counts, titled), passages, list(numbers))
+    names = list(numbers)
+    matrices = NameMatrices(incidence, _containment(numbered(names, aliases), len(names)), counts, titled)
+    return NameGraph(matrices, passages, names, aliases)
 
 
-def _containment(numbers: Mapping[str, int]) -> sparse.csr_array:
+def numbered(names: Sequence[str], aliases: Mapping[str, str]) -> dict[str, int]:
+    """The number of each name, of an alias that of its canonical name; of one without such none."""
+    numbers = {name: number for number, name in enumerate(names)}
+    return numbers | {alias: numbers[name] for alias, name in aliases.items() if name in numbers}
+
+
+def _merged(
+    names: Sequence[str], flags: Sequence[bool | None], aliases: Mapping[str, str]
+) -> tuple[list[str], list[bool]]:
+    """The names of a passage with each that is merged once, and whether any of its spellings is the title."""
+    found: dict[str, bool] = {}
+    for name, flag in zip(names, flags, strict=True):
+        canonical = aliases.get(name, name)
+        found[canonical] = found.get(canonical, False) or bool(flag)
+    return list(found), list(found.values())
+
+
+def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
     pairs: list[tuple[int, int]] = []
     for name, longer in numbers.items():
         words = name.split(" ", _LONGEST)[:_LONGEST]
@@ -167,7 +196,7 @@ def _containment(numbers: Mapping[str, int]) -> sparse.csr_array:
     ends = np.array(pairs, dtype=np.int32).reshape(-1, 2)
     both = np.unique(np.concatenate([ends, ends[:, ::-1]]), axis=0)
     weights = np.full(len(both), CONTAINMENT_WEIGHT, dtype=np.float32)
-    return sparse.csr_array((weights, (both[:, 0], both[:, 1])), shape=(len(numbers),) * 2)
+    return sparse.csr_array((weights, (both[:, 0], both[:, 1])), shape=(size,) * 2)
 
 
 def _heads(

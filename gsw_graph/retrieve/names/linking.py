@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
@@ -56,3 +56,8 @@ def link(candidates: Sequence[Mention], known: Collection[str]) -> list[Mention]
             taken.update(places)
             linked.append(mention)
     return linked
+
+
+def canonical(found: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
+    """Mentions with the key of the concept they are linked to, which is another where theirs is an alias."""
+    return [replace(mention, key=names[numbers[mention.key]]) for mention in found]

@@ -3,6 +3,7 @@ their names in the client."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.names.graph import NameGraph, build
@@ -22,8 +23,19 @@ def fetch(context: Context, question: str, recipe: LinkedRecipe) -> tuple[NameGr
         rows = context.reader.neighbourhood(
             embedding, keys, near=walk.nearest, best=walk.best, cap=walk.cap, scan=recipe.scan
         )
-    frequency = {name: count for row in rows for name, count in zip(row.names, row.frequencies, strict=True)}
-    total = context.names.size
-    graph = build(((row.id, row.names, row.titles) for row in rows), total=total, frequency=frequency)
+    aliases: dict[str, str] = {}
+    counted: dict[str, int] = {}
+    for row in rows:
+        counted.update(zip(row.names, row.frequencies, strict=True))
+        aliases.update((a, b) for a, b in zip(row.names, row.canonicals, strict=True) if a != b)
+    frequency: Counter[str] = Counter()
+    for name, count in counted.items():
+        frequency[aliases.get(name, name)] += count
+    graph = build(
+        ((row.id, row.names, row.titles) for row in rows),
+        aliases=aliases,
+        total=context.names.size,
+        frequency=frequency,
+    )
     near = [(row.id, row.cosine) for row in rows if row.cosine is not None]
     return graph, sorted(near, key=lambda item: -item[1])

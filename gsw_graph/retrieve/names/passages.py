@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.retrieve.names.linking import Mention, link, mentions
+from gsw_graph.retrieve.names.linking import Mention, canonical, link, mentions
 from gsw_graph.retrieve.names.walk import Seeds, strongest_paths, walk
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def best_together(
     linked: list[Mention] = []
     for question, near in asked:
         known = [(numbers[passage], cosine) for passage, cosine in near if passage in numbers]
-        found = link(mentions(question), memory.name_numbers)
+        found = canonical(link(mentions(question), memory.name_numbers), memory.name_numbers, memory.names)
         linked += found
         passages = np.array([number for number, _ in known], dtype=np.intp)
         cosines = np.array([cosine for _, cosine in known], dtype=np.float32)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.pathwise.selection import Approach
     from gsw_graph.retrieve.strategy import Query, Retrieved
 
-SURE = 0.6  # confidence from which one pair answers a simple question, as in `auto`
+SURE = 0.8  # confidence from which one pair answers a simple question, as in `auto`
 _STATEMENTS = {
     "dense": ("read/dense",),
     "linked": ("read/nearest", "read/passages"),

@@ -35,6 +35,7 @@ _PREDICATE = re.compile(
 _TO_SECOND = re.compile(r"\s(?:than|before|after|as|with|from)\s(?!the same\b)")
 _SAME_AS = re.compile(r"\bsame\b.*\sas\s", re.IGNORECASE)
 _CAPITAL = re.compile(r"\b[^\W\d_]*[A-ZÀ-ÞŁŻ][\w'’.&/-]*|\b\d+\b")
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _EDGE = ' ,;:?.!"“”'
 
 
@@ -44,6 +45,12 @@ class Sides:
 
     names: tuple[str, ...]
     questions: tuple[str, ...]
+
+    @property
+    def named(self) -> bool:
+        """Whether each side is a name and no description: after its article it goes on with a capital or a
+        digit."""
+        return not any(_ARTICLE.sub("", name)[:1].islower() for name in self.names)
 
 
 def sides_of(question: str) -> Sides | None:

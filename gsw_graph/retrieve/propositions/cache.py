@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,16 @@ from scipy import sparse
 from gsw_graph.retrieve.propositions import synonyms
 from gsw_graph.retrieve.propositions.graph import PropositionGraph, build
 from gsw_graph.retrieve.propositions.walk_graph import WalkGraph, alone, with_names
-from gsw_graph.retrieve.versions import Files, Versions, packed, packed_matrix, unpacked, unpacked_matrix
+from gsw_graph.retrieve.versions import (
+    Files,
+    Versions,
+    packed,
+    packed_aliases,
+    packed_matrix,
+    unpacked,
+    unpacked_aliases,
+    unpacked_matrix,
+)
 from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 
     Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
-FORM = f"1 {synonyms.CHANCE} {synonyms.FALLBACK} {synonyms.NEIGHBOURS} {synonyms.SLACK}"
+FORM = f"2 {synonyms.CHANCE} {synonyms.FALLBACK} {synonyms.NEIGHBOURS} {synonyms.SLACK}"
 _BATCH = 4096  # names embedded at once
 
 
@@ -50,33 +60,42 @@ class PropositionGraphs:
         self._graphs = Versions(self._reader, files(folder), self._read)
         self._version = -1
         self._walk_graphs: dict[tuple[EdgeWeights, bool], WalkGraph] = {}
+        self._joining = threading.Lock()
 
     def walk_graph(
         self, version: int, recipe: PropositionRecipe, named: Callable[[int], NameGraph]
     ) -> WalkGraph:
         """What a recipe walks over, of a version of the memory or a later one. named: the name graph of a
         version, asked only where the recipe joins it."""
-        if version != self._version:
-            self._version, self._walk_graphs = version, {}
         key = (recipe.weights, recipe.names)
-        if key not in self._walk_graphs:
-            graph = self._graphs.of(version).graph
-            names = named(version) if recipe.names else None
-            self._walk_graphs[key] = (
-                with_names(graph, names, recipe.weights) if names else alone(graph, recipe.weights)
-            )
-        return self._walk_graphs[key]
+        with self._joining:
+            if version != self._version:
+                self._version, self._walk_graphs = version, {}
+            if key not in self._walk_graphs:
+                graph = self._graphs.of(version).graph
+                names = named(version) if recipe.names else None
+                self._walk_graphs[key] = (
+                    with_names(graph, names, recipe.weights) if names else alone(graph, recipe.weights)
+                )
+            return self._walk_graphs[key]
 
     def _read(self, before: Callable[[], Compared | None]) -> Compared:
-        return compared(build(self._rows()), self._encode, before())
+        aliases = self._reader.aliases()
+        graph = replace(build(self._rows(aliases)), aliases=aliases)
+        return compared(graph, self._encode, before())
 
-    def _rows(self) -> Iterator[PassagePropositions]:
+    def _rows(self, aliases: Mapping[str, str]) -> Iterator[PassagePropositions]:
         for passage, *lists in self._reader.proposition_graph():
             facts = sorted(
                 zip(*lists, strict=True), key=lambda fact: str(fact[0])
             )  # engines differ in the order
             ids, vectors, mentioned = zip(*facts, strict=True) if facts else ((), (), ())
-            yield passage, ids, vectors, [sorted(names) for names in mentioned]
+            yield (
+                passage,
+                ids,
+                vectors,
+                [sorted({aliases.get(name, name) for name in names}) for names in mentioned],
+            )
 
 
 def compared(graph: PropositionGraph, encode: Encode, before: Compared | None = None) -> Compared:
@@ -132,6 +151,7 @@ def _pack(kept: Compared) -> Arrays:
         "vectors": graph.vectors,
         **packed_matrix("similar", graph.similar),
         "names": kept.names,
+        **packed_aliases(graph.aliases),
         **{f"pairs_{part}": getattr(kept.pairs, part) for part in ("one", "other", "cosines")},
         "least": np.array(kept.pairs.least),
     }
@@ -148,7 +168,14 @@ def _unpack(found: Arrays) -> Compared:
     )
     similar = unpacked_matrix("similar", found, (len(concepts),) * 2)
     graph = PropositionGraph(
-        passages, concepts, propositions, mentions, found["home"], found["vectors"], similar
+        passages,
+        concepts,
+        propositions,
+        mentions,
+        found["home"],
+        found["vectors"],
+        similar,
+        unpacked_aliases(found),
     )
     pairs = synonyms.Pairs(
         found["pairs_one"], found["pairs_other"], found["pairs_cosines"], float(found["least"])

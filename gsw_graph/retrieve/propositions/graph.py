@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,8 @@ class PropositionGraph:
     passages, concepts, propositions: their ids. mentions: (propositions, concepts), 1 where one mentions the
     other. home: the passage of each proposition, ascending. vectors: (propositions, dimension), unit vectors
     times 127 in one signed byte a dimension. similar: (concepts, concepts), symmetric, the cosine of names
-    that are similar, 0 elsewhere.
+    that are similar, 0 elsewhere. aliases: concepts that are another one, by id, which have no number of
+    their own.
     """
 
     passages: list[str]
@@ -36,6 +37,7 @@ class PropositionGraph:
     home: NDArray[np.int32]
     vectors: NDArray[np.int8]
     similar: sparse.csr_array
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def passage_numbers(self) -> dict[str, int]:

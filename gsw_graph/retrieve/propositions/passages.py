@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.retrieve.names.linking import Mention, link, mentions
+from gsw_graph.retrieve.names.linking import Mention, canonical, link, mentions
 from gsw_graph.retrieve.names.pagerank import pagerank
 from gsw_graph.retrieve.propositions import paths as beam
 
@@ -72,6 +72,7 @@ def best_passages(
     }
     best, last = max(cosines.values(), default=1.0), min(cosines.values(), default=0.0)
     found = link(mentions(question), walk_graph.numbers) if recipe.linked_mass else []
+    found = canonical(found, walk_graph.numbers, walk_graph.names)
     linked = _linked(walk_graph, found, recipe.title_bonus)
     known = [
         (graph.proposition_numbers[fact], cosine)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from gsw_graph.retrieve.names.graph import numbered
 from gsw_graph.retrieve.propositions.graph import join
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class WalkGraph:
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """The number of each name."""
-        return {name: number for number, name in enumerate(self.names)}
+        """The number of each name, of an alias that of its canonical name."""
+        return numbered(self.names, self.graph.aliases)
 
     @cached_property
     def whole(self) -> Subgraph:

@@ -14,6 +14,7 @@ from gsw_graph.retrieve.strategies.ircot import IRCOT
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.retrieve.strategies.proprag import PROPRAG, PROPRAG_LINKED
+from gsw_graph.retrieve.strategies.pruned import PRUNED
 from gsw_graph.retrieve.strategies.ricr import RICR
 from gsw_graph.retrieve.strategy import Strategy
 
@@ -21,5 +22,18 @@ __all__ = ["STRATEGIES"]
 
 STRATEGIES: dict[str, Strategy[Any]] = {
     one.name: one
-    for one in (AUTO, LINKED, RICR, FUSION, PATHWISE, PROPRAG, PROPRAG_LINKED, GRASP, IRCOT, DENSE, BM25)
+    for one in (
+        AUTO,
+        LINKED,
+        RICR,
+        FUSION,
+        PATHWISE,
+        PROPRAG,
+        PROPRAG_LINKED,
+        PRUNED,
+        GRASP,
+        IRCOT,
+        DENSE,
+        BM25,
+    )
 }

@@ -67,6 +67,6 @@ FUSION = Strategy(
     FusionRecipe(),
     follows_plan=True,
     gives=frozenset({"passages", "chains", "answer"}),
-    confidence=ChainConfidence((1.209, 1.814, 0.94, 4.126), 4.451),
+    confidence=ChainConfidence((1.214, 1.736, 1.452, 3.583), 4.166),
     steady=True,
 )

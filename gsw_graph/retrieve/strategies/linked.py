@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.retrieve.recipes import LinkedRecipe
+from gsw_graph.retrieve.recipes import LinkedRecipe, OrderRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.graph import NameGraph
@@ -40,10 +38,12 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     most = max(query.k, recipe.order.passages)
     with context.clock("rank"):
         first = found = best_passages(graph, question, near, most, recipe.walk, trace=traced)
-    passages = _read(context, first, [])
-    with context.clock("rank"):
-        wording = Wording(question, [_text(one) for one in passages[: recipe.order.passages or None]])
-        names = leads(graph, question, passages[: recipe.leads.passages], wording, recipe.leads)
+    known: dict[str, RankedPassage] = {}
+    names: list[str] = []
+    if recipe.leads.names:
+        best = read(context, first, known, recipe.leads.passages)
+        with context.clock("rank"):
+            names = leads(graph, question, best, Wording(question, list(map(_text, best))), recipe.leads)
     if names:
         further = " ".join([question, *names])
         embedding = context.vector(further).tolist()
@@ -52,9 +52,9 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         with context.clock("rank"):
             asked = [(question, near), (further, others)]
             found = best_together(graph, asked, most, recipe.walk, trace=traced)
-        passages = _read(context, found, passages)
+    passages = read(context, found, known, most)
     with context.clock("rank"):
-        ranked = _in_order(graph, question, passages, recipe)[: query.k]
+        ranked = in_order(graph, question, passages, recipe.order, query.k)
     if context.trace is not None:
         paths = dict(zip(found.passages, found.paths, strict=True))
         paths |= zip(first.passages, first.paths, strict=True)
@@ -65,31 +65,33 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     return Retrieved(ranked)
 
 
-def _read(context: Context, found: Walked, known: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """The passages that a walk found; those known are not asked for again."""
-    here = {one.id: one for one in known}
-    if new := [one for one in found.passages if one not in here]:
+def read(context: Context, found: Walked, known: dict[str, RankedPassage], most: int) -> list[RankedPassage]:
+    """The first passages that a walk found, with its weights; those known are not asked for again."""
+    ids = found.passages[:most]
+    if new := [one for one in ids if one not in known]:
         with context.clock("database"):
-            here.update((one.id, one) for one in context.reader.passages(new, [0.0] * len(new)))
-    scores = zip(found.passages, found.scores, strict=True)
-    return [replace(here[one], score=score) for one, score in scores if one in here]
+            known.update((one.id, one) for one in context.reader.passages(new, [0.0] * len(new)))
+    return [
+        replace(known[one], score=score)
+        for one, score in zip(ids, found.scores, strict=False)
+        if one in known
+    ]
 
 
-def _in_order(
-    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: LinkedRecipe
+def in_order(
+    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: OrderRecipe, k: int
 ) -> list[RankedPassage]:
-    """The first passages in the order of `names/order.py`, their shares as scores; the others as the walk has
-    them, below."""
+    """The first `k`: those of a walk in the order of `names/order.py`, their shares as scores; the others as
+    the walk has them, below."""
     from gsw_graph.retrieve.names.order import ordered
     from gsw_graph.retrieve.names.wording import Wording
 
-    some = passages[: recipe.order.passages]
+    some = passages[: recipe.passages]
     if not some:
-        return passages
-    wording = Wording(question, [_text(one) for one in some])
-    numbers, shares = ordered(graph, some, wording, recipe.order)
-    first = [replace(some[n], score=share) for n, share in zip(numbers, shares, strict=True)]
-    rest = [replace(one, score=min(one.score, shares[-1])) for one in passages[len(some) :]]
+        return passages[:k]
+    numbers, shares = ordered(graph, some, Wording(question, list(map(_text, some))), recipe)
+    first = [replace(some[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
+    rest = [replace(one, score=min(one.score, shares[-1])) for one in passages[len(some) : k]]
     return first + rest
 
 

@@ -28,6 +28,6 @@ RICR = Strategy(
     follows_plan=True,
     needs=frozenset({"pairs"}),
     gives=frozenset({"passages", "chains", "answer"}),
-    confidence=ChainConfidence((1.22, 1.728, 1.171, 4.740), 4.09),
+    confidence=ChainConfidence((1.093, 1.413, 1.105, 4.974), 4.12),
     steady=True,
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.quote import quote
@@ -54,16 +54,22 @@ class Scored:
 def time_ordered(context: Context, query: Query, recipe: TimesRecipe = TIMES) -> Retrieved:
     """What is dated as a question asks, best first; passages of `linked` after it. A question without a time
     gets these alone."""
+    found = in_time(context, query, recipe)
+    return replace(found, passages=with_linked(context, query, found.passages, recipe.linked))
+
+
+def in_time(context: Context, query: Query, recipe: TimesRecipe = TIMES) -> Retrieved:
+    """The same without the passages of `linked`; nothing for a question without a time."""
     asked = read(query.question)
     if not asked.is_temporal:
-        return Retrieved(with_linked(context, query, [], recipe.linked))
+        return Retrieved([])
     lookup = Lookup(context, query.question, recipe.facts)
     event = _date_of(lookup, asked.event) if asked.event else None
     condition = asked.interval or (event.value.days if event is not None else None)
     if asked.wants is not None and asked.relation is None:
         fact, answer = _asked_date(lookup, asked)
         if fact is not None:
-            return _told(context, query, [fact], answer, recipe)
+            return _told(query, [fact], answer)
     scored = _sentences(context, lookup, asked, condition, recipe)
     first = [event.passage] if event is not None else []
     best = scored[0].line.passage if scored else None
@@ -76,7 +82,7 @@ def time_ordered(context: Context, query: Query, recipe: TimesRecipe = TIMES) ->
     draft = None
     if query.answer and (not asked.event or event is not None):
         draft = _draft(context, lookup, asked, condition, event, scored, recipe)
-    return Retrieved(with_linked(context, query, passages, recipe.linked), draft=draft)
+    return Retrieved(passages, draft=draft)
 
 
 def _date_of(lookup: Lookup, event: str) -> Fact | None:
@@ -114,15 +120,12 @@ def _asked_date(lookup: Lookup, asked: TimeQuestion) -> tuple[Fact | None, str |
     return fact, f"{years} years" if years is not None else None
 
 
-def _told(
-    context: Context, query: Query, facts: Sequence[Fact], answer: str | None, recipe: TimesRecipe
-) -> Retrieved:
+def _told(query: Query, facts: Sequence[Fact], answer: str | None) -> Retrieved:
     draft = None
     sure = min(fact.score for fact in facts)
     if answer is not None and query.answer:
         draft = AnswerDraft(answer, "rule", confidence=sure, citations=[fact.citation for fact in facts])
-    passages = [fact.passage for fact in facts]
-    return Retrieved(with_linked(context, query, passages, recipe.linked), draft=draft)
+    return Retrieved([fact.passage for fact in facts], draft=draft)
 
 
 def _sentences(

@@ -1,0 +1,11 @@
+// All passages with their names and the roles of these, a row a passage; dates are no names. What `merge` reads of a memory.
+// A role of a name without any is null. Runs once a merge, and is streamed.
+MATCH (d:Document {status: 'ready'})<-[:PART_OF]-(p:Passage)
+CALL (p) {
+  MATCH (p)<-[i:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)
+  WHERE e.from IS NULL
+  OPTIONAL MATCH (e)-[plays:PLAYS]->(r:Role)
+  WITH e, c, i, collect({role: r.name, states: plays.states}) AS roles
+  RETURN collect({key: c.id, name: e.name, title: i.title, roles: roles}) AS names
+}
+RETURN d.id AS document, p.id AS id, p.title AS title, p.text AS text, names

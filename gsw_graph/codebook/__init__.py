@@ -1,0 +1,1 @@
+"""The symbol codebook: what passages say as edges between concepts, and edges in runs."""

@@ -1,0 +1,51 @@
+"""Where runs come from: what documents say, and what answers to earlier questions stood on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gsw_graph.retrieve.pruned import runs
+from gsw_graph.retrieve.pruned.selection import chosen
+
+if TYPE_CHECKING:
+    from gsw_graph.retrieve.context import Context
+    from gsw_graph.retrieve.pruned.codebook import Codebook
+    from gsw_graph.retrieve.pruned.question import Asked
+    from gsw_graph.retrieve.pruned.runs import Scored
+    from gsw_graph.retrieve.recipes import PrunedRecipe
+
+
+def channels(
+    context: Context, book: Codebook, question: str, asked: Asked, recipe: PrunedRecipe
+) -> dict[str, Scored]:
+    """The chosen runs of each channel, by its name."""
+    choices = {"facts": recipe.facts, "answers": recipe.answers, "thinking": recipe.thinking}
+    cited, pairs = _past(context, question, recipe) if context.past else ([], [])
+    with context.clock("rank"):
+        found = {
+            "facts": runs.facts(book, asked, recipe),
+            "answers": runs.ranked(book, book.runs_in(cited), asked, recipe),
+            "thinking": runs.ranked(book, book.runs_of(pairs), asked, recipe),
+        }
+        return {name: chosen(book, one, choices[name], recipe.same) for name, one in found.items()}
+
+
+def _past(context: Context, question: str, recipe: PrunedRecipe) -> tuple[list[str], list[str]]:
+    """Passages that answers to questions like this one cite, and pairs that their chains went through. What
+    was rejected, or cites what is there no more, is left out; what nobody confirmed may point at evidence, as
+    no answer is taken from here."""
+    from gsw_graph.store.past import near
+
+    vector, least = context.vector(question).tolist(), recipe.like
+    with context.clock("database"):
+        found = near(context.reader, vector, recipe.asked)
+    good = [
+        one
+        for one in found
+        if one.cosine >= least
+        and one.stands
+        and one.verdict != "rejected"
+        and not (one.source and one.source[2] == "rejected")
+    ]
+    cited = [quoted.passage.id for one in good for quoted in one.quotes]
+    return list(dict.fromkeys(cited)), list(dict.fromkeys(used.qa.id for one in good for used in one.pairs))

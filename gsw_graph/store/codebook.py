@@ -1,0 +1,212 @@
+"""The symbol codebook in the graph: relations, runs, and their edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gsw_graph.codebook.edges import Edge, Name, Statement
+from gsw_graph.errors import EngineError
+from gsw_graph.model import content_id
+from gsw_graph.store.rows import packed, unpacked
+from gsw_graph.store.statements import Unlogged, statement
+
+if TYPE_CHECKING:
+    from neo4j import ManagedTransaction
+    from numpy.typing import NDArray
+
+    from gsw_graph.engine import Connection
+    from gsw_graph.store.reader import Reader
+
+Row = dict[str, Any]
+_TITLE = 80  # letters of a run that Neo4j Browser shows
+_KINDS = {"QAPair": "pairs", "Proposition": "propositions"}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Edges that belong together, in the order of the text."""
+
+    edges: tuple[Edge, ...]
+
+    @property
+    def id(self) -> str:
+        """From the statements it stands on and where each comes."""
+        parts = (part for edge in self.edges for part in (str(edge.number), *(s.id for s in edge.statements)))
+        return content_id("run", *parts)
+
+    @property
+    def passages(self) -> list[str]:
+        """Where it stands, each once."""
+        return list(dict.fromkeys(s.passage for edge in self.edges for s in edge.statements))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """A statement that an edge of a run stands on."""
+
+    run: str
+    number: int
+    position: int
+    subject: str
+    relation: str
+    object: str
+    statement: str
+    passage: str
+    vector: NDArray[np.int8]
+
+
+def without_runs(reader: Reader) -> list[tuple[str, str]]:
+    """Documents and passages that say something and have no run yet, in the order of the text."""
+    return [(row["document"], row["id"]) for row in reader._run("read/passages_without_runs")]
+
+
+def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str], list[Statement]]:
+    """The texts of some passages, by id, and what was found to be said in them."""
+    wanted = list(passages)
+    texts = {
+        row["id"]: _below_title(row["title"], row["text"])
+        for row in reader._run("read/passage_texts", passages=wanted)
+    }
+    found = []
+    for row in reader._run("read/pairs_to_relate", passages=wanted):
+        vector = unpacked([row["vector"]])[0]
+        about, answers = (tuple(sorted(_names(row[name]), key=str)) for name in ("about", "answers"))
+        found.append(Statement(row["id"], "QAPair", row["passage"], row["relation"], vector, about, answers))
+    for row in reader._run("read/propositions_to_relate", passages=wanted):
+        vector = np.array(row["vector"], dtype=np.float32)
+        about = tuple(sorted(_names(row["mentions"]), key=str))
+        found.append(
+            Statement(
+                row["id"], "Proposition", row["passage"], row["relation"], vector, about, (), row["text"]
+            )
+        )
+    return texts, found
+
+
+def unknown(reader: Reader, concepts: Sequence[str], relations: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those of some concepts that have no vector yet, and of some relations that are not there."""
+    lacking = [row["id"] for row in reader._run("read/concepts_without_vector", ids=list(concepts))]
+    known = {row["name"] for row in reader._run("read/relations_known", names=list(relations))}
+    return sorted(lacking), [name for name in relations if name not in known]
+
+
+def write_runs(
+    connection: Connection,
+    runs: Sequence[Run],
+    passages: Sequence[str],
+    concepts: dict[str, NDArray[np.float32]],
+    relations: dict[str, NDArray[np.float32]],
+) -> int:
+    """Write the runs of some passages in one transaction, with the vectors of concepts and relations that are
+    new; how many it wrote. Runs of passages that have some by now are left out. EngineError where another
+    process removed what they stand on."""
+    with connection.session() as session:
+        return int(session.execute_write(_write, list(runs), list(passages), concepts, relations))
+
+
+def edges(reader: Reader) -> Iterator[StoredEdge]:
+    """All that edges of runs stand on, in no order."""
+    for record in reader._stream("read/runs"):
+        vector = record["vector"]
+        one = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else _packed(vector)
+        yield StoredEdge(
+            record["run"],
+            record["number"],
+            record["position"],
+            record["subject"],
+            record["relation"],
+            record["object"],
+            record["statement"],
+            record["passage"],
+            one,
+        )
+
+
+def symbols(reader: Reader) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, str]]:
+    """Packed vectors of concepts by id and of relations by name, and how concepts are shown, by id."""
+    found: dict[str, dict[str, bytes]] = {"concept": {}, "relation": {}}
+    shown: dict[str, str] = {}
+    for record in reader._stream("read/symbols"):
+        found[record["kind"]][record["id"]] = record["vector"]
+        if record["kind"] == "concept":
+            shown[record["id"]] = record["name"]
+    return found["concept"], found["relation"], shown
+
+
+def _write(
+    tx: ManagedTransaction,
+    runs: list[Run],
+    passages: list[str],
+    concepts: dict[str, NDArray[np.float32]],
+    relations: dict[str, NDArray[np.float32]],
+) -> int:
+    tx.run(statement("write/queue")).consume()
+    there = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
+    runs = [run for run in runs if there.isdisjoint(run.passages)]
+    said = [one for run in runs for edge in run.edges for one in edge.statements]
+    empty = sorted(set(passages) - there - {one.passage for one in said})
+    rows: dict[str, list[Row]] = {
+        "concept_vectors": [{"id": name, "vector": packed(vector)} for name, vector in concepts.items()],
+        "relations": [{"name": name, "vector": packed(vector)} for name, vector in relations.items()],
+        "runs": [*map(_run_row, runs), *map(_empty_row, empty)],
+    }
+    for kind, name in _KINDS.items():
+        rows[f"edges_of_{name}"] = [row for run in runs for row in _edge_rows(run, kind)]
+        edges = [edge for run in runs for edge in run.edges]
+        related = {one.id: edge.relation for edge in edges for one in edge.statements if one.kind == kind}
+        rows[f"relations_of_{name}"] = [
+            {"statement": id_, "relation": relation} for id_, relation in related.items()
+        ]
+    for name, some in rows.items():
+        if not some:
+            continue
+        record = tx.run(statement(f"write/{name}"), rows=Unlogged(some)).single()
+        wanted = sum(len(row["passages"]) for row in some) if name == "runs" else len(some)
+        if record is not None and record["written"] != wanted:
+            raise EngineError(
+                f"{wanted - record['written']} of {wanted} {name.replace('_', ' ')} found no place: another "
+                "process removed what they stand on",
+                hint="Run it again",
+            )
+    return len(runs)
+
+
+def _run_row(run: Run) -> Row:
+    title = "; ".join(f"{edge.subject} {edge.relation} {edge.object}" for edge in run.edges[:3])
+    return {"id": run.id, "title": title[:_TITLE], "edges": len(run.edges), "passages": run.passages}
+
+
+def _empty_row(passage: str) -> Row:
+    """Of a passage whose statements join no two names: a run of no edges says that it was looked at."""
+    return {"id": content_id("run", passage), "title": "no edges", "edges": 0, "passages": [passage]}
+
+
+def _edge_rows(run: Run, kind: str) -> Iterator[Row]:
+    for position, edge in enumerate(run.edges):
+        for one in edge.statements:
+            if one.kind == kind:
+                yield {
+                    "run": run.id,
+                    "statement": one.id,
+                    "number": edge.number,
+                    "position": position,
+                    "subject": edge.subject,
+                    "object": edge.object,
+                }
+
+
+def _below_title(title: str, text: str) -> str:
+    own = text.removeprefix(f"{title}\n")
+    return f"{own}\n{title}"
+
+
+def _names(rows: Sequence[Sequence[Any]]) -> Iterator[Name]:
+    return (Name(*row) for row in rows)
+
+
+def _packed(vector: Sequence[float]) -> NDArray[np.int8]:
+    return np.rint(np.array(vector, dtype=np.float32) * 127).astype(np.int8)

@@ -1,0 +1,177 @@
+"""Runs on every engine: built once, gone with what they stand on, and asked."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import fakes
+import pytest
+import samples
+from contract import by_query, rows
+from dump import differences, dump, version
+
+from gsw_graph.config import Settings
+from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.memory import Memory
+from gsw_graph.results import RunCounts
+from gsw_graph.retrieve.strategies import STRATEGIES
+
+EDGES = {
+    ("ana ruiz", "built", "stone pier", "Stone Pier", 0),
+    ("ana ruiz", "was born", "valle alto", "Ana Ruiz", 0),
+    ("valle alto", "lies on", "ombre", "Valle Alto", 0),
+    ("ombre", "flows into", "salt sea", "Ombre", 0),
+}
+HELD = (
+    "MATCH (p:Passage)<-[:IN]-(r:Run)-[h:HOLDS]->(x)-[:RELATES_BY]->(l:Relation) "
+    "RETURN DISTINCT h.subject AS subject, l.name AS relation, h.object AS object, p.title AS title, h.position AS position"
+)
+
+
+def well(memory: Memory) -> bool:
+    return all(one.ok for deep in (False, True) for one in memory.doctor(deep=deep) if one.check not in ("embedder", "speed"))
+
+
+def test_runs_are_built_once_and_stand_on_what_says_so(sample: Memory) -> None:
+    stamp = version(sample)
+    assert sample.runs() == RunCounts(0, 0, 0, 4)
+    built = sample.build_runs()
+    assert (built.passages, sample.runs()) == (4, RunCounts(10, built.runs, 14, 0))
+    assert set(rows(sample, HELD)) >= EDGES
+    assert version(sample) == stamp, "no other cache looks at runs"
+    assert well(sample)
+    before = dump(sample)
+    again = sample.build_runs()
+    assert (again.passages, again.runs) == (0, 0)
+    assert differences(dump(sample), before) == []
+    vectors = rows(sample, "MATCH (n:Concept|Relation) RETURN n.vector IS NOT NULL AS there, count(*) AS n")
+    assert dict(vectors)[True] >= 20
+
+
+def test_what_is_forgotten_takes_its_runs_along(sample: Memory, tmp_path: Path) -> None:
+    """And what is loaded again has them again, the same: ids and numbers are made of contents."""
+    sample.build_runs()
+    before = dump(sample)
+    sample.forget("pier")
+    assert well(sample)
+    assert not {edge for edge in rows(sample, HELD) if "stone pier" in edge}
+    assert rows(sample, "MATCH (r:Relation {name: 'stands in'}) RETURN r.name AS name") == []
+    sample.load(*samples.write(tmp_path))
+    assert sample.runs().missing == 1
+    sample.build_runs()
+    assert differences(dump(sample), before) == []
+    sample.forget(everything=True)
+    assert {name: count for name, count in sample.status().nodes.items() if count} == {}
+
+
+def test_other_findings_of_the_same_text_have_other_runs(sample: Memory, tmp_path: Path) -> None:
+    sample.build_runs()
+    changed = [{**samples.RECORDS[1], "verb_phrases": [{"phrase": "wed", "questions": [{"text": "Whom did Ana Ruiz marry?", "answers": ["Bruno Keller"]}]}]}]
+    sample.load(samples.jsonl(tmp_path / "changed.jsonl", changed))
+    assert sample.runs().missing == 1
+    sample.build_runs()
+    assert {edge[1] for edge in rows(sample, HELD) if edge[3] == "Ana Ruiz"} == {"wed"}
+    assert well(sample)
+
+
+def test_a_passage_that_joins_no_names_is_looked_at_once(memory: Memory, tmp_path: Path) -> None:
+    record = {"id": "x", "title": "X", "text": "It rained.", "entities": [], "propositions": ["It rained."]}
+    memory.load(samples.jsonl(tmp_path / "x.jsonl", [record]))
+    assert memory.build_runs().passages == 1
+    assert memory.runs() == RunCounts(0, 1, 0, 0)
+    assert well(memory)
+    answer = memory.ask("Where did it rain?", strategy="pruned", keep=False)
+    assert (answer.strategy, answer.why) == ("linked", "the memory holds nothing that runs are made of")
+
+
+def test_a_build_that_is_broken_off_goes_on(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample.build_runs()
+    expected = dump(sample)
+    sample.cypher("MATCH (r:Run) DETACH DELETE r", write=True)
+    sample.cypher("MATCH (r:Relation) DETACH DELETE r", write=True)
+    monkeypatch.setattr("gsw_graph.codebook.building.WINDOW", 1)
+
+    def stop(done: int, of: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sample.build_runs(progress=stop)
+    assert sample.runs().missing == 2
+    assert well(sample)
+    sample.build_runs()
+    assert differences(dump(sample), expected) == []
+
+
+def test_a_question_builds_what_is_missing_and_shows_its_runs(sample: Memory, tmp_path: Path) -> None:
+    mine = Memory(sample._connection, replace(sample._settings, cache_dir=tmp_path / "cache"))
+    answer = mine.ask("Who built the Stone Pier?", strategy="pruned", k=3, trace=True, keep=False)
+    assert mine.runs().missing == 0
+    assert answer.strategy == "pruned"
+    assert answer.passages[0].title == "Stone Pier"
+    assert answer.trace is not None
+    scores = [one.score for one in answer.trace.runs]
+    assert scores == sorted(scores, reverse=True)
+    found = [(one.channel, edge) for one in answer.trace.runs for edge in one.edges]
+    ((channel, edge),) = [one for one in found if one[1].relation == "built" and one[1].object == "Stone Pier"]
+    assert (channel, edge.subject, edge.passage) == ("facts", "Ana Ruiz", answer.passages[0].id)
+    assert rows(mine, "MATCH (n {id: $id})-[:IN]->(p) RETURN p.id AS id", id=edge.statement) == [(edge.passage,)]
+    assert answer.to_dict()["trace"]["runs"][0]["edges"][0]["relation"]
+
+
+def test_it_says_why_it_ran_as_another(sample: Memory) -> None:
+    large = by_query(sample).ask("Who built the Stone Pier?", strategy="pruned", keep=False)
+    assert (large.strategy, large.why) == ("linked", "the codebook of so large a memory is not held by the client")
+    bare = sample.ask("Who is it?", strategy="pruned", keep=False)
+    assert (bare.strategy, bare.why) == ("dense", "the question has no symbols: it names and relates nothing")
+
+
+def test_a_dropped_channel_has_no_runs(sample: Memory) -> None:
+    usual = STRATEGIES["pruned"]
+    answer = sample.ask("Who built the Stone Pier?", strategy=usual.with_recipe(replace(usual.recipe, facts="drop")), trace=True, keep=False)
+    assert answer.trace is not None
+    assert answer.trace.runs == []
+    assert answer.passages
+
+
+def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory) -> None:
+    first = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN)
+    assert first.citations
+    assert first.id is not None
+
+    def of(channel: str, **options: bool) -> set[str]:
+        usual = STRATEGIES["pruned"]
+        mine = usual.with_recipe(replace(usual.recipe, thinking="all"))
+        answer = sample.ask(samples.QUESTION, strategy=mine, trace=True, keep=False, **options)
+        assert answer.trace is not None
+        return {edge.passage for one in answer.trace.runs if one.channel == channel for edge in one.edges}
+
+    assert of("answers") == {one.passage for one in first.citations}
+    assert of("thinking") == {hop.passage for hop in first.chains[0].hops}
+    assert of("answers", past=False) == of("thinking", answer=False) == set()
+    sample.reject(first.id)
+    assert of("answers") == of("thinking") == set()
+
+
+def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:
+    sample.build_runs()
+    joined = "MATCH (a:Concept {id: 'valle alto'}), (c:Concept {id: 'salt sea'}), (m:Memory) CREATE (a)-[:ALIAS_OF]->(c) SET m.version = m.version + 1"
+    sample.cypher(joined, write=True)
+    answer = sample.ask("Where was Ana Ruiz born?", strategy="pruned", trace=True, keep=False)
+    assert answer.trace is not None
+    edges = {(edge.subject, edge.relation, edge.object) for one in answer.trace.runs for edge in one.edges}
+    assert ("Ana Ruiz", "was born", "Salt Sea") in edges
+
+
+def test_the_codebook_is_found_again_on_disk(sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    shutil.copytree(sample_folder, tmp_path / "memory")
+    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")) as memory:
+        first = memory.ask(samples.QUESTION, strategy="pruned", trace=True, keep=False)
+        monkeypatch.setattr("gsw_graph.store.codebook.edges", lambda reader: pytest.fail("read again"))
+        second = Memory(memory._connection, memory._settings).ask(samples.QUESTION, strategy="pruned", trace=True, keep=False)
+        assert first.trace is not None
+        assert second.trace is not None
+        assert second.trace.runs == first.trace.runs
