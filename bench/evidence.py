@@ -4,10 +4,10 @@ language model.
     python bench/evidence.py QUESTIONS.json --memory URL [--gold-plans] [--limit N]
 
 `answer`: a gold answer stands in the lines. `facts`: sentences that the question needs, of its gold
-paragraphs, which stand there, or whose pair does: MuSiQue's are those that hold the answers of its
+paragraphs, which stand there, or whose pair or facts do: MuSiQue's are those that hold the answers of its
 decomposition; elsewhere, where sentences are not marked, the one of each gold paragraph that holds the answer
 or names another gold paragraph. `all`: questions with all of them. `pairs`, as of bench/reader.py, is what was shown before;
-`passages` the same with the five passages always.
+`passages` the same with the five passages always; `compact` facts as a codebook (--evidence compact).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 from gsw_graph.answer import gather as ours
 from gsw_graph.answer.chains import from_chains
+from gsw_graph.answer.compact import CompactEvidence
 from gsw_graph.answer.evidence import ROOM, Item, listed, texts
 from gsw_graph.answer.quote import quote
 from gsw_graph.asking import prepared
@@ -49,7 +50,7 @@ def main() -> None:
         **{f"now, to {tokens}": to(tokens) for tokens in (800, 900, 1000, 1100)},
         **{f"now, from {least} on": to(1000, least) for least in (0.0, 0.2, 0.4)},
     }
-    sums = {form: [0.0] * 5 for form in forms}
+    sums = {form: [0.0] * 5 for form in (*forms, "compact")}
     with Memory.open(options.memory) as memory:
         for one in questions:
             plan = one["question_decomposition"] if options.gold_plans else None
@@ -59,6 +60,10 @@ def main() -> None:
             context = memory._context(state, None, None, trace=False)
             found = strategy(context, replace(planned.query, below=ours.BELOW))
             sure = from_chains(one["question"], found, strategy.confidence, answer=True).confidence
+            compact = CompactEvidence(context)
+            forms["compact"] = lambda question, found, _, compact=compact: ours.gather(
+                question, found, compact
+            )
             for name, form in forms.items():
                 row = measured(one, form(one["question"], found, sure))
                 sums[name] = [a + b for a, b in zip(sums[name], row, strict=True)]
@@ -100,7 +105,7 @@ def measured(question: dict[str, Any], items: list[Item]) -> list[float]:
     held = sum(
         normal(sentence) in text
         or any(
-            item.question and key in item.passage.text and normal(answer) in normal(item.text)
+            (item.question or item.run) and key in item.passage.text and normal(answer) in normal(item.text)
             for item in items
         )
         for sentence, answer, key in wanted

@@ -29,7 +29,9 @@ SURE = np.arange(0.4, 0.91, 0.05)
 
 def sub_questions(question: dict[str, Any]) -> list[tuple[str, list[str]]]:
     """Each step with the true answers in it, and its own."""
-    steps, answers, found = question["question_decomposition"], {}, []
+    steps = question["question_decomposition"]
+    answers: dict[int, str] = {}
+    found: list[tuple[str, list[str]]] = []
     for step, gold in zip(parse(steps).steps, steps, strict=True):
         found.append((step.concrete(answers), [gold["answer"]]))
         answers[step.id] = gold["answer"]

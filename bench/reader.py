@@ -4,7 +4,7 @@
 
 The memory holds the workspaces. Each question is planned by the model and asked in every form; then the gold
 passages of all questions are forgotten, they are asked again (what is right then is a refusal), and the
-passages are loaded again. Replies come from bench/data/reader.jsonl, which says who wrote them: each is for
+passages are loaded again. Replies come from bench/data/reader.jsonl and compact.jsonl, which say who wrote them: each is for
 one request word for word, so that a memory that brings other evidence finds none, and the table says how
 many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
 (`python -m gsw_graph.testing --open FOLDER` prints what is open) and run it again until none is open.
@@ -48,6 +48,7 @@ from gsw_graph.retrieve.strategy import Retrieved
 from gsw_graph.testing import ModelServer, Recorder
 
 DATA = Path(__file__).parent / "data"
+KNOWN = ("reader.jsonl", "compact.jsonl")
 SURE = 0.5  # of the form `pairs`
 FORMS = ("pairs", "one round", "two rounds", "compact")
 
@@ -80,10 +81,11 @@ def main() -> None:
     options = parser.parse_args()
     questions = json.loads(options.questions.read_text("utf-8"))[: options.limit]
     forms = options.forms.split(",")
-    known = DATA / "reader.jsonl"
+    lines = [line for name in KNOWN for line in (DATA / name).read_text("utf-8").splitlines()]
+    known = list(map(json.loads, lines))
     with ExitStack() as stack:
         recorder = stack.enter_context(Recorder(options.record, 0.0)) if options.record else None
-        server = stack.enter_context(ModelServer(known if known.exists() else (), recorder=recorder, keep=0))
+        server = stack.enter_context(ModelServer(known, recorder=recorder, keep=0))
         # A model that nobody asked before: nothing is taken from kept replies.
         settings = replace(
             Settings.from_env(),

@@ -11,25 +11,36 @@ from gsw_graph.cli.text.safe_text import short_source
 
 @click.command()
 @memory_option
-@click.argument("folder", type=click.Path())
+@click.argument("target", type=click.Path())
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("panini", "graphml", "jsonl", "import")),
+    default="panini",
+    show_default=True,
+    help="The shape of the files.",
+)
 @json_option
 @click.pass_obj
-def export(url: str | None, folder: str, as_json: bool) -> None:
-    """Write the memory as files in the shape that Panini reads.
+def export(url: str | None, target: str, format_: str, as_json: bool) -> None:
+    """Write the memory as files that others read.
 
-    FOLDER must be new or empty.
+    panini: workspaces as Panini's evaluation reads them, into a folder: networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the
+    texts. `gswgraph load TARGET/networks_raw` reads them again, each passage as a document. Propositions have no place in this shape and stay behind.
 
-    networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the texts. `gswgraph load FOLDER/networks_raw` reads them again,
-    each passage as a document.
-    Propositions have no place in this shape and stay behind.
+    graphml: one file for networkx, Gephi and the like, without vectors. jsonl: one file with all there is, a node or a relationship a line.
+    import: a folder that `neo4j-admin database import full` takes, as `gswgraph bulk` makes it.
+
+    TARGET must be new; a folder may be empty.
 
     \b
     Example:
       gswgraph export panini/
-      gswgraph export panini/ --json
+      gswgraph export memory.graphml --format graphml
+      gswgraph export files/ --format import --json
     """
     with open_memory(url) as memory:
-        found = memory.export(folder)
+        found = memory.export(target, format_)
     if as_json:
         print_json(found.to_dict())
     else:

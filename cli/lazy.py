@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             note = (
                 "Interrupted. The same command completes what is missing."
-                if ctx.invoked_subcommand == "load"
+                if ctx.invoked_subcommand in ("load", "copy")
                 else "Interrupted."
             )
             click.echo(f"\n{note}", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -63,17 +63,43 @@ def open_memory(
     **given: Any,
 ) -> Memory:
     """The memory at `url`, else the one of the environment; `models` are those that the verb will need,
-    `given` settings that options gave."""
+    `given` settings that options gave. A memory in a folder that a server has open is asked through it."""
     from gsw_graph.cli.text.output import print_failure
     from gsw_graph.memory import Memory
 
+    asked = settings(**given)
+    if served := _served(url or asked.memory, asked, given, show_cypher=show_cypher):
+        return served
     return Memory.open(
         url,
-        settings=settings(**given),
+        settings=asked,
         create=create,
         models=models,
         tracer=print_failure if show_cypher else None,
     )
+
+
+def _served(place: str, asked: Settings, given: dict[str, Any], *, show_cypher: bool) -> Memory | None:
+    """The memory as its server has it, None where no server has it open. InputError where options ask for what
+    only the process does that has it open."""
+    from dataclasses import replace
+
+    from gsw_graph.errors import InputError
+    from gsw_graph.serve.running import Running
+
+    running = Running.of(place)
+    if running is None:
+        return None
+    from gsw_graph.serve.remote import RemoteMemory
+
+    memory = RemoteMemory(running, replace(asked, memory=place))
+    model = given.get("llm")
+    if show_cypher or (model is not None and memory.model() != model):
+        memory.close()
+        option = "--show-cypher" if show_cypher else "--llm"
+        hint = "End the server, or leave the option out: the server's own models are asked"
+        raise InputError(f"{option} does not go through a server", where=running.address, hint=hint)
+    return cast("Memory", memory)  # the methods that verbs call; the rest says that it cannot
 
 
 def kept(which: str) -> int | str:

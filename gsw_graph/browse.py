@@ -6,20 +6,25 @@ from __future__ import annotations
 import difflib
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
+from gsw_graph.names import normalise
 from gsw_graph.results import (
     QA,
     AskedQuestion,
     Documents,
     Fact,
+    FollowedName,
     FoundEntity,
     FoundPhrase,
     History,
+    RankedPassage,
     Shown,
     StoredDocument,
+    StoredName,
     UsedPair,
     UsedPassage,
     WholePassage,
@@ -42,11 +47,12 @@ def documents(
     loader: str | None = None,
     unfinished: bool = False,
     limit: int | None = None,
+    folder: str | Path | None = "",
 ) -> Documents:
     """See `Memory.documents`."""
     rows = reader.documents(
         text.lower(),
-        _path(text),
+        _path(text, folder),
         extractor=extractor,
         loader=loader,
         unfinished=unfinished,
@@ -55,9 +61,9 @@ def documents(
     return Documents(rows[0]["total"] if rows else 0, [_document(row) for row in rows])
 
 
-def show(reader: Reader, name: str, passage: int | None = None) -> Shown:
+def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
     """See `Memory.show`."""
-    document, position = _meant(reader, name)
+    document, position = _meant(reader, name, folder)
     if passage is not None:
         position = passage - 1
     found = [_passage(row) for row in reader.whole_document(document.id, position)]
@@ -65,6 +71,44 @@ def show(reader: Reader, name: str, passage: int | None = None) -> Shown:
         hint = f"It has {document.passages}, counted from 1"
         raise InputError(f"there is no passage {position + 1}", where=document.source, hint=hint)
     return Shown(document, found)
+
+
+def names(reader: Reader, text: str = "", *, limit: int) -> list[StoredName]:
+    """See `Memory.names`."""
+    return [
+        StoredName(row["id"], row["name"], row["passages"])
+        for row in reader.names(normalise(text), _most(limit))
+    ]
+
+
+def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
+    """See `Memory.name`."""
+    id_ = normalise(name)
+    check_concepts(reader, [id_])
+    found, rows = reader.name_found(id_, _most(limit)), reader.name_places(id_, limit)
+    roles: dict[str, list[str]] = {}
+    for role in sorted(found["roles"], key=lambda role: str(role["role"])):
+        states = roles.setdefault(role["role"], [])
+        states += [state for state in role["states"] or () if state not in states]
+    beside = {one["id"]: one for row in rows for one in row["beside"] if one["id"] != id_}
+    together = Counter(one["id"] for row in rows for one in row["beside"] if one["id"] != id_)
+    most = sorted(together, key=lambda one: (-together[one], beside[one]["passages"], one))[:limit]
+    return FollowedName(
+        id_,
+        found["name"],
+        found["passages"],
+        roles,
+        _pairs(found["pairs"]),
+        [
+            Fact(one["id"], one["text"], one["passage"])
+            for one in sorted(found["facts"], key=lambda one: one["id"])
+        ],
+        [
+            RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
+            for row in rows
+        ],
+        [StoredName(one, beside[one]["name"], beside[one]["passages"]) for one in most],
+    )
 
 
 def history(reader: Reader, text: str = "", *, limit: int | None = None) -> History:
@@ -111,14 +155,17 @@ def _most(limit: int | None) -> int:
     return _ALL if limit is None else limit
 
 
-def _path(name: str) -> str:
-    """A name as an absolute path, as sources of files are written; of an empty one a path that none has."""
-    return Path(os.path.abspath(name)).as_posix() if name and "\0" not in name else "\0"  # noqa: PTH100 - takes `..` away
+def _path(name: str, folder: str | Path | None) -> str:
+    """A name as an absolute path, as sources of files are written; of an empty one, and without a folder, a
+    path that none has."""
+    if folder is None or not name or "\0" in name:
+        return "\0"
+    return Path(os.path.abspath(os.path.join(folder, name))).as_posix()  # noqa: PTH100, PTH118 - takes `..` away
 
 
-def _meant(reader: Reader, name: str) -> tuple[StoredDocument, int | None]:
+def _meant(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
     """The document that a name means, and the position of the passage where it means one."""
-    rows = reader.named(name, _path(name)) if name.strip() else []
+    rows = reader.named(name, _path(name, folder)) if name.strip() else []
     if not rows:
         hint = "Give a source, a title or an id; gswgraph list shows what there is"
         raise InputError("no document or passage is called so", where=name, hint=hint)

@@ -51,3 +51,7 @@ class BudgetError(ReplyError):
 class StoppedError(ModelError):
     """A language model will not answer any more requests: the key is refused, the server is away, the
     budget is used up."""
+
+
+class EndedError(StoppedError):
+    """Whoever asked for this ended it, or its time is over; see `gsw_graph.cancel`."""

@@ -11,15 +11,13 @@ when it was loaded, says where it stands.
 from __future__ import annotations
 
 import json
-import secrets
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.errors import InputError
+from gsw_graph.folders import new_folder
 from gsw_graph.loaders.workspaces.panini_export import bare
 from gsw_graph.model import Document, Entity, Passage, QAPair, VerbPhrase, Workspace
 from gsw_graph.results import Exported
@@ -38,21 +36,9 @@ def export(reader: Reader, folder: str | Path) -> Exported:
     What another process changes meanwhile may be in it or not. InputError: there is something in the
     folder, or it is a file.
     """
-    target = Path(folder).resolve()
-    _check(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.parent / f".{target.name}-{secrets.token_hex(4)}"
-    beside.mkdir()
-    try:
+    with new_folder(folder) as beside:
         documents, files = _write(reader, beside)
-        _check(target)
-        if target.exists():  # Windows renames onto nothing
-            target.rmdir()
-        beside.rename(target)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    return Exported(documents, files, str(target))
+    return Exported(documents, files, str(Path(folder).resolve()))
 
 
 def workspaces(reader: Reader) -> Iterator[Workspace]:
@@ -63,14 +49,6 @@ def workspaces(reader: Reader) -> Iterator[Workspace]:
         rows = reader.whole_passages([id_ for id_, _ in ids[start : start + DOCUMENTS]])
         for _, group in groupby(rows, key=lambda row: row["n"]):
             yield _workspace(list(group))
-
-
-def _check(target: Path) -> None:
-    if target.is_dir():
-        if any(target.iterdir()):
-            raise InputError("the folder is not empty", where=str(target), hint="Export into a new one")
-    elif target.exists():
-        raise InputError("this is a file", where=str(target), hint="Export into a new folder")
 
 
 def _write(reader: Reader, folder: Path) -> tuple[int, int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -69,23 +69,32 @@ def load(
     embedder: Callable[[], Embedder],
     names: list[str],
     options: Options,
+    *,
     stdin: BinaryIO | None = None,
+    uploads: Mapping[str, BinaryIO] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> LoadReport:
-    """Load what `names` mean; see `Memory.load`."""
+    """Load what `names` mean, and uploads; see `Memory.load`. alone: where nobody asks the memory, so that
+    indexes can be built."""
     from gsw_graph import loaders
     from gsw_graph.store import schema
     from gsw_graph.store.reader import Reader
 
     start = perf_counter()
     chosen = options.chosen(settings)
-    if options.batch and "-" in names:
+    uploads = uploads or {}
+    if options.batch and ("-" in names or uploads):
         raise InputError(
-            "a batch reads its documents twice, and standard input can be read once", hint="Load from a file"
+            "a batch reads its documents twice, and standard input and uploads can be read once",
+            hint="Load from a file",
         )
     position = loaders.Position()
-    items = loaders.read(names, stdin=stdin, position=position, follow_links=options.follow_links)
-    reader, tally = Reader(connection), Tally(bytes=loaders.size(names, follow_links=options.follow_links))
+    items = loaders.read(
+        names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
+    )
+    reader = Reader(connection)
+    tally = Tally(bytes=loaders.size(names, uploads=uploads, follow_links=options.follow_links))
     known = schema.read_state(connection) is not None
 
     def states(ids: list[str]) -> dict[str, DocumentState]:
@@ -98,7 +107,7 @@ def load(
         )
         known = True
 
-    with _extractor(chosen, settings, options, tally) as (extractor, chat):
+    with opened_extractor(chosen, settings, options, tally) as (extractor, chat):
         if not options.dry_run:
             schema.examine(connection, embedder().name, embedder().dimension)
         feed = Feed(
@@ -116,7 +125,7 @@ def load(
             _send(names, states, extractor, options, chat, progress)
         before = reader.counts()[0]
         _write(feed, connection, embedder(), tally, chat, progress, prepare)
-        _index(connection, embedder().dimension, tally, progress)
+        _index(connection, embedder().dimension, tally, progress, alone)
         after = reader.counts()[0]
         return LoadReport(
             tally.documents,
@@ -131,9 +140,10 @@ def load(
 
 
 @contextmanager
-def _extractor(
+def opened_extractor(
     name: str, settings: Settings, options: Options, tally: Tally
 ) -> Iterator[tuple[Extractor, Chat | None]]:
+    """The extractor of a name, and the language model that it asks, if it asks one; closed at the end."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
         from gsw_graph.inference.costs.budget import Budget
@@ -231,7 +241,11 @@ def _prepared(windows: Iterator[Window | None], prepare: Callable[[], None]) -> 
 
 
 def _index(
-    connection: Connection, dimension: int, tally: Tally, progress: Callable[[Progress], None] | None
+    connection: Connection,
+    dimension: int,
+    tally: Tally,
+    progress: Callable[[Progress], None] | None,
+    alone: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
     from gsw_graph.store import schema
@@ -248,7 +262,8 @@ def _index(
     if progress is not None:
         progress(tally.progress("indexing"))
     start = perf_counter()
-    build(connection, dimension)
+    with alone():
+        build(connection, dimension)
     tally.seconds["index"] = perf_counter() - start
 
 

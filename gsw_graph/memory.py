@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import replace as changed
 from pathlib import Path
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.config import Settings
 from gsw_graph.engine.plain_errors import with_plain_errors
-from gsw_graph.errors import EngineError, InputError, StoppedError
+from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.model import content_id
 from gsw_graph.results import (
@@ -18,6 +20,7 @@ from gsw_graph.results import (
     Documents,
     Exported,
     Finding,
+    FollowedName,
     Forgotten,
     History,
     LoadReport,
@@ -26,17 +29,21 @@ from gsw_graph.results import (
     RunsReport,
     Shown,
     Status,
+    StoredName,
     Table,
     Unmerged,
 )
 from gsw_graph.tally import Progress
+from gsw_graph.turns import Turns, wanted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
     from typing_extensions import Self
 
     from gsw_graph.browser.serving import Server as TourServer
+    from gsw_graph.cancel import Cancel
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.inference.chat.language_model import QuestionModel
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
+    from gsw_graph.turns import Check
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
@@ -58,9 +66,10 @@ class Memory:
     """A knowledge store: documents go in, questions come out answered. Open it with `Memory.open`, close it
     or use it in a `with` statement.
 
-    Not for several threads at once; several processes share a Neo4j server, an embedded memory has one at a
-    time. Once it is closed
-    every method raises EngineError.
+    Safe for many threads: questions run side by side, loads and all else that writes one after another, and
+    a question waits while an index is built. `close` is for when they are done. Several processes share a
+    Neo4j server, an embedded memory has one at a time, which `gswgraph serve` shares. Once it is closed every
+    method raises EngineError.
     """
 
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
@@ -70,6 +79,8 @@ class Memory:
         self._propositions: PropositionGraphs | None = None
         self._codebooks: Codebooks | None = None
         self._chat: Chat | None = None
+        self._turns, self._lazy = Turns(), RLock()  # of what is made when it is first needed
+        self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
         self._closed = False
         # whether `open` made the memory, and its folder too, and whether a load was tried since
@@ -151,32 +162,40 @@ class Memory:
         return self._settings
 
     @property
+    def url(self) -> str:
+        """Where the memory is, for people: a folder or a url, never a password."""
+        return self._connection.url
+
+    @property
     def embedder(self) -> Embedder:
         """The embedder of the settings, loaded when it is first needed."""
-        if self._embedder is None:
-            from gsw_graph.inference.embed.embedder import Embedder
+        with self._lazy:
+            if self._embedder is None:
+                from gsw_graph.inference.embed.embedder import Embedder
 
-            self._embedder = Embedder.load(self._settings)
-        return self._embedder
+                self._embedder = Embedder.load(self._settings)
+            return self._embedder
 
     @property
     def reranker(self) -> Reranker | None:
         """The reranker of the settings, loaded when it is first needed; None for `cosine`, which the
         embedder's vectors serve."""
-        if self._reranker is None:
-            from gsw_graph.inference.rerank.reranker import load
+        with self._lazy:
+            if self._reranker is None:
+                from gsw_graph.inference.rerank.reranker import load
 
-            self._reranker = load(self._settings)
-        return self._reranker
+                self._reranker = load(self._settings)
+            return self._reranker
 
     @property
     def chat(self) -> Chat:
         """The language model of the settings, for questions. Raises InputError where they name none."""
-        if self._chat is None:
-            from gsw_graph.inference.chat.chat import Chat
+        with self._lazy:
+            if self._chat is None:
+                from gsw_graph.inference.chat.chat import Chat
 
-            self._chat = Chat.open(self._settings)
-        return self._chat
+                self._chat = Chat.open(self._settings)
+            return self._chat
 
     @with_plain_errors
     def load(
@@ -191,33 +210,45 @@ class Memory:
         budget: str | None = None,
         follow_links: bool = False,
         stdin: BinaryIO | None = None,
+        uploads: Mapping[str, BinaryIO] | None = None,
         progress: Callable[[Progress], None] | None = None,
+        cancel: Cancel | None = None,
     ) -> LoadReport:
-        """Load files, folders, globs or `-` (`stdin`). What is there unchanged is left alone unless
-        `replace`; what changed is replaced.
+        """Load files, folders, globs or `-` (`stdin`), and `uploads`, open files by name. What is there
+        unchanged is left alone unless `replace`; what changed is replaced.
 
         `extractor`: one of EXTRACTORS, or `auto`: the language model where the settings name one, else rules.
         `upgrade`: also documents that another extractor or model read, whose passages stay. `second_pass` has
         the model mend what lint finds; `batch` sends the first pass by the Batch API; `budget` is "2.00"
         dollars or "1Mtok". `dry_run` reads, compares and estimates, and writes nothing.
-        Links that lead out of a folder are left out unless `follow_links`.
+        Links that lead out of a folder are left out unless `follow_links`. The source of an upload is
+        `upload:NAME`. `cancel` ends the load from another thread; what was written stays.
         Raises InputError where a path does not exist or an option does not fit; what cannot be read is
         listed in the report.
         """
         from gsw_graph.loading import Options, load
 
         options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget, follow_links)
-        self._loaded = True
-        self._state = self._names = self._propositions = self._codebooks = None
-        return load(
-            self._connection,
-            self._settings,
-            lambda: self.embedder,
-            [str(path) for path in paths],
-            options,
-            stdin,
-            progress,
-        )
+        check = cancel.check if cancel else wanted
+
+        def report(now: Progress) -> None:
+            check()
+            if progress is not None:
+                progress(now)
+
+        with self._turns.writing(check), self._changing():
+            self._loaded = True
+            return load(
+                self._connection,
+                self._settings,
+                lambda: self.embedder,
+                [str(path) for path in paths],
+                options,
+                stdin=stdin,
+                uploads=uploads or {},
+                progress=report,
+                alone=self._turns.alone,
+            )
 
     @with_plain_errors
     def ask(
@@ -238,6 +269,7 @@ class Memory:
         evidence: str = "lines",
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
+        cancel: Cancel | None = None,
     ) -> Answer:
         """The `k` passages that a strategy finds for a question, best first, with a plan the chains that lead
         to an answer, and the answer.
@@ -257,7 +289,8 @@ class Memory:
         the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
         `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
-        `strategy` is a name, or a `Strategy` of your own or with another recipe.
+        `strategy` is a name, or a `Strategy` of your own or with another recipe. `cancel` ends the question
+        from another thread, with EndedError.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
         plan, budget or form of evidence that is none.
         """
@@ -268,43 +301,54 @@ class Memory:
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
         limit = QuestionBudget.parse(budget) if budget is not None else None
-        state = self._ready()
+        check = cancel.check if cancel else wanted
+        state = self._ready(check)
         reuses = past and strategy == "auto" and plan is None and answer
-        has_past = state is not None and (past or keep) and self._has_past(state)
-        model = QuestionModel(self.chat, limit) if llm and self._settings.llm else None
-        if state is None:
-            return nothing(chosen, planned, model)
-        try:
-            # An excerpt marks the name that led to it.
-            context = self._context(
-                state, model, on_text, on_stage, trace=trace or excerpts, evidence=evidence
-            )
-            context.past = past and has_past and answer
-            if model is not None:
-                self.chat.on_trouble = context.note
-            found = ask(
-                chosen,
-                planned,
-                context,
-                may_plan=plan is not False,
-                excerpts=excerpts,
-                trace=trace,
-                look_again=look_again,
-                past=reuses and has_past,
-            )
-        except StoppedError as error:  # what stopped it may be over when the next question comes
-            self._close_chat()
-            raise StoppedError(
-                error.message,
-                where=error.where,
-                hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
-            ) from error
-        if not keep:
-            return found
-        # An answer with citations may be used again; no model is loaded for that alone.
-        again = has_past and found.answer is not None and found.citations and "embedder" in context.used
-        vector = context.vector(question).tolist() if again else None
-        return changed(found, id=keep_question(self._connection, found, vector))
+        has_past = state is not None and (past or keep) and self._has_past(state, check)
+        with self._turns.asking(check):
+            chat = self.chat if llm and self._settings.llm else None
+            model = QuestionModel(chat, limit, check) if chat is not None else None
+            if state is None:
+                return nothing(chosen, planned, model)
+
+            def staged(stage: str, text: str | None) -> None:
+                check()
+                if on_stage is not None:
+                    on_stage(stage, text)
+
+            try:
+                # An excerpt marks the name that led to it.
+                context = self._context(
+                    state, model, on_text, staged, trace=trace or excerpts, evidence=evidence
+                )
+                context.past = past and has_past and answer
+                if model is not None:
+                    model.on_trouble = context.note
+                found = ask(
+                    chosen,
+                    planned,
+                    context,
+                    may_plan=plan is not False,
+                    excerpts=excerpts,
+                    trace=trace,
+                    look_again=look_again,
+                    past=reuses and has_past,
+                )
+            except EndedError:
+                raise
+            except StoppedError as error:  # what stopped it may be over when the next question comes
+                self._close_chat(chat)
+                raise StoppedError(
+                    error.message,
+                    where=error.where,
+                    hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
+                ) from error
+            if not keep:
+                return found
+            # An answer with citations may be used again; no model is loaded for that alone.
+            again = has_past and found.answer is not None and found.citations and "embedder" in context.used
+            vector = context.vector(question).tolist() if again else None
+            return changed(found, id=keep_question(self._connection, found, vector))
 
     @with_plain_errors
     def confirm(self, which: int | str) -> AskedQuestion:
@@ -332,7 +376,7 @@ class Memory:
         judge(self._connection, one.id, verdict)
         return browse.asked(reader, one.id)
 
-    def _has_past(self, state: MemoryState) -> bool:
+    def _has_past(self, state: MemoryState, check: Check) -> bool:
         """Whether questions have vectors; those of an older memory get them where whoever asks may write."""
         from neo4j.exceptions import DriverError, Neo4jError
 
@@ -341,34 +385,36 @@ class Memory:
         if state.schema >= schema.SCHEMA:
             return True
         try:
-            self._state = schema.prepare(
-                self._connection,
-                state.embedder,
-                state.dimension,
-                lambda texts: self.embedder.encode_query(texts),
-            )
+            with self._turns.writing(check):
+                self._state = schema.prepare(
+                    self._connection,
+                    state.embedder,
+                    state.dimension,
+                    lambda texts: self.embedder.encode_query(texts),
+                )
         except (Neo4jError, DriverError):  # who may only read asks without
             return False
         return True
 
     @with_plain_errors
-    def warm(self) -> None:
+    def warm(self, *, cancel: Cancel | None = None) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
-        if self._ready():
-            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False)
+        if self._ready(cancel.check if cancel else wanted):
+            self.ask("warm up", strategy="linked", k=1, llm=False, keep=False, cancel=cancel)
 
     @with_plain_errors
-    def forget(self, *sources: str, everything: bool = False) -> Forgotten:
+    def forget(self, *sources: str, everything: bool = False, folder: str | Path | None = "") -> Forgotten:
         """Remove documents, by source or by a path whose documents are meant, with all that only they
-        supported and the questions whose answers cite them; `everything`: and all questions asked."""
+        supported and the questions whose answers cite them; `everything`: and all questions asked. folder:
+        where paths begin, None where no source is a path."""
         from gsw_graph.forgetting import forget
 
-        self._names = self._propositions = self._codebooks = None
-        return (
-            forget(self._connection, sources, everything=everything)
-            if self._exists()
-            else Forgotten([], list(sources))
-        )
+        with self._turns.writing(), self._changing():
+            return (
+                forget(self._connection, sources, everything=everything, folder=folder)
+                if self._exists()
+                else Forgotten([], list(sources))
+            )
 
     @with_plain_errors
     def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> RunsReport:
@@ -383,9 +429,9 @@ class Memory:
 
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
-        return build(
-            self._connection, Reader(self._connection), lambda: self.embedder, progress or (lambda *_: None)
-        )
+        told = progress or (lambda *_: None)
+        with self._turns.writing(), self._building:
+            return build(self._connection, Reader(self._connection), lambda: self.embedder, told)
 
     @with_plain_errors
     def runs(self) -> RunCounts:
@@ -418,9 +464,11 @@ class Memory:
             )
         if not self._exists():
             return Merged(None, [])
-        if not dry_run:
-            self._names = self._propositions = self._codebooks = None
-        return merge(self._connection, dry_run=dry_run, llm=QuestionModel(self.chat) if ask_model else None)
+        llm = QuestionModel(self.chat) if ask_model else None
+        if dry_run:
+            return merge(self._connection, dry_run=True, llm=llm)
+        with self._turns.writing(), self._changing():
+            return merge(self._connection, dry_run=False, llm=llm)
 
     @with_plain_errors
     def merged(self, name: str = "") -> Merged:
@@ -435,26 +483,33 @@ class Memory:
         what it was before. Raises InputError where there is no such group or run."""
         from gsw_graph.merging.merging import unmerge
 
-        self._names = self._propositions = self._codebooks = None
-        return unmerge(self._connection, what)
+        with self._turns.writing(), self._changing():
+            return unmerge(self._connection, what)
 
     @with_plain_errors
-    def export(self, folder: str | Path) -> Exported:
-        """Write the memory into a new or empty folder, in the shape that Panini's evaluation reads: see
-        `gsw_graph.export`.
+    def export(self, target: str | Path, format: str = "panini") -> Exported:
+        """Write the memory as files: `panini`, the shape that Panini's evaluation reads, and `import`, what
+        `neo4j-admin database import` takes, into a new or empty folder; `graphml` and `jsonl` into a new
+        file. See `gsw_graph.export` and `gsw_graph.moving.exporting`.
 
-        Raises InputError where something is in the folder, or nothing in the memory.
+        Raises InputError where something is in the target, nothing in the memory, or no such format.
         """
-        from gsw_graph.export import export
+        from gsw_graph import export as panini
+        from gsw_graph.moving import exporting
         from gsw_graph.store.reader import Reader
 
+        if format not in ("panini", *exporting.FORMATS):
+            hint = f"Use one of panini, {', '.join(exporting.FORMATS)}"
+            raise InputError(f"there is no format {format!r}", hint=hint)
         if not self._exists():
             raise InputError(
                 "there is nothing to export",
                 where=self._connection.url,
                 hint="Load something first: gswgraph load PATH",
             )
-        return export(Reader(self._connection), folder)
+        if format == "panini":
+            return panini.export(Reader(self._connection), target)
+        return exporting.export(self._connection, target, format)
 
     @with_plain_errors
     def status(self) -> Status:
@@ -487,6 +542,7 @@ class Memory:
             extractors=extractors,
             unread=unread,
             questions=reader.question_counts() if state else {},
+            incomplete=str(missing) if state and (missing := schema.incomplete(state)) else None,
         )
 
     @with_plain_errors
@@ -527,27 +583,51 @@ class Memory:
         loader: str | None = None,
         unfinished: bool = False,
         limit: int | None = None,
+        folder: str | Path | None = "",
     ) -> Documents:
         """The documents by source: those with `text` in source or title, or under that folder; of an
         extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
-        read."""
+        read. folder: as of `forget`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
         reader = Reader(self._connection)
         return browse.documents(
-            reader, text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit
+            reader,
+            text,
+            extractor=extractor,
+            loader=loader,
+            unfinished=unfinished,
+            limit=limit,
+            folder=folder,
         )
 
     @with_plain_errors
-    def show(self, name: str, passage: int | None = None) -> Shown:
+    def show(self, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
         """A document whole, with what was found in it. name: its source, path, title or id, or the id of a
-        passage, which is then shown alone, as is number `passage` of the document, counted from 1. Raises
-        InputError where the name means none, or several."""
+        passage, which is then shown alone, as is number `passage` of the document, counted from 1. folder: as
+        of `forget`. Raises InputError where the name means none, or several."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
-        return browse.show(Reader(self._connection), name, passage)
+        return browse.show(Reader(self._connection), name, passage, folder=folder)
+
+    @with_plain_errors
+    def names(self, text: str = "", *, limit: int = 50) -> list[StoredName]:
+        """The names of the memory with `text` in them, those that stand in most passages first."""
+        from gsw_graph import browse
+        from gsw_graph.store.reader import Reader
+
+        return browse.names(Reader(self._connection), text, limit=limit)
+
+    @with_plain_errors
+    def name(self, name: str, *, limit: int = 20) -> FollowedName:
+        """One name over all documents: what the memory says of it, the passages it stands in, and the names
+        beside it; at most `limit` of each. Raises InputError where no name is so, with the nearest."""
+        from gsw_graph import browse
+        from gsw_graph.store.reader import Reader
+
+        return browse.name(Reader(self._connection), name, limit=limit)
 
     @with_plain_errors
     def history(self, text: str = "", *, limit: int | None = None) -> History:
@@ -579,20 +659,33 @@ class Memory:
         forgets the others if `may_forget`, given their sources, says so.
         """
         from gsw_graph import doctor, mending
+        from gsw_graph.moving.importing import finish
 
         done: list[Finding] = []
+        if mend and finish(self._connection):
+            done.append(
+                Finding("import", True, "the import is complete: texts, constraints and indexes stand")
+            )
         if mend and self._exists():
-            if deep:
-                done = mending.mend_documents(self._connection, self.load, may_forget)
-            if (
-                deep or not self._connection.dialect.check()
-            ):  # of damaged storage it would take away what seems to hang loose
-                doctor.mend(self._connection)
-            self._state = self._names = self._propositions = self._codebooks = None
+            with self._turns.writing(), self._turns.alone(), self._changing():
+                if deep:
+                    done = mending.mend_documents(self._connection, self.load, may_forget)
+                if (
+                    deep or not self._connection.dialect.check()
+                ):  # of damaged storage it would take away what seems to hang loose
+                    doctor.mend(self._connection)
         return done + doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
-    def draw(self, what: Answer | str, /, *, timeout: float | None = None, **parameters: Any) -> Picture:
+    def draw(
+        self,
+        what: Answer | str,
+        /,
+        *,
+        timeout: float | None = None,
+        cancel: Cancel | None = None,
+        **parameters: Any,
+    ) -> Picture:
         """The picture of an answer, or of the nodes, relationships and paths that a Cypher query returns.
 
         `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
@@ -607,22 +700,36 @@ class Memory:
         reader = DrawnReader(self._connection)
         if isinstance(what, Answer):
             return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
-        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout)
+        check = cancel.check if cancel else wanted
+        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
         return of_records(what, found, reader.behind(list(found.nodes.values())))
 
     @with_plain_errors
     def cypher(
-        self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
+        self,
+        query: str,
+        /,
+        *,
+        write: bool = False,
+        timeout: float | None = None,
+        cancel: Cancel | None = None,
+        **parameters: Any,
     ) -> Table:
         """Run a Cypher query. One that would change anything is refused with InputError unless `write`; so is
-        one that takes longer than `timeout` seconds. Then, and at Ctrl-C, the engine ends it."""
+        one that takes longer than `timeout` seconds. Then, at Ctrl-C and by `cancel`, the engine ends it."""
         from gsw_graph.store.adhoc import run
 
-        self._new = self._new and not write  # what people write is theirs
-        return run(self._connection, query, parameters, write=write, timeout=timeout)
+        check = cancel.check if cancel else wanted
+        if not write:
+            return run(self._connection, query, parameters, write=False, timeout=timeout, check=check)
+        with self._turns.writing(check), self._changing():
+            self._new = False  # what people write is theirs
+            return run(self._connection, query, parameters, write=True, timeout=timeout, check=check)
 
     @with_plain_errors
-    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> Table:
+    def explore(
+        self, name: str, /, *, timeout: float | None = None, cancel: Cancel | None = None, **parameters: Any
+    ) -> Table:
         """Run an analysis of `cypher/explore/` by its name, with its defaults for what is not given:
         `memory.explore("timeline", since="1880")`. `gsw_graph.analyses.analyses()` has all of them.
 
@@ -634,16 +741,30 @@ class Memory:
         from gsw_graph.store.reader import Reader
 
         query, values = bind(analysis(name), parameters)
-        table = run(self._connection, query, values, write=False, timeout=timeout)
-        wanted = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
-        if wanted:
-            browse.check_concepts(Reader(self._connection), wanted)
+        check = cancel.check if cancel else wanted
+        table = run(self._connection, query, values, write=False, timeout=timeout, check=check)
+        asked = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
+        if asked:
+            browse.check_concepts(Reader(self._connection), asked)
         return table
 
-    def _close_chat(self) -> None:
-        if self._chat is not None:
-            self._chat.close()
-            self._chat = None
+    def _close_chat(self, chat: Chat | None = None) -> None:
+        """Close the client of the language model, if it is this one; the next question makes another."""
+        with self._lazy:
+            mine = self._chat if chat is None or chat is self._chat else None
+            if mine is not None:
+                self._chat = None
+        if mine is not None:
+            mine.close()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """While the memory changes: what was known of it is read again, then and after."""
+        self._state = self._names = self._propositions = self._codebooks = None
+        try:
+            yield
+        finally:
+            self._state = self._names = self._propositions = self._codebooks = None
 
     def _holds_nothing(self) -> bool:
         """Whether it is certain that nothing was written."""
@@ -654,26 +775,37 @@ class Memory:
         except Exception:  # an engine that is gone says nothing
             return False
 
+    def _known(self) -> MemoryState | None:
+        """The state of the memory, None where nothing was ever loaded."""
+        from gsw_graph.store import schema
+
+        state = self._state
+        if state is None and (state := schema.read_state(self._connection)) is not None:
+            schema.check_whole(state)
+            self._state = state
+        return state
+
     def _exists(self) -> bool:
-        from gsw_graph.store import schema
+        return self._known() is not None
 
-        if self._state is None:
-            self._state = schema.read_state(self._connection)
-        return self._state is not None
-
-    def _ready(self) -> MemoryState | None:
+    def _ready(self, check: Check = wanted) -> MemoryState | None:
         """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
-        left undone are made first."""
+        left undone are made first, those of a load under way waited for."""
         from gsw_graph.store import schema
 
-        if not self._exists() or self._state is None:
+        state = self._known()
+        if state is None:
             return None
-        schema.check(self._state, self._settings.embedder, self._state.dimension)
-        if not self._state.indexed:
-            self._state = schema.read_state(self._connection)
-            if self._state is not None and not self._state.indexed:
-                schema.build_search_indexes(self._connection, self._state.dimension)
-        return self._state
+        schema.check(state, self._settings.embedder, state.dimension)
+        if not state.indexed:
+            with self._turns.writing(check):
+                state = schema.read_state(self._connection)
+                if state is not None and not state.indexed:
+                    with self._turns.alone():
+                        schema.build_search_indexes(self._connection, state.dimension)
+                    state = schema.read_state(self._connection)
+                self._state = state
+        return state
 
     def _context(
         self,
@@ -708,19 +840,21 @@ class Memory:
     def _name_graphs(self, state: MemoryState) -> NameGraphs:
         from gsw_graph.retrieve.names.cache import NameGraphs
 
-        if self._names is None:
-            self._names = NameGraphs(self._connection, self._graph_folder(state))
-        return self._names
+        with self._lazy:
+            if self._names is None:
+                self._names = NameGraphs(self._connection, self._graph_folder(state))
+            return self._names
 
     def _proposition_graphs(self, state: MemoryState) -> PropositionGraphs:
         from gsw_graph.retrieve.propositions.cache import PropositionGraphs
 
-        if self._propositions is None:
-            folder = self._graph_folder(state) / "propositions"
-            self._propositions = PropositionGraphs(
-                self._connection, folder, lambda texts: self.embedder.encode(texts)
-            )
-        return self._propositions
+        with self._lazy:
+            if self._propositions is None:
+                folder = self._graph_folder(state) / "propositions"
+                self._propositions = PropositionGraphs(
+                    self._connection, folder, lambda texts: self.embedder.encode(texts)
+                )
+            return self._propositions
 
     def _codebooks_of(
         self, state: MemoryState, on_stage: Callable[[str, str | None], None] | None
@@ -734,12 +868,14 @@ class Memory:
                 if on_stage is not None:
                     on_stage("database", f"runs built for {done:,} of {passages:,} passages")
 
-            build(self._connection, Reader(self._connection), lambda: self.embedder, told)
+            with self._building:
+                build(self._connection, Reader(self._connection), lambda: self.embedder, told)
 
-        if self._codebooks is None:
-            self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
-        self._codebooks.complete = complete
-        return self._codebooks
+        with self._lazy:
+            if self._codebooks is None:
+                self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
+            self._codebooks.complete = complete
+            return self._codebooks
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

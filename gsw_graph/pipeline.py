@@ -40,7 +40,7 @@ def embed_and_write(
             tally.passages = before + int(share * passages)
             report()
 
-        vectors_of = list(_embed(window.workspaces, embedder, embedded))
+        vectors_of = list(embed(window.workspaces, embedder, embedded))
         tally.seconds["embed"] += perf_counter() - start
         batch = Batch()
         for (workspace, mode), vectors in zip(window.workspaces, vectors_of, strict=True):
@@ -55,7 +55,7 @@ def embed_and_write(
         report()
 
 
-def _embed(
+def embed(
     workspaces: Sequence[tuple[Workspace, Mode]],
     embedder: Embedder,
     on_share: Callable[[float], None] | None = None,

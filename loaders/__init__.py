@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
@@ -17,7 +17,10 @@ from gsw_graph.loaders.documents import documents
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
-__all__ = ["Position", "read", "size"]
+__all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
+
+UPLOAD = "upload:"
+"""What the source of an upload begins with: it is no file here."""
 
 
 class Position:
@@ -46,11 +49,12 @@ def read(
     paths: Iterable[str],
     *,
     stdin: BinaryIO | None = None,
+    uploads: Mapping[str, BinaryIO] | None = None,
     position: Position | None = None,
     follow_links: bool = False,
 ) -> Iterator[Document | Workspace | Failure]:
     """The documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs and "-"
-    (stdin, by default the process's).
+    (stdin, by default the process's), and of uploads, by their names, whose source is `upload:NAME`.
 
     Lazy: one document is in memory at a time, but for a JSON array or object, which is read whole. What
     cannot be read is a Failure in its
@@ -62,10 +66,16 @@ def read(
     InputError, at the call and before anything is read: not one of the paths exists, no glob has a match.
     """
     names, missing = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
-    return chain(missing, _distinct(_items(names, stdin, position or Position(), follow_links=follow_links)))
+    position = position or Position()
+    items = chain(
+        _items(names, stdin, position, follow_links=follow_links), _uploaded(uploads or {}, position)
+    )
+    return chain(missing, _distinct(items))
 
 
-def size(paths: Iterable[str], *, follow_links: bool = False) -> int | None:
+def size(
+    paths: Iterable[str], *, uploads: Mapping[str, BinaryIO] | None = None, follow_links: bool = False
+) -> int | None:
     """Bytes of the files that `read` would open, None where it is not known (stdin)."""
     names, _ = expand(paths)
     if "-" in names:
@@ -77,7 +87,9 @@ def size(paths: Iterable[str], *, follow_links: bool = False) -> int | None:
             for name, root in names.items()
             for path in walk(Path(name), seen, root, follow_links=follow_links)
         )
-        return sum(path.stat().st_size for path in found if not isinstance(path, Failure))
+        return sum(path.stat().st_size for path in found if not isinstance(path, Failure)) + sum(
+            stream.seek(0, os.SEEK_END) - stream.seek(0) for stream in (uploads or {}).values()
+        )
     return None
 
 
@@ -88,7 +100,7 @@ def _items(
     before = 0  # bytes of the files that are done
     for name, root in names.items():
         if name == "-":
-            yield from _read_file("stdin", None, stdin or _standard_input())
+            yield from _read_file("stdin", None, stdin or standard_input())
             continue
         for path in walk(Path(name), seen, root, follow_links=follow_links):
             if isinstance(path, Failure):
@@ -108,10 +120,19 @@ def _items(
                 yield unreadable(path, error)
 
 
-def _standard_input() -> BinaryIO:
-    """The process's, by a buffer of its own: a load that is interrupted leaves the thread behind that reads
-    it, and Python, which closes `sys.stdin` at the end of a program, aborts where a thread is in the midst
-    of reading that."""
+def _uploaded(uploads: Mapping[str, BinaryIO], position: Position) -> Iterator[Item]:
+    before = position.bytes
+    for name, stream in uploads.items():
+        for item in _read_file(name, Path(f"{UPLOAD}{name}"), stream):
+            position.bytes = before + stream.tell()
+            yield item
+        before = position.bytes = before + stream.seek(0, os.SEEK_END)
+
+
+def standard_input() -> BinaryIO:
+    """Standard input of the process, by a buffer of its own: a load that is interrupted leaves the thread
+    behind that reads it, and Python, which closes `sys.stdin` at the end of a program, aborts where a
+    thread is in the midst of reading that."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # one that a program has put in its place

@@ -27,8 +27,8 @@ Item: TypeAlias = "Failure | tuple[str, Document | Workspace]"
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """An open file: the name it was reached by, its absolute path (None for stdin), its first bytes and
-    all its bytes."""
+    """An open file: the name it was reached by, its absolute path (None for stdin, `upload:NAME` for an
+    upload), its first bytes and all its bytes."""
 
     name: str
     path: Path | None

@@ -1,7 +1,7 @@
 """Loads slowly, in many small transactions and with the fake embedder, so that tests can kill it anywhere: a process of its own.
 
 `crash_runner.py load PATH` says `open PID` when the memory is open (the id of the embedded engine, or 0), and `done` at the end.
-`crash_runner.py merge` merges, one pair a transaction. `crash_runner.py cli ARGUMENTS` is the command line; it says `embedding` when it begins to. The memory is the one of the environment.
+`crash_runner.py merge` merges, one pair a transaction, and says `merging` before it commits each. `crash_runner.py cli ARGUMENTS` is the command line; it says `embedding` when it begins to. The memory is the one of the environment.
 """
 
 from __future__ import annotations
@@ -55,6 +55,14 @@ def main() -> None:
         close = memory._connection.on_close
         say(f"open {close.__self__.pid if close else 0}")
         if mode == "merge":
+            plain = writer._merge
+
+            def told(tx, rows):
+                found = plain(tx, rows)
+                say("merging")
+                return found
+
+            writer._merge = told
             memory.merge()
         else:
             report = memory.load(*arguments)

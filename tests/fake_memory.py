@@ -227,7 +227,9 @@ class FakeMemory:
         budget=None,
         follow_links=False,
         stdin=None,
+        uploads=None,
         progress=None,
+        cancel=None,
     ):
         given = {"extractor": extractor, "replace": replace, "upgrade": upgrade, "second_pass": second_pass, "batch": batch, "dry_run": dry_run, "budget": budget}
         given["follow_links"] = follow_links
@@ -235,7 +237,7 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, on_text=None, on_stage=None):
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, evidence="lines", on_text=None, on_stage=None, cancel=None):
         self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again, past=past)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
@@ -244,10 +246,10 @@ class FakeMemory:
         found = [] if question == "unknown" else list(self.passages[:k])
         return canned(question, found, trace=TRACE if trace else None)
 
-    def warm(self):
+    def warm(self, *, cancel=None):
         self._called("warm")
 
-    def forget(self, *sources, everything=False):
+    def forget(self, *sources, everything=False, folder=""):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 
@@ -263,19 +265,19 @@ class FakeMemory:
         self._called("unmerge", what)
         return Unmerged(["World Tide Office"], ["WTO"])
 
-    def export(self, folder):
-        self._called("export", folder)
+    def export(self, target, format="panini"):
+        self._called("export", target, format)
         return self.exported
 
     def status(self):
         self._called("status")
         return self.state
 
-    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, limit=None):
+    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, limit=None, folder=""):
         self._called("documents", text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit)
         return Documents(self.stored.total, self.stored.documents[:limit])
 
-    def show(self, name, passage=None):
+    def show(self, name, passage=None, *, folder=""):
         self._called("show", name, passage)
         return self.shown
 
@@ -301,7 +303,7 @@ class FakeMemory:
             self.calls.append(("may forget", (may_forget(["/far/1.md"]),), {}))
         return self.findings
 
-    def cypher(self, query, *, write=False, timeout=None, **parameters):
+    def cypher(self, query, *, write=False, timeout=None, cancel=None, **parameters):
         type(self).timeout = timeout
         self._called("cypher", query, write=write, **parameters)
         return self.table

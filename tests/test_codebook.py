@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.codebook import PAYLOADS, Edge, Fact, Run, Sentence, edge_of, edges, shortest, triples, words
+from gsw_graph.answer.codebook import (
+    PAYLOADS,
+    Edge,
+    Fact,
+    Run,
+    Sentence,
+    edge_of,
+    edges,
+    shortest,
+    triples,
+    words,
+)
 from gsw_graph.inference.chat.tokens import estimate
 
 BUILT = Edge("Marrow Bridge", "was built by", "Ilse Tarn")

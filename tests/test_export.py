@@ -165,7 +165,7 @@ def test_an_export_that_fails_leaves_nothing(memory, tmp_path, monkeypatch):
 def test_export_says_what_it_wrote(fake):
     result = run("export", "out")
     assert (result.exit_code, result.stdout) == (0, "Exported 3 documents in 7 files to /far/out\n")
-    assert last_call(fake) == ("export", ("out",), {})
+    assert last_call(fake) == ("export", ("out", "panini"), {})
     assert json.loads(run("export", "out", "--json").stdout) == {"documents": 3, "files": 7, "folder": "/far/out"}
 
 

@@ -41,7 +41,7 @@ def counting() -> Counting:
 def test_a_text_is_embedded_once_in_a_window(counting: Counting) -> None:
     phrases = (("led", "built"), ("led",), ("built", "sold"))
     window = [(workspace(number, *some), "new") for number, some in enumerate(phrases, 1)]
-    made = list(pipeline._embed(window, Embedder("counting", counting)))
+    made = list(pipeline.embed(window, Embedder("counting", counting)))
     assert sorted(text for call in counting.calls for text in call if " " not in text) == ["built", "led", "sold"]
     for vectors, some in zip(made, phrases, strict=True):
         assert list(vectors.phrases) == list(some)

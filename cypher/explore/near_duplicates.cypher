@@ -1,4 +1,5 @@
-// Names that may be the same: equal but for spaces, hyphens, dots, apostrophes, "&" and a plural s. What is merged counts once.
+// Names that may be the same: equal but for spaces, hyphens, dots, apostrophes, "&" and a plural s.
+// A name that is merged counts as its canonical one.
 MATCH (c:Concept)
 WHERE NOT EXISTS { (c)-[:ALIAS_OF]->() }
 WITH c, replace(replace(replace(replace(replace(replace(c.id, ' & ', ' and '), ' ', ''), '-', ''), '.', ''), "'", ''), '’', '') AS letters

@@ -1,9 +1,10 @@
-"""What the site has that Markdown has not: pages made from the schema and from the table of strategies, and links that hold on GitHub and here."""
+"""What the site has that Markdown has not: pages made from the schema, the table of strategies and the routes, and links that hold on GitHub and here."""
 
 from __future__ import annotations
 
 import click
 import graph
+import routes
 import strategies
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -19,6 +20,7 @@ _MAKERS = {
     "relationships": graph.relationship_table,
     "indexes": graph.index_table,
     "strategies": strategies.table,
+    "routes": routes.sections,
 }
 
 

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from html import escape
 
 from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
 from neomodel.properties import Property
 
 from gsw_graph.picture.colours import COLOURS, TEXT
-from gsw_graph.store import nodes, schema
+from gsw_graph.store import graph, nodes, schema
 from gsw_graph.store.statements import statement
 
 _CLASSES = {cls.__label__: cls for cls in nodes.NODES}
@@ -42,26 +41,11 @@ _TYPES = {
 _WIDE, _HIGH, _HALF_WIDTH, _HALF_HEIGHT = 1120, 570, 62, 22
 
 
-def relationships() -> Iterator[tuple[str, str, str, type | None]]:
-    """Label, type, label, and the class of its properties; each once."""
-    found: dict[tuple[str, str, str], type | None] = {}
-    for label, cls in _CLASSES.items():
-        for definition in cls.defined_properties(aliases=False, properties=False).values():
-            made = definition.definition
-            other = made["node_class"] if isinstance(made.get("node_class"), type) else definition._raw_class
-            other = other if isinstance(other, str) else other.__label__
-            begin, end = (label, other) if made["direction"].name == "OUTGOING" else (other, label)
-            key = (begin, made["relation_type"], end)
-            found[key] = found.get(key) or made["model"]
-    for (begin, kind, end), model in sorted(found.items(), key=lambda one: one[0]):
-        yield begin, kind, end, model
-
-
 def node_tables() -> str:
     """A part for each label: what it is, and its properties."""
     parts = []
     for label, cls in _CLASSES.items():
-        rows = [f"| `{name}` | {_type(one)} | {_keys(one)} |" for name, one in _properties(cls).items()]
+        rows = [f"| `{name}` | {_type(one)} | {_keys(one)} |" for name, one in graph.properties(cls).items()]
         parts.append(
             "\n".join(
                 [f"### {label}", "", _said(cls), "", "| property | type | |", "|---|---|---|", *rows, ""]
@@ -73,9 +57,11 @@ def node_tables() -> str:
 def relationship_table() -> str:
     """All relationships, with their properties."""
     rows = ["| from | type | to | properties | |", "|---|---|---|---|---|"]
-    for begin, kind, end, model in relationships():
+    for (begin, kind, end), model in graph.declared().items():
         names = (
-            ", ".join(f"`{name}` {_type(one)}" for name, one in _properties(model).items()) if model else ""
+            ", ".join(f"`{name}` {_type(one)}" for name, one in graph.properties(model).items())
+            if model
+            else ""
         )
         rows.append(f"| {begin} | `{kind}` | {end} | {names} | {_said(model) if model else ''} |")
     return "\n".join(rows)
@@ -93,7 +79,7 @@ def index_table() -> str:
 def drawing() -> str:
     """The schema as SVG, in the colours of the page's text."""
     joined: dict[tuple[str, str], list[str]] = {}
-    for begin, kind, end, _ in relationships():
+    for begin, kind, end in graph.declared():
         joined.setdefault((begin, end), []).append(kind)
     edges = [
         _loop(begin, kinds) if begin == end else _edge(begin, end, kinds)
@@ -146,11 +132,6 @@ def _border(label: str, towards: str) -> tuple[float, float]:
     dx, dy = u - x, v - y
     part = min(_HALF_WIDTH / abs(dx) if dx else 9e9, _HALF_HEIGHT / abs(dy) if dy else 9e9)
     return x + dx * part, y + dy * part
-
-
-def _properties(cls: type) -> dict[str, Property]:
-    found = cls.defined_properties(aliases=False, rels=False)  # type: ignore[attr-defined]
-    return {one.get_db_property_name(name): one for name, one in found.items()}
 
 
 def _type(one: Property) -> str:

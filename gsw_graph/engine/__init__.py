@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from gsw_graph.errors import EngineError
+from gsw_graph.turns import InTurn
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -42,6 +43,29 @@ class Dialect(Protocol):
         where it cannot be planned."""
 
 
+class OneWriter:
+    """A session whose transactions that write wait for those of others: the embedded engine lets both run,
+    fails the second, and the driver tries again a second later."""
+
+    def __init__(self, session: Session, turn: InTurn) -> None:
+        self._session, self._turn = session, turn
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def __enter__(self) -> OneWriter:
+        self._session.__enter__()
+        return self
+
+    def __exit__(self, *given: Any) -> None:
+        self._session.__exit__(*given)  # type: ignore[no-untyped-call]
+
+    def execute_write(self, work: Callable[..., Any], *args: Any, **given: Any) -> Any:
+        """As the driver's, in turn."""
+        with self._turn:
+            return self._session.execute_write(work, *args, **given)
+
+
 @dataclass(slots=True)
 class Connection:
     """An open way to a graph; `close()` ends what `connect` started (a child process too)."""
@@ -51,13 +75,15 @@ class Connection:
     dialect: Dialect
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
+    writing: InTurn | None = None  # where one of two transactions that write at the same time fails
 
     def session(self, **given: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
         given: as the driver takes it."""
-        return self.driver.session(
+        session = self.driver.session(
             database=self.database, bookmark_manager=self.driver.execute_query_bookmark_manager, **given
         )
+        return session if self.writing is None else cast("Session", OneWriter(session, self.writing))
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""

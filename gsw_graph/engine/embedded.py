@@ -16,6 +16,7 @@ from gsw_graph.engine import Connection, embedded_folder, readonly
 from gsw_graph.engine.embedded_child import DATABASE
 from gsw_graph.engine.embedded_process import EngineProcess
 from gsw_graph.errors import EngineError
+from gsw_graph.turns import InTurn
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -67,7 +68,7 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
         process.stop()
         raise
     dialect = EmbeddedDialect(driver, process, password)
-    return Connection(driver, DATABASE, dialect, str(folder), process.stop)
+    return Connection(driver, DATABASE, dialect, str(folder), process.stop, InTurn())
 
 
 class EmbeddedDialect:

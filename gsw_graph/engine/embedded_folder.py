@@ -160,6 +160,13 @@ class FolderLock:
             return None
         return found if isinstance(found, dict) else None
 
+    def held(self) -> bool:
+        """Whether another process has the memory open now."""
+        if not self._taken():
+            return True
+        self.release()
+        return False
+
     def announce_stop(self) -> None:
         """Tell waiting processes that the lock will be free soon; the lock itself ends with the process."""
         self._owner.unlink(missing_ok=True)

@@ -188,7 +188,7 @@ class EngineProcess:
             return MemoryLockedError(
                 f"another process has this memory open ({who})",
                 where=where,
-                hint="Wait until it ends, or use a server for several at once: gswgraph db start",
+                hint="Wait until it ends, or have it shared: gswgraph serve, or a server (gswgraph db start)",
             )
         lines = (self._folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
         reason = word.get("failed") or " | ".join(line.strip() for line in lines[-5:]) or "no reason given"

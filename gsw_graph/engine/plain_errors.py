@@ -23,46 +23,45 @@ def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(method)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        from neo4j.exceptions import (
-            ConstraintError,
-            DriverError,
-            Neo4jError,
-            ServiceUnavailable,
-            SessionExpired,
-        )
+        from neo4j.exceptions import DriverError, Neo4jError
 
         if args[0]._closed:  # type: ignore[attr-defined]
             where = args[0]._connection.url  # type: ignore[attr-defined]
             raise EngineError("the memory is closed", where=where, hint="Open it again with Memory.open")
         try:
             return method(*args, **kwargs)
-        except ConstraintError as error:
-            where = args[0]._connection.url  # type: ignore[attr-defined]
-            raise EngineError(
-                "another process wrote the same at the same time",
-                where=where,
-                hint="Run it again; what was written stays",
-            ) from error
         except (DriverError, Neo4jError) as error:
-            where = args[0]._connection.url  # type: ignore[attr-defined]
-            text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
-            if "No space left" in text or _is_full(where):
-                raise EngineError(
-                    "the disk is full", where=where, hint="Make room and run it again; what was written stays"
-                ) from error
-            if isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
-                raise EngineError(
-                    "the engine does not answer any more",
-                    where=where,
-                    hint="See whether it runs, and run it again; a load goes on",
-                ) from error
-            raise EngineError(
-                f"the engine failed ({text})",
-                where=where,
-                hint="See gswgraph doctor and run it again; a load goes on",
-            ) from error
+            raise plain(error, args[0]._connection.url) from error  # type: ignore[attr-defined]
 
     return call
+
+
+def plain(error: Exception, where: str) -> EngineError:
+    """What the driver raised while the memory at `where` was in use, in one sentence with a next step."""
+    from neo4j.exceptions import ConstraintError, ServiceUnavailable, SessionExpired
+
+    if isinstance(error, ConstraintError):
+        return EngineError(
+            "another process wrote the same at the same time",
+            where=where,
+            hint="Run it again; what was written stays",
+        )
+    text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
+    if "No space left" in text or _is_full(where):
+        return EngineError(
+            "the disk is full", where=where, hint="Make room and run it again; what was written stays"
+        )
+    if isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
+        return EngineError(
+            "the engine does not answer any more",
+            where=where,
+            hint="See whether it runs, and run it again; a load goes on",
+        )
+    return EngineError(
+        f"the engine failed ({text})",
+        where=where,
+        hint="See gswgraph doctor and run it again; a load goes on",
+    )
 
 
 def _is_full(where: str) -> bool:

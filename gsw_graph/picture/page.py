@@ -32,22 +32,34 @@ if TYPE_CHECKING:
 CAPTION = 300
 VALUE = 2_000
 FRAME = 560  # pixels, in a notebook
+SCRIPTS = "cytoscape.min.js", "page.js"
 
 
 def page(picture: Picture) -> str:
     """The page of a picture."""
+    return rendered(data(picture))
+
+
+def rendered(shown: dict[str, Any]) -> str:
+    """The page of what `data` gave."""
     loader = PackageLoader("gsw_graph.picture", "assets")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    library, script = _asset("cytoscape.min.js"), _asset("page.js")
+    library, script = (_asset(name) for name in SCRIPTS)
     return environment.get_template("page.html.j2").render(
-        title=cut(one_line(picture.title), CAPTION),
-        policy=f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src 'unsafe-inline'; "
+        title=shown["title"],
+        policy=f"default-src 'none'; script-src {scripts()}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         style=_asset("page.css"),
         library=library,
         script=script,
-        data=_json(_data(picture)),
+        data=_json(shown),
     )
+
+
+def scripts() -> str:
+    """The scripts of a page, as a Content-Security-Policy names them; a page that shows one in a frame must
+    allow them too."""
+    return " ".join(_hash(_asset(name)) for name in SCRIPTS)
 
 
 def framed(picture: Picture) -> str:
@@ -97,8 +109,9 @@ def check(path: str | Path) -> Path:
     return target
 
 
-def _data(picture: Picture) -> dict[str, Any]:
-    """What the script is given, texts within bounds."""
+def data(picture: Picture) -> dict[str, Any]:
+    """What the script is given: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`, `edges`,
+    and by id the `passages` behind them; texts within bounds."""
     nodes, edges = picture.nodes.values(), picture.edges.values()
     labels = dict.fromkeys(node.label for node in nodes)
     behind = {one for node in nodes for one in node.behind} | {one for edge in edges for one in edge.behind}

@@ -27,22 +27,32 @@ from gsw_graph.results.answers import (
 from gsw_graph.results.contents import (
     AskedQuestion,
     Documents,
+    FollowedName,
     FoundEntity,
     FoundPhrase,
     History,
     Shown,
     Status,
     StoredDocument,
+    StoredName,
     Table,
     UsedPair,
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
+from gsw_graph.results.loads import BulkReport, DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
-from gsw_graph.results.upkeep import Exported, Finding, Forgotten, RunCounts, RunsReport
+from gsw_graph.results.upkeep import (
+    Checked,
+    Copied,
+    Exported,
+    Finding,
+    Forgotten,
+    RunCounts,
+    RunsReport,
+)
 
 __all__ = [
     "QA",
@@ -51,12 +61,15 @@ __all__ = [
     "Analysis",
     "Answer",
     "AskedQuestion",
+    "BulkReport",
     "Candidate",
     "Cell",
     "Chain",
+    "Checked",
     "Citation",
     "Claim",
     "Conflict",
+    "Copied",
     "DocumentCounts",
     "Documents",
     "Estimate",
@@ -65,6 +78,7 @@ __all__ = [
     "Fact",
     "FactPath",
     "Finding",
+    "FollowedName",
     "Forgotten",
     "FoundEntity",
     "FoundPhrase",
@@ -88,6 +102,7 @@ __all__ = [
     "Status",
     "Step",
     "StoredDocument",
+    "StoredName",
     "Suspicion",
     "Table",
     "Trace",

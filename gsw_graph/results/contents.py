@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.results.answers import QA, Fact
+from gsw_graph.results.answers import QA, Fact, RankedPassage
 from gsw_graph.results.result import Result, frame
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ class Status(Result):
     language model could read, by the source of their document. `questions`: how many were `kept`,
     `confirmed`, `rejected` and, answered from an earlier one, `reused`.
 
-    `schema` and the rest are None before the first load.
+    `schema` and the rest are None before the first load. `incomplete`: why nothing can be asked yet, where a
+    copy or an import is not whole.
     """
 
     memory: str
@@ -38,6 +39,7 @@ class Status(Result):
     extractors: dict[str, int] = field(default_factory=dict)
     unread: dict[str, list[int]] = field(default_factory=dict)
     questions: dict[str, int] = field(default_factory=dict)
+    incomplete: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,31 @@ class Shown(Result):
 
     document: StoredDocument
     passages: list[WholePassage]
+
+
+@dataclass(frozen=True)
+class StoredName(Result):
+    """A name of the memory: the id of its concept, how it is shown, and in how many passages it stands."""
+
+    id: str
+    name: str
+    passages: int
+
+
+@dataclass(frozen=True)
+class FollowedName(Result):
+    """A name over all documents. `roles` it plays with their states, `pairs` about it or with it as their
+    answer, `facts` that mention it, `places`: passages that it stands in, `beside`: names that stand in most
+    of these."""
+
+    id: str
+    name: str
+    passages: int
+    roles: dict[str, list[str]]
+    pairs: list[QA]
+    facts: list[Fact]
+    places: list[RankedPassage]
+    beside: list[StoredName]
 
 
 @dataclass(frozen=True)

@@ -54,3 +54,29 @@ class RunCounts(Result):
     runs: int
     edges: int
     missing: int
+
+
+@dataclass(frozen=True)
+class Copied(Result):
+    """A copy that was compared with what it was made from, and is equal. `nodes` and `relationships` count by
+    kind, `copied` those that this run wrote, `left` those of kinds that are not gswgraph's, which stayed
+    behind. `hash` covers every id, property, vector and relationship: see `gsw_graph.store.digest`."""
+
+    source: str
+    target: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    copied: int
+    left: int
+    hash: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Checked(Result):
+    """What `bulk --check` found in a set of files: how much of each kind, and what is wrong."""
+
+    folder: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    faults: list[str]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,11 +81,23 @@ class Versions(Generic[T]):
     def __init__(self, reader: Reader, files: Files[T], make: Callable[[Callable[[], T | None]], T]) -> None:
         self._reader, self._files, self._make = reader, files, make
         self._last: tuple[int, T] | None = None
+        self._making = threading.Lock()
 
     def of(self, version: int) -> T:
-        """The value of a version of the memory; of a later one where somebody wrote meanwhile."""
-        if self._last is not None and self._last[0] == version:
-            return self._last[1]
+        """The value of a version of the memory; of a later one where somebody wrote meanwhile. Made once,
+        however many threads ask."""
+        last = self._last
+        if last is not None and last[0] == version:
+            return last[1]
+        with self._making:
+            return self._made(version)
+
+    def _made(self, version: int) -> T:
+        if self._last is not None:  # others may have made it, or a later one, while this thread waited
+            if self._last[0] == version:
+                return self._last[1]
+            if self._last[0] > version and self._reader.size()[0] == self._last[0]:
+                return self._last[1]
         value = self._files.load(version)
         for _ in range(_TRIES):
             if value is not None:

@@ -10,6 +10,7 @@ from gsw_graph.errors import EngineError, InputError
 from gsw_graph.results import Table
 from gsw_graph.store.endable import Endable
 from gsw_graph.store.statements import statement
+from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from neo4j import Result
@@ -27,11 +28,12 @@ def run(
     *,
     write: bool,
     timeout: float | None = None,
+    check: Check = wanted,
 ) -> Table:
     """Run one query; its rows as a table. Raises InputError for an update without `write`, for what the
-    engine cannot read or run, and after `timeout` seconds; then, and at Ctrl-C, the server ends its
-    transaction."""
-    return read(connection, query, parameters, _table, write=write, timeout=timeout)
+    engine cannot read or run, and after `timeout` seconds; then, at Ctrl-C and where `check` raises, the
+    server ends its transaction."""
+    return read(connection, query, parameters, _table, write=write, timeout=timeout, check=check)
 
 
 def read(
@@ -42,6 +44,7 @@ def read(
     *,
     write: bool = False,
     timeout: float | None = None,
+    check: Check = wanted,
     refused: str = "Add --write if that is meant",
 ) -> _R:
     """The same for what `take` makes of the result, in its transaction. refused: the hint where it would
@@ -56,7 +59,7 @@ def read(
         return Endable(
             connection,
             lambda metadata: _run(connection, query, dict(parameters), take, metadata, write=write),
-        ).run(timeout)
+        ).run(timeout, check)
     except (OverflowError, UnicodeError, ValueError, TypeError) as error:
         raise InputError(f"a value cannot be sent to the engine ({error})") from error
     except (ClientError, DatabaseError, EngineError) as error:

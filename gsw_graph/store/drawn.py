@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.store.adhoc import plain, read
 from gsw_graph.store.reader import Reader
+from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from neo4j import Result
@@ -58,12 +59,24 @@ class Drawn:
 
 
 def drawn(
-    connection: Connection, query: str, parameters: Mapping[str, Any], *, most: int, timeout: float | None
+    connection: Connection,
+    query: str,
+    parameters: Mapping[str, Any],
+    *,
+    most: int,
+    timeout: float | None,
+    check: Check = wanted,
 ) -> Drawn:
     """What a query that only reads returns, with the ends of its relationships; of more than `most` nodes
     the first. Raises InputError as `adhoc.run` does."""
     found = read(
-        connection, query, parameters, lambda result: _take(result, most), timeout=timeout, refused=_REFUSED
+        connection,
+        query,
+        parameters,
+        lambda result: _take(result, most),
+        timeout=timeout,
+        check=check,
+        refused=_REFUSED,
     )
     ends = dict.fromkeys(end for one in found.relationships.values() for end in (one.start, one.end))
     missing = [end for end in ends if end not in found.nodes and end not in found.left_out]

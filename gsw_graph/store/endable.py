@@ -11,7 +11,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from gsw_graph.cypher import statement
-from gsw_graph.errors import InputError
+from gsw_graph.errors import EndedError, InputError
+from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -32,19 +33,20 @@ class Endable(Generic[_R]):
         self._failure: BaseException | None = None
         self._done = threading.Event()
 
-    def run(self, timeout: float | None) -> _R:
+    def run(self, timeout: float | None, check: Check = wanted) -> _R:
         """The result of the work. InputError where it takes longer than `timeout` seconds; what it raises
-        otherwise."""
+        otherwise, or `check`, which is called now and then."""
         end = None if timeout is None else monotonic() + timeout
         thread = threading.Thread(target=self._run, name="gswgraph-query", daemon=True)
         thread.start()
         try:
             while not self._done.wait(_TICK):
+                check()
                 if end is not None and monotonic() > end:
                     self._end()
                     hint = "Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)"
                     raise InputError(f"the query took longer than {timeout:g} s and was ended", hint=hint)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, EndedError):
             self._end()
             raise
         thread.join()

@@ -101,7 +101,7 @@ class Used(StructuredRel):
 
 
 class Memory(StructuredNode):
-    """One node: how the memory was made."""
+    """One node: how the memory was made; `moving` while a copy or an import into it is not whole."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     schema = IntegerProperty()
@@ -111,6 +111,7 @@ class Memory(StructuredNode):
     version = IntegerProperty()
     indexed = BooleanProperty()
     vectors = IntegerProperty()
+    moving = StringProperty()
 
 
 class Document(StructuredNode):

@@ -70,13 +70,11 @@ def near(reader: Reader, vector: Sequence[float], k: int) -> list[PastQuestion]:
 
 def judge(connection: Connection, question: str, verdict: Verdict) -> None:
     """Write what is said of the answer to a question. The version stamp stays: no cache looks at it."""
-    connection.driver.execute_query(
-        statement("write/verdict"),
-        id=question,
-        verdict=verdict,
-        now=datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-        database_=connection.database,
-    )
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    with connection.session() as session:
+        session.execute_write(
+            lambda tx: tx.run(statement("write/verdict"), id=question, verdict=verdict, now=now).consume()
+        )
 
 
 def give_vectors(connection: Connection, encode: Callable[[list[str]], NDArray[np.float32]]) -> None:

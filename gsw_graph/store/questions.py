@@ -48,15 +48,19 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
         "embedding": vector,
     }
     try:
-        connection.driver.execute_query(
-            statement("write/question"),
-            id=question,
-            properties={name: _clean(value) for name, value in properties.items() if value is not None},
-            pairs=_pairs(answer),
-            passages=_passages(answer),
-            past=answer.past.id if answer.past else None,
-            database_=connection.database,
-        )
+        with connection.session() as session:
+            session.execute_write(
+                lambda tx: tx.run(
+                    statement("write/question"),
+                    id=question,
+                    properties={
+                        name: _clean(value) for name, value in properties.items() if value is not None
+                    },
+                    pairs=_pairs(answer),
+                    passages=_passages(answer),
+                    past=answer.past.id if answer.past else None,
+                ).consume()
+            )
     except (Neo4jError, DriverError):  # the answer stands, and was perhaps paid for
         return None
     return question

@@ -283,6 +283,18 @@ class Reader:
         """How concepts are shown, by id."""
         return {row["id"]: row["name"] for row in self._run("read/concept_names", ids=list(ids))}
 
+    def names(self, text: str, limit: int) -> list[Row]:
+        """Concepts with a text in their id, those of most passages first."""
+        return self._run("read/names", text=text, limit=limit)
+
+    def name_found(self, id_: str, limit: int) -> Row:
+        """What was found of a concept, by kind, each in no order."""
+        return self._run("read/name_found", id=id_, limit=limit)[0]
+
+    def name_places(self, id_: str, limit: int) -> list[Row]:
+        """Passages that a concept stands in, by source, with the concepts beside it."""
+        return self._run("read/name_places", id=id_, limit=limit)
+
     def near_concepts(self, name: str) -> dict[str, str]:
         """How concepts are shown, by id, which a name in normal form may mean that none has."""
         rows = self._run("read/near_concepts", start=name[:2], wanted=name)

@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import pairwise
@@ -59,11 +59,18 @@ def unpacked(vectors: list[bytes]) -> NDArray[np.float32]:
     return found
 
 
-def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[str, list[Row]]:
-    """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at."""
+def rows_of(
+    workspace: Workspace,
+    vectors: Vectors,
+    mode: Mode = "new",
+    *,
+    floats: Callable[[NDArray[np.float32]], Any] = np.ndarray.tolist,
+) -> dict[str, list[Row]]:
+    """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at.
+    floats: makes of a vector what the rows carry, by default the list that a driver takes."""
     rows: dict[str, list[Row]] = {name: [] for name in ORDER}
     _document(workspace, rows["renewed_documents" if mode == "renew" else "documents"])
-    _passages(workspace, None if mode == "renew" else vectors, rows)
+    _passages(workspace, None if mode == "renew" else vectors, rows, floats)
     ids = _Ids(workspace)
     counted: dict[str, set[int]] = {}
     for entity in workspace.entities:
@@ -90,7 +97,7 @@ def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[
                     "question": pair.question,
                     "answer": ", ".join(pair.answers),
                     "answers": list(pair.answers),
-                    "embedding": vectors.pairs[place].tolist(),
+                    "embedding": floats(vectors.pairs[place]),
                     "vector": packed(vectors.pairs[place]),
                     "passage": passage,
                     "verb_phrase": phrase_id,
@@ -114,7 +121,7 @@ def rows_of(workspace: Workspace, vectors: Vectors, mode: Mode = "new") -> dict[
                 "id": fact_id,
                 "text": fact.text,
                 "relation": fact.relation,
-                "embedding": vector.tolist(),
+                "embedding": floats(vector),
                 "passage": passage,
             }
         )
@@ -165,7 +172,12 @@ def _document(workspace: Workspace, rows: list[Row]) -> None:
     )
 
 
-def _passages(workspace: Workspace, vectors: Vectors | None, rows: dict[str, list[Row]]) -> None:
+def _passages(
+    workspace: Workspace,
+    vectors: Vectors | None,
+    rows: dict[str, list[Row]],
+    floats: Callable[[NDArray[np.float32]], Any],
+) -> None:
     """Rows of new passages; without vectors, of what changes in passages that stay."""
     document = workspace.document
     names: list[set[str]] | None = None
@@ -195,7 +207,7 @@ def _passages(workspace: Workspace, vectors: Vectors | None, rows: dict[str, lis
             "title": passage.title,
             "position": passage.position,
         }
-        rows["passages"].append(row | {"vector": packed(vector), "embedding": vector.tolist()})
+        rows["passages"].append(row | {"vector": packed(vector), "embedding": floats(vector)})
     if vectors is not None:
         rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
 

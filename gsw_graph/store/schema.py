@@ -68,6 +68,9 @@ class MemoryState:
     version: int
     indexed: bool
     vectors: int  # when the indexes were built
+    moving: str | None = (
+        None  # how far a copy or an import into this memory is, until it is whole: `transfer.Mark`
+    )
 
 
 def read_state(connection: Connection) -> MemoryState | None:
@@ -115,13 +118,33 @@ def examine(connection: Connection, embedder: str, dimension: int) -> MemoryStat
     return state
 
 
-def check(state: MemoryState, embedder: str, dimension: int) -> None:
-    """SchemaError where the memory does not fit this program or this embedder."""
-    if state.schema > SCHEMA:
-        raise SchemaError(
-            f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}",
-            hint="Upgrade: pip install -U gswgraph",
+def check_whole(state: MemoryState) -> None:
+    """SchemaError where a copy or an import into the memory is not complete."""
+    if (found := incomplete(state)) is not None:
+        raise found
+
+
+def incomplete(state: MemoryState) -> SchemaError | None:
+    """The error of a memory into which a copy or an import is not complete."""
+    if state.moving is None:
+        return None
+    from gsw_graph.store.transfer import Mark
+
+    mark = Mark.read(state.moving)
+    if mark.imported:
+        return SchemaError(
+            f"the import of {mark.place} is not complete", hint="Complete it: gswgraph doctor --mend"
         )
+    return SchemaError(
+        f"this is a copy of {mark.place} that is not complete",
+        hint="Run the same gswgraph copy again, which goes on; or remove the folder, or empty the database",
+    )
+
+
+def check(state: MemoryState, embedder: str, dimension: int) -> None:
+    """SchemaError where the memory does not fit this program or this embedder, or is half of a copy."""
+    check_whole(state)
+    check_known(state)
     if (state.embedder, state.dimension) != (embedder, dimension):
         made, now = (
             (state.embedder, embedder)
@@ -132,6 +155,22 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
             f"the memory was made with the embedder {made}, now {now} is set",
             hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
         )
+
+
+def check_known(state: MemoryState) -> None:
+    """SchemaError where a newer gswgraph made the memory."""
+    if state.schema > SCHEMA:
+        raise SchemaError(
+            f"the memory has schema {state.schema}, this gswgraph knows {SCHEMA}",
+            hint="Upgrade: pip install -U gswgraph",
+        )
+
+
+def prepare_copy(connection: Connection) -> None:
+    """Make the constraints of a database that holds no memory yet; SchemaError where it is another
+    application's."""
+    _refuse_foreign(connection)
+    make_constraints(connection)
 
 
 def build_search_indexes(connection: Connection, dimension: int) -> None:
@@ -195,10 +234,15 @@ def missing_indexes(connection: Connection) -> list[str]:
 
 def repair(connection: Connection, dimension: int) -> None:
     """Make every constraint and index that is missing."""
+    make_constraints(connection)
+    build_search_indexes(connection, dimension)
+
+
+def make_constraints(connection: Connection) -> None:
+    """Make what MERGE and MATCH look up, where it is missing."""
     for names in MIGRATIONS.values():
         for name in names:
             connection.dialect.run_schema(statement(f"schema/{name}", connection.dialect.name))
-    build_search_indexes(connection, dimension)
 
 
 def rebuild(connection: Connection, dimension: int) -> None:

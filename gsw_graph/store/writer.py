@@ -63,7 +63,7 @@ class Batch:
             self.renewed.append(document.id)
         for name, rows in rows_of(workspace, vectors, mode).items():
             self.rows[name] += rows
-            self.bytes += sum(map(_size, rows))
+            self.bytes += sum(map(row_size, rows))
 
     def statements(self) -> Iterator[tuple[str, list[Row]]]:
         """The statements in the order they must run, each with at most MESSAGE_BYTES of rows."""
@@ -71,7 +71,7 @@ class Batch:
             small = self.bytes <= MESSAGE_BYTES  # as a rule, and then nobody need measure the rows
             yield from (
                 (name, part)
-                for part in ([self.rows[name]] if small and self.rows[name] else _parts(self.rows[name]))
+                for part in ([self.rows[name]] if small and self.rows[name] else parts(self.rows[name]))
             )
 
 
@@ -350,12 +350,12 @@ def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> No
         tx.run(statement("write/forget_relations"), names=relations).consume()
 
 
-def _parts(rows: list[Row]) -> Iterator[list[Row]]:
+def parts(rows: list[Row]) -> Iterator[list[Row]]:
     """Rows in runs of at most MESSAGE_BYTES, a row at the least."""
     part: list[Row] = []
     size = 0
     for row in rows:
-        bytes_ = _size(row)
+        bytes_ = row_size(row)
         if part and size + bytes_ > MESSAGE_BYTES:
             yield part
             part, size = [], 0
@@ -365,7 +365,7 @@ def _parts(rows: list[Row]) -> Iterator[list[Row]]:
         yield part
 
 
-def _size(row: Row) -> int:
+def row_size(row: Row) -> int:
     """About how many bytes a row takes on the wire."""
     size = 100
     for value in row.values():
@@ -373,6 +373,8 @@ def _size(row: Row) -> int:
             size += 3 * len(value)
         elif isinstance(value, bytes):
             size += len(value)
+        elif isinstance(value, dict):
+            size += row_size(value)
         elif isinstance(value, list) and value:
             size += 9 * len(value) if isinstance(value[0], float) else sum(map(_item_size, value))
     return size

@@ -9,17 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 
-from gsw_graph.errors import BudgetError, ReplyError, StoppedError
+from gsw_graph.errors import BudgetError, EndedError, ReplyError, StoppedError
 from gsw_graph.inference.bodies import Call
+from gsw_graph.inference.chat.asker import Asker
 from gsw_graph.inference.chat.errors import CONTEXT, KEPT, MODEL, URL, AgainError, RefusedError, UnusableError
 from gsw_graph.inference.chat.errors import LATE as SLOW
 from gsw_graph.inference.chat.limiter import Limiter
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.inference.chat.tokens import Estimator, estimate_messages, with_counts
 from gsw_graph.inference.chat.wire import Received, Wire
-from gsw_graph.inference.costs.budget import Budget, QuestionBudget
+from gsw_graph.inference.costs.budget import Budget
 from gsw_graph.inference.costs.ledger import Entry, Ledger
 from gsw_graph.inference.costs.prices import Price, dollars
+from gsw_graph.turns import Check, wanted
 
 TRIES = 6
 LATE_TRIES = (
@@ -78,27 +80,28 @@ class Calls:
         request: Request,
         messages: Sequence[Mapping[str, str]],
         on_text: Callable[[str], None] | None = None,
-        budget: QuestionBudget | None = None,
+        asker: Asker | None = None,
     ) -> tuple[Received, float]:
-        """A whole reply and the seconds that its call took. budget: of the question that asks. Raises
-        ReplyError (BudgetError where no call fits into the budget), StoppedError."""
+        """A whole reply and the seconds that its call took. asker: the question that asks. Raises
+        ReplyError (BudgetError where no call fits into its budget), StoppedError (EndedError where it is not
+        wanted any more)."""
         empty = late = tried = 0
         while tried < TRIES and late < LATE_TRIES:
             tried += 1
             try:
-                received, seconds = self._once(request, messages, on_text, budget, warm=late > 0)
+                received, seconds = self._once(request, messages, on_text, asker, warm=late > 0)
             except AgainError as error:
                 last = error
                 late += error.late
                 if error.late and (short := request.short) is not None and messages is request.messages:
                     request, messages = short, short.messages
                 again = tried < TRIES and late < LATE_TRIES
-                self.on_trouble(
+                (asker or self).on_trouble(
                     f"{error.message}; {_next(error, tried) if again else f'given up after try {tried}'}"
                 )
                 if again:
-                    self._hold_off(error, tried)
-            except BudgetError:  # of this question alone: it says nothing about the server
+                    self._hold_off(error, tried, asker.check if asker else None)
+            except (BudgetError, EndedError):  # of this question alone: it says nothing about the server
                 raise
             except ReplyError as error:
                 self._refused(error)
@@ -122,7 +125,7 @@ class Calls:
                     or received.finish in ("length", "content_filter")
                     or (empty := empty + 1) > 1
                 ):
-                    self.whole(request, messages, received)
+                    self.whole(request, messages, received, asker)
                     return received, seconds
         self._count_in_vain(last)
         hint = LOAD if request.document else ASK
@@ -133,9 +136,15 @@ class Calls:
         """Tokens that no sound reply to a request takes."""
         return request.limit or max(LEAST, TIMES * self.estimator.completion(request.stage))
 
-    def failed(self, request: Request) -> None:
+    def failed(self, request: Request, asker: Asker | None = None) -> None:
         """Counts the last call of a request as one that gave no reply that can be used."""
-        self._ledger.add(Entry(request.document, request.stage, self.wire.model, failed=1))
+        self.count(Entry(request.document, request.stage, self.wire.model, failed=1), asker)
+
+    def count(self, entry: Entry, asker: Asker | None = None) -> None:
+        """Counts what was asked, for the one that asked too."""
+        self._ledger.add(entry)
+        if asker is not None:
+            asker.add(entry)
 
     def stop(self) -> None:
         """All who wait get StoppedError, and those whose calls do not end soon."""
@@ -147,12 +156,14 @@ class Calls:
         request: Request,
         messages: Sequence[Mapping[str, str]],
         on_text: Callable[[str], None] | None,
-        question: QuestionBudget | None,
+        asker: Asker | None,
         *,
         warm: bool,
     ) -> tuple[Received, float]:
-        """One call, counted whatever becomes of it. question: the budget of the question that asks, which
-        bounds the reply too."""
+        """One call, counted whatever becomes of it. asker: the question that asks, whose budget bounds the
+        reply too."""
+        question = asker.budget if asker else None
+        check = asker.check if asker else None
         asked = replace(request, messages=tuple(map(dict, messages)))
         prompt, completion = self.estimator.prompt(asked), self.estimator.completion(request.stage)
         limit = full = self.limit(request)
@@ -166,11 +177,11 @@ class Calls:
             reserved = budget.reserve(prompt, 2 * completion) if budget else 0.0
         entry = Entry(request.document, request.stage, self.wire.model)
         try:
-            with self.limiter.slot(prompt + completion) as slot:
+            with self.limiter.slot(prompt + completion, check) as slot:
                 start = time.monotonic()
                 entry = replace(entry, calls=1, failed=1)
                 try:
-                    received = self._send(request, messages, on_text, limit, warm)
+                    received = self._send(request, messages, on_text, limit, warm, check or wanted)
                 except AgainError as error:
                     if error.busy:
                         self.limiter.refused(slot)
@@ -196,10 +207,10 @@ class Calls:
             if budget:
                 budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens)
             if entry.calls:
-                self._ledger.add(entry)
+                self.count(entry, asker)
         self.estimator.add(entry)
         if question and limit < full and counted.finish == "length":
-            self.failed(request)
+            self.failed(request, asker)
             raise question.cut_off(limit)
         return counted, entry.seconds
 
@@ -210,6 +221,7 @@ class Calls:
         on_text: Callable[[str], None] | None,
         limit: int,
         warm: bool,
+        check: Check,
     ) -> Received:
         """The call itself, in a thread of its own, so that neither a server that trickles nor one that is
         slow holds up who wants to stop. One that is given up loses its connection: a server with one slot
@@ -239,6 +251,7 @@ class Calls:
         late = time.monotonic() + self._timeout + LATE
         try:
             while not wait([future], LOOK).done:
+                check()
                 now = time.monotonic()
                 if self._stopped_at and now > self._stopped_at + GRACE:
                     raise StoppedError("stopped", hint=KEPT)
@@ -254,7 +267,13 @@ class Calls:
             if not future.done():
                 call.hang_up()
 
-    def whole(self, request: Request, messages: Sequence[Mapping[str, str]], received: Received) -> None:
+    def whole(
+        self,
+        request: Request,
+        messages: Sequence[Mapping[str, str]],
+        received: Received,
+        asker: Asker | None = None,
+    ) -> None:
         """Raises ReplyError where a reply says itself that it is of no use."""
         read, sent = received.prompt_tokens, estimate_messages(messages)
         cut = LENGTH if received.completion_tokens < 0.9 * self.limit(request) else LOOP
@@ -274,7 +293,7 @@ class Calls:
             ),
         ):
             if wrong:
-                self.failed(request)
+                self.failed(request, asker)
                 raise (UnusableError if hint == LOOP else ReplyError)(
                     message, where=self.wire.end.host, hint=hint
                 )
@@ -290,13 +309,14 @@ class Calls:
                 hint=SLOW if error.late else f"See that it runs. {URL}",
             ) from error
 
-    def _hold_off(self, error: AgainError, tried: int) -> None:
+    def _hold_off(self, error: AgainError, tried: int, check: Check | None) -> None:
         """Waits before the next try: everybody, as long as the server asks; else only this call, at
         random, so that calls do not come back together."""
         if error.wait:
             self.limiter.pause(error.wait * random.uniform(1, 1.1))  # noqa: S311
         else:
-            self.limiter.rest(random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (tried - 1))))  # noqa: S311
+            seconds = random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (tried - 1)))  # noqa: S311
+            self.limiter.rest(seconds, check)
 
     def _refused(self, error: ReplyError) -> None:
         """A server that refuses one request is there, and one that takes others may take the next. Raises

@@ -14,6 +14,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, InputError, ReplyError, StoppedError
 from gsw_graph.inference.batch.batch import Batches
 from gsw_graph.inference.batch.log import BatchLog
+from gsw_graph.inference.chat.asker import Asker
 from gsw_graph.inference.chat.cache import FILE, Cache, CachedReply, rejected
 from gsw_graph.inference.chat.calls import GRACE, Calls
 from gsw_graph.inference.chat.errors import URL, UnusableError
@@ -22,7 +23,7 @@ from gsw_graph.inference.chat.limiter import Limiter
 from gsw_graph.inference.chat.request import Reply, Request, T
 from gsw_graph.inference.chat.slots import slots
 from gsw_graph.inference.chat.wire import OPENAI, Received, Wire
-from gsw_graph.inference.costs.budget import Budget, QuestionBudget
+from gsw_graph.inference.costs.budget import Budget
 from gsw_graph.inference.costs.ledger import Entry, Ledger
 from gsw_graph.inference.costs.prices import Price, price_of
 from gsw_graph.inference.endpoint import Endpoint
@@ -118,27 +119,27 @@ class Chat:
         check: Callable[[Any], T],
         *,
         on_text: Callable[[str], None] | None = None,
-        budget: QuestionBudget | None = None,
+        asker: Asker | None = None,
     ) -> Reply[T]:
         """The reply to a request: the kept one, else the server's, which is kept before this returns.
 
         `check` gets the parsed JSON where the request has a schema, else the text, and returns the value or
         raises ValueError that says what is wrong; the model is told that once. `on_text` gets a text as it
         comes, from another thread: the first reply, before its check; a kept one as a whole. A broken
-        connection is then not asked again. `budget` is that of the question that asks: each call that this
-        takes must fit into it, a repair too. Two equal requests at the same time are one call.
+        connection is then not asked again. `asker` is the question that asks: each call that this takes
+        must fit into its budget, a repair too. Two equal requests at the same time are one call.
         Raises ReplyError (no usable reply to this request: skip it; BudgetError: no room for it) and
         StoppedError (none to any request: stop).
         """
         request = self.chosen(request)
         try:
-            reply = self._one(request, check, on_text, budget)
+            reply = self._one(request, check, on_text, asker)
         except UnusableError:
             if (
                 request.short is None or not self._give_up_long() or on_text
             ):  # what was shown is not asked again
                 raise
-            return self._one(request.short, check, None, budget)
+            return self._one(request.short, check, None, asker)
         if request.short is not None and self._prompt == "auto":
             self._prompt = "long"  # this model can
         return reply
@@ -166,15 +167,15 @@ class Chat:
         request: Request,
         check: Callable[[Any], T],
         on_text: Callable[[str], None] | None,
-        budget: QuestionBudget | None,
+        asker: Asker | None,
     ) -> Reply[T]:
         key = self._cache.key(self.model, request)
         with self._under_way(), self._turn(key):
-            if (kept := self._cache.get(key)) and (reply := self._recall(request, kept, check)):
+            if (kept := self._cache.get(key)) and (reply := self._recall(request, kept, check, asker)):
                 if on_text and request.schema is None:
                     on_text(kept.content)
                 return reply
-            return self._ask(request, key, check, on_text if request.schema is None else None, budget)
+            return self._ask(request, key, check, on_text if request.schema is None else None, asker)
 
     def known(self, request: Request) -> bool:
         """Whether a reply is there, or ordered by a batch, so that asking costs nothing more, unless the
@@ -233,14 +234,16 @@ class Chat:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _recall(self, request: Request, kept: CachedReply, check: Callable[[Any], T]) -> Reply[T] | None:
+    def _recall(
+        self, request: Request, kept: CachedReply, check: Callable[[Any], T], asker: Asker | None
+    ) -> Reply[T] | None:
         """The kept reply; None where it does not pass, as the check has become stricter since."""
         try:
             value = check(kept.content)
         except ValueError:
             return None
-        self.ledger.add(
-            Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0))
+        self._calls.count(
+            Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0)), asker
         )
         return Reply(value, True, kept.prompt_tokens, kept.completion_tokens, kept.seconds)
 
@@ -250,7 +253,7 @@ class Chat:
         key: str,
         check: Callable[[Any], T],
         on_text: Callable[[str], None] | None,
-        budget: QuestionBudget | None,
+        asker: Asker | None,
     ) -> Reply[T]:
         kept = self._cache.get(rejected(key))  # of a run that ended while the model mended it
         if kept:
@@ -261,15 +264,15 @@ class Chat:
                 kept.seconds,
             )
         else:
-            received, seconds = self._by_batch(request, key) or self._calls.call(
-                request, request.messages, on_text, budget
+            received, seconds = self._by_batch(request, key, asker) or self._calls.call(
+                request, request.messages, on_text, asker
             )
         try:
             content, value = self._checked(request, received, check)
         except ValueError as error:
             if not kept:
-                self._reject(request, key, received, seconds)
-            content, value, mended, took = self._mended(request, key, received, str(error), check, budget)
+                self._reject(request, key, received, seconds, asker)
+            content, value, mended, took = self._mended(request, key, received, str(error), check, asker)
             received = replace(
                 received,
                 prompt_tokens=received.prompt_tokens + mended.prompt_tokens,
@@ -287,10 +290,12 @@ class Chat:
             self._batched.drop(key)
         return Reply(value, False, received.prompt_tokens, received.completion_tokens, seconds)
 
-    def _reject(self, request: Request, key: str, received: Received, seconds: float) -> None:
+    def _reject(
+        self, request: Request, key: str, received: Received, seconds: float, asker: Asker | None
+    ) -> None:
         """Counts a reply that failed its check, and keeps it until the model has mended it: that may be in
         another run."""
-        self._calls.failed(request)
+        self._calls.failed(request, asker)
         with self._cache.writing():
             kept = CachedReply(received.text, received.prompt_tokens, received.completion_tokens, seconds)
             self._cache.put(rejected(key), self.model, request.stage, kept)
@@ -303,7 +308,7 @@ class Chat:
         received: Received,
         problem: str,
         check: Callable[[Any], T],
-        budget: QuestionBudget | None,
+        asker: Asker | None,
     ) -> tuple[Any, T, Received, float]:
         """What the model makes of its reply once it is told what is wrong: content, value, the reply and its
         seconds. Raises ReplyError, after which the request is asked from the start."""
@@ -312,7 +317,7 @@ class Chat:
             mended, took = self._calls.call(
                 request,
                 (*request.messages, {"role": "assistant", "content": received.text}, told),
-                budget=budget,
+                asker=asker,
             )
             return (*self._checked(request, mended, check), mended, took)
         except BudgetError:  # with a larger one the mending alone is asked for
@@ -321,7 +326,7 @@ class Chat:
             self._cache.drop(rejected(key))
             raise
         except ValueError as error:
-            self._calls.failed(request)
+            self._calls.failed(request, asker)
             self._cache.drop(rejected(key))
             where, hint = self._calls.wire.end.host, "A larger model may do better"
             raise UnusableError(
@@ -330,13 +335,13 @@ class Chat:
                 hint=hint,
             ) from None
 
-    def _by_batch(self, request: Request, key: str) -> tuple[Received, float] | None:
+    def _by_batch(self, request: Request, key: str, asker: Asker | None) -> tuple[Received, float] | None:
         """What a batch brought, if it is whole; it was counted when it came. Raises StoppedError where the
         batch is still under way."""
         self._settle(key)
         if received := self._batched.reply(key):
             try:
-                self._calls.whole(request, request.messages, received)
+                self._calls.whole(request, request.messages, received, asker)
             except ReplyError:
                 self._batched.drop(key)
                 return None

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gsw_graph.inference.chat.asker import Asker
 from gsw_graph.results import KeptReply
+from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat.chat import Chat
@@ -40,24 +42,34 @@ class QuestionModel:
     """The language model of one question, safe for many threads. seconds of replies that were there
     already are in `spent().kept`.
 
-    budget: what the question may spend; kept replies take nothing of it. Raises InputError for one in
-    dollars where the model has no price.
+    budget: what the question may spend; kept replies take nothing of it. check: called while a call waits;
+    raises where the question is not wanted any more. Raises InputError for a budget in dollars where the
+    model has no price.
     """
 
-    def __init__(self, chat: Chat, budget: QuestionBudget | None = None) -> None:
-        self.model, self._chat, self._budget = chat.model, chat, budget
+    def __init__(self, chat: Chat, budget: QuestionBudget | None = None, check: Check = wanted) -> None:
+        self.model, self._chat = chat.model, chat
         if budget is not None:
             budget.use(chat.price)
-        self._before = chat.ledger.total()
+        self._asker = Asker(budget, check)
         self._kept: list[KeptReply] = []
+
+    @property
+    def on_trouble(self) -> Callable[[str], None]:
+        """Told, from the thread that asks, of each call that brought nothing: why, and what comes next."""
+        return self._asker.on_trouble
+
+    @on_trouble.setter
+    def on_trouble(self, told: Callable[[str], None]) -> None:
+        self._asker.on_trouble = told
 
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
         """As `Chat.ask`. BudgetError, a ReplyError: the question's budget has no room for this."""
-        if self._budget is not None:
-            self._budget.hold(final=request.final)
-        reply = self._chat.ask(request, check, on_text=on_text, budget=self._budget)
+        if self._asker.budget is not None:
+            self._asker.budget.hold(final=request.final)
+        reply = self._chat.ask(request, check, on_text=on_text, asker=self._asker)
         if reply.cached:
             tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
             dollars = self._chat.dollars(reply.prompt_tokens, reply.completion_tokens)
@@ -66,15 +78,6 @@ class QuestionModel:
 
     def spent(self) -> Spent:
         """What was taken so far."""
-        before, after = self._before, self._chat.ledger.total()
-        tokens = {
-            "in": after.prompt_tokens - before.prompt_tokens,
-            "out": after.completion_tokens - before.completion_tokens,
-        }
-        return Spent(
-            tokens,
-            None if after.dollars is None else after.dollars - (before.dollars or 0.0),
-            self._kept,
-            after.calls - before.calls,
-            after.failed - before.failed,
-        )
+        took = self._asker.total()
+        tokens = {"in": took.prompt_tokens, "out": took.completion_tokens}
+        return Spent(tokens, took.dollars, self._kept, took.calls, took.failed)

@@ -15,6 +15,7 @@ FEWER, MORE = (
     0.75,
     0.25,
 )  # a refusal takes a quarter of the calls at once, each reply gives a quarter of a call back
+LOOK = 0.25  # seconds between looks whether a call is still wanted
 SLOWER = 0.25  # of that, after each time-out: a server that has one slot does not get a second
 
 
@@ -59,14 +60,15 @@ class Limiter:
         self.stopped: Exception | None = None
 
     @contextmanager
-    def slot(self, tokens: float) -> Iterator[Slot]:
-        """Waits until a call of so many tokens may go. Raises what `stop` was given."""
+    def slot(self, tokens: float, check: Callable[[], None] | None = None) -> Iterator[Slot]:
+        """Waits until a call of so many tokens may go. Raises what `stop` was given, and what `check`, which
+        is called meanwhile, raises."""
         me = object()
         with self._changed:
             self._queue.append(me)
             try:
                 while (delay := self._delay(me, tokens)) != 0:
-                    self._wait(self._changed, delay)
+                    self._look(delay, check)
                 self._raise_if_stopped()
             finally:
                 self._queue.remove(me)
@@ -81,12 +83,13 @@ class Limiter:
                 self._under_way -= 1
                 self._changed.notify_all()
 
-    def rest(self, seconds: float) -> None:
-        """Keeps this thread waiting so long. Raises what `stop` was given, as soon as it is."""
+    def rest(self, seconds: float, check: Callable[[], None] | None = None) -> None:
+        """Keeps this thread waiting so long. Raises what `stop` was given, as soon as it is, and what `check`
+        raises."""
         until = self._clock() + seconds
         with self._changed:
             while (left := until - self._clock()) > 0 and not self.stopped:
-                self._wait(self._changed, left)
+                self._look(left, check)
             self._raise_if_stopped()
 
     def pause(self, seconds: float) -> None:
@@ -129,6 +132,14 @@ class Limiter:
         with self._changed:
             self.stopped = self.stopped or reason
             self._changed.notify_all()
+
+    def _look(self, seconds: float | None, check: Callable[[], None] | None) -> None:
+        """Wait once, no longer than until the next look where there is a check."""
+        if check is None:
+            self._wait(self._changed, seconds)
+        else:
+            self._wait(self._changed, LOOK if seconds is None else min(seconds, LOOK))
+            check()
 
     def _delay(self, me: object, tokens: float) -> float | None:
         """Seconds until this call may go, as it looks now; None where only another's end can tell."""

@@ -6,7 +6,6 @@ import logging
 import os
 import platform
 import sys
-import threading
 import warnings
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -26,7 +25,7 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
 class Backend(Protocol):
-    """One way of running a model."""
+    """One way of running a model; safe to use from several threads."""
 
     @property
     def backend(self) -> str: ...
@@ -38,8 +37,7 @@ class Backend(Protocol):
 
 
 class Embedder:
-    """A sentence-transformers model that is ready to run; safe to use from several threads, one call after
-    the other.
+    """A sentence-transformers model that is ready to run; safe to use from several threads.
 
     name: as configured. dimension: length of a vector. device: `cpu`, `cuda` or `mps`. backend: `torch` or
     `openvino`, run by `runner`.
@@ -48,7 +46,6 @@ class Embedder:
     def __init__(self, name: str, backend: Backend) -> None:
         self.name, self.runner = name, backend
         self.dimension, self.device, self.backend = backend.dimension, backend.device, backend.backend
-        self._lock = threading.Lock()
 
     @classmethod
     def load(cls, settings: Settings) -> Embedder:
@@ -77,8 +74,7 @@ class Embedder:
             return np.empty((0, self.dimension), np.float32)
         clean = [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
         try:
-            with self._lock:
-                return self.runner.encode(clean, query=query)
+            return self.runner.encode(clean, query=query)
         except (RuntimeError, MemoryError) as error:
             raise ModelError(
                 f"embedding {len(texts)} texts failed ({error})",

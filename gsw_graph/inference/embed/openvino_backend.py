@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from gsw_graph.inference.embed.quiet import no_openvino_telemetry, quiet_libraries
 from gsw_graph.inference.embed.torch_backend import PROBES, TorchBackend
+from gsw_graph.turns import InTurn
 
 GRAPH, WEIGHTS, TOKENIZER, META = "model.xml", "model.bin", "tokenizer.json", "meta.json"
 SAME = 0.9999  # two vectors of one text with at least this cosine count as the same
@@ -68,7 +69,7 @@ class OpenVinoBackend:
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         self._model = self._core.read_model(str(folder / GRAPH))
         self._compiled: dict[str, list[Any]] = {}
-        self._lock = threading.Lock()
+        self._few, self._many = InTurn(), InTurn()  # a question does not wait for the texts of a load
         if (self.encode(PROBES[:1], query=False) @ np.asarray(meta["probe"], np.float32)).min() < SAME:
             raise OSError(f"{folder} gives other vectors than it did when it was made")
 
@@ -76,13 +77,14 @@ class OpenVinoBackend:
         """Normalised vectors (n, d), in the order of `texts`."""
         prompt = self._prompts["query" if query else "document"]
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        with self._lock:
-            if len(texts) < BULK:
+        if len(texts) < BULK:
+            with self._few:
                 request = self._requests("LATENCY")[0]
                 for batch, feed in self._batches(texts, prompt, 1):
                     request.infer(feed, share_inputs=True)
                     vectors[batch] = request.get_output_tensor(0).data
-            else:
+        else:
+            with self._many:
                 self._in_bulk(texts, prompt, vectors)
         return vectors
 

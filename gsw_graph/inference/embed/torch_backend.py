@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gsw_graph.errors import ModelError
 from gsw_graph.inference.embed.quiet import quiet_libraries
+from gsw_graph.turns import InTurn
 
 # Texts as they come: short, long, with accents, edges and capitals. What a faster way of running a model must
 # reproduce.
@@ -33,6 +34,7 @@ class TorchBackend:
 
     def __init__(self, name: str, folder: Path | None, device: str) -> None:
         self.name, self.device = name, device
+        self._turn = InTurn()
         self.model = _load(name, folder, device)
         self._batch = BATCH.get(device.partition(":")[0], 32)
         if device.startswith("cuda"):
@@ -47,9 +49,13 @@ class TorchBackend:
         encode = self.model.encode_query if query else self.model.encode_document
         while True:
             try:
-                vectors = encode(
-                    list(texts), batch_size=self._batch, show_progress_bar=False, normalize_embeddings=True
-                )
+                with self._turn:
+                    vectors = encode(
+                        list(texts),
+                        batch_size=self._batch,
+                        show_progress_bar=False,
+                        normalize_embeddings=True,
+                    )
                 return np.asarray(vectors, dtype=np.float32)
             except torch.OutOfMemoryError as error:
                 if self._batch == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,22 +60,24 @@ class PropositionGraphs:
         self._graphs = Versions(self._reader, files(folder), self._read)
         self._version = -1
         self._walk_graphs: dict[tuple[EdgeWeights, bool], WalkGraph] = {}
+        self._joining = threading.Lock()
 
     def walk_graph(
         self, version: int, recipe: PropositionRecipe, named: Callable[[int], NameGraph]
     ) -> WalkGraph:
         """What a recipe walks over, of a version of the memory or a later one. named: the name graph of a
         version, asked only where the recipe joins it."""
-        if version != self._version:
-            self._version, self._walk_graphs = version, {}
         key = (recipe.weights, recipe.names)
-        if key not in self._walk_graphs:
-            graph = self._graphs.of(version).graph
-            names = named(version) if recipe.names else None
-            self._walk_graphs[key] = (
-                with_names(graph, names, recipe.weights) if names else alone(graph, recipe.weights)
-            )
-        return self._walk_graphs[key]
+        with self._joining:
+            if version != self._version:
+                self._version, self._walk_graphs = version, {}
+            if key not in self._walk_graphs:
+                graph = self._graphs.of(version).graph
+                names = named(version) if recipe.names else None
+                self._walk_graphs[key] = (
+                    with_names(graph, names, recipe.weights) if names else alone(graph, recipe.weights)
+                )
+            return self._walk_graphs[key]
 
     def _read(self, before: Callable[[], Compared | None]) -> Compared:
         aliases = self._reader.aliases()

@@ -1,0 +1,303 @@
+"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed, and bad
+requests.
+
+    python bench/serve.py --help
+    python bench/serve.py --seconds 60 --clients 32
+    python bench/serve.py --memory bolt://localhost:7687    # an empty database: all that is in it goes
+
+Says how long a warm question takes one client alone and each of many, in rounds of the line it stands in: so many
+clients over so many questions at once. Every document whose load was acknowledged is looked for at the end, and
+again after a `kill -9` in the middle of loads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+CORPUS = Path(__file__).parent.parent / "examples" / "corpus"
+QUESTIONS = (
+    "Who founded Port Aldous?",
+    "With which opera did the theatre designed by Ottilie Grau open?",
+    "In what disaster did the architect of the Vellmouth Observatory die?",
+    "In which town was the master of the woman who built the Great Tide Engine born?",
+    "Where was the director of the Tidewater Theatre born?",
+    "Who built the Marrow Bridge?",
+)
+
+
+@dataclass
+class Seen:
+    """What clients saw."""
+
+    asks: list[float] = field(default_factory=list)
+    loads: list[float] = field(default_factory=list)
+    acknowledged: set[str] = field(default_factory=set)
+    errors: list[str] = field(default_factory=list)
+
+
+class Server:
+    """`gswgraph serve` as a process of its own. command: what starts it, for tests with another embedder."""
+
+    def __init__(self, memory: str, *options: str, command: tuple[str, ...] | None = None) -> None:
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        command = command or (sys.executable, "-m", "gsw_graph.cli")
+        self._log = Path(tempfile.mkdtemp(prefix="gswgraph-serve-")) / "log"
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [*command, "--memory", memory, "serve", "--port", str(port), *options],
+                stderr=log,
+                stdout=log,
+            )
+        end = time.monotonic() + 120
+        while True:
+            try:
+                httpx.get(f"{self.url}/api/about", timeout=5)
+            except httpx.HTTPError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(self.log()) from None
+                time.sleep(0.2)
+            else:
+                return
+
+    def log(self) -> str:
+        """What it said."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
+    def megabytes(self) -> float:
+        """Memory that the process has."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def end(self, how: int = signal.SIGTERM) -> int:
+        """End it; its exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(60)
+
+
+def text(number: int) -> str:
+    """A document that is like no other, about the things that are asked."""
+    made = random.Random(number)
+    names = [f"{made.choice('BDFGKLMPRST')}{made.choice('aeiou')}{made.choice('lmnrst')}{made.randrange(10**6)}" for _ in range(8)]
+    return "\n\n".join(
+        f"{one} visited Port Aldous in {made.randrange(1700, 2000)} and met {other} at the Tidewater Theatre."
+        for one, other in pairwise(names)
+    )
+
+
+async def ask(client: httpx.AsyncClient, seen: Seen, question: str) -> None:
+    """Ask one question."""
+    start = time.perf_counter()
+    reply = await client.post("/api/ask", json={"question": question, "llm": False})
+    if reply.status_code != 200 or not reply.json()["passages"]:
+        seen.errors.append(f"ask {reply.status_code} {reply.text[:200]}")
+    seen.asks.append(time.perf_counter() - start)
+
+
+async def load(client: httpx.AsyncClient, seen: Seen, name: str, number: int) -> None:
+    """Load one document; it counts once the server says that it is loaded."""
+    start = time.perf_counter()
+    reply = await client.post("/api/load", files={"files": (name, text(number).encode())})
+    if reply.status_code == 200 and reply.json()["documents"]["new"] == 1:
+        seen.acknowledged.add(f"upload:{name}")
+    else:
+        seen.errors.append(f"load {reply.status_code} {reply.text[:200]}")
+    seen.loads.append(time.perf_counter() - start)
+
+
+@asynccontextmanager
+async def client_of(server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=server.url, timeout=120, limits=limits, trust_env=False) as client:
+        yield client
+
+
+async def mixed(server: Server, clients: int, seconds: float, share: float, prefix: str) -> Seen:
+    """Clients that ask and, for a share of their turns, load."""
+    seen, end = Seen(), time.monotonic() + seconds
+
+    async def one(number: int) -> None:
+        made = random.Random(number)
+        async with client_of(server) as client:
+            turn = 0
+            while time.monotonic() < end:
+                turn += 1
+                try:
+                    if made.random() < share:
+                        await load(client, seen, f"{prefix}{number}-{turn}.md", number * 100_000 + turn)
+                    else:
+                        await ask(client, seen, made.choice(QUESTIONS))
+                except httpx.HTTPError as error:
+                    if time.monotonic() < end:
+                        seen.errors.append(f"{type(error).__name__} {error}")
+                    return
+
+    await asyncio.gather(*(one(number) for number in range(clients)))
+    return seen
+
+
+def sources(server: Server) -> set[str]:
+    """The documents that the memory shows."""
+    found = httpx.get(f"{server.url}/api/documents", params={"limit": 10**6}, timeout=60).json()
+    return {one["source"] for one in found["documents"] if one["status"] == "ready"}
+
+
+def p95(seconds: list[float]) -> float:
+    return statistics.quantiles(seconds, n=20)[-1] if len(seconds) > 1 else (seconds or [0.0])[0]
+
+
+def flood(server: Server, connections: int) -> dict[str, Any]:
+    """Connections that say nothing, while another client asks."""
+    opened, refused = [], 0
+    for _ in range(connections):
+        one = socket.socket()
+        try:
+            one.settimeout(5)
+            one.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
+            opened.append(one)
+        except OSError:
+            refused += 1
+            one.close()
+    time.sleep(2)
+    start = time.perf_counter()
+    held = 0
+    for one in opened:
+        one.setblocking(False)
+        try:
+            one.recv(10)
+        except BlockingIOError:
+            held += 1
+        except OSError:
+            pass
+    for one in opened:
+        one.close()
+    time.sleep(0.5)
+    reply = httpx.get(f"{server.url}/api/about", timeout=30)
+    return {
+        "connections": connections,
+        "refused by the system": refused,
+        "held": held,
+        "answers after": reply.status_code,
+        "seconds": round(time.perf_counter() - start, 2),
+        "megabytes": round(server.megabytes()),
+    }
+
+
+def large(server: Server, megabytes: int) -> dict[str, Any]:
+    """A body that is too large, without a length."""
+    before = server.megabytes()
+
+    def body() -> Any:
+        yield b'--b\r\nContent-Disposition: form-data; name="files"; filename="large.md"\r\n\r\n'
+        for _ in range(megabytes):
+            yield b"x" * 2**20
+
+    head = {"Content-Type": "multipart/form-data; boundary=b"}
+    start = time.perf_counter()
+    try:
+        status: Any = httpx.post(f"{server.url}/api/load", content=body(), headers=head, timeout=120).status_code
+    except httpx.HTTPError as error:
+        status = type(error).__name__
+    return {
+        "megabytes sent": megabytes,
+        "status": status,
+        "seconds": round(time.perf_counter() - start, 2),
+        "grown by megabytes": round(server.megabytes() - before),
+    }
+
+
+def main() -> None:
+    """Run all of it and print one JSON document."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--memory", help="a folder that is made, or the url of an empty database")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--asks", type=int, default=8, help="questions at once, as of `serve`")
+    parser.add_argument("--share", type=float, default=0.1, help="of turns that load")
+    parser.add_argument("--connections", type=int, default=10_000)
+    parser.add_argument("--body", type=int, default=1024, help="megabytes of a body that is too large")
+    parser.add_argument("--fake", action="store_true", help="with the embedder of the tests")
+    given = parser.parse_args()
+    command = None
+    if given.fake:
+        command = (sys.executable, str(Path(__file__).parent.parent / "tests" / "serve_runner.py"))
+    with tempfile.TemporaryDirectory() as folder:
+        memory = given.memory or f"{folder}/memory"
+        print(json.dumps(run(memory, given, command), indent=2))
+
+
+def run(memory: str, given: argparse.Namespace, command: tuple[str, ...] | None) -> dict[str, Any]:
+    """The figures."""
+    server = Server(memory, "--asks", str(given.asks), command=command)
+    try:
+        files = [("files", (file.name, file.read_bytes())) for file in sorted(CORPUS.iterdir())]
+        assert httpx.post(f"{server.url}/api/load", files=files, timeout=300).status_code == 200
+        asyncio.run(mixed(server, 1, 3, 0, "warm"))
+        alone = asyncio.run(mixed(server, 1, given.seconds / 6, 0, "alone"))
+        alone_mixed = asyncio.run(mixed(server, 1, given.seconds / 6, given.share, "one"))
+        many = asyncio.run(mixed(server, given.clients, given.seconds, given.share, "many"))
+        lost = (alone_mixed.acknowledged | many.acknowledged) - sources(server)
+        queue, ratio = given.clients / given.asks, p95(many.asks) / p95(alone.asks)
+        found: dict[str, Any] = {
+            "memory": "neo4j" if "://" in memory else "embedded",
+            "cpus": os.cpu_count(),
+            "clients": given.clients,
+            "questions at once": given.asks,
+            "p95 of a question, one client that only asks": round(p95(alone.asks), 4),
+            "p95 of a question, one client that asks and loads": round(p95(alone_mixed.asks), 4),
+            "p95 of a question, all clients": round(p95(many.asks), 4),
+            "rounds of the line": queue,
+            "times one client, for each client in the line": round(ratio / given.clients, 2),
+            "times one client, for each round of the line": round(ratio / queue, 2),
+            "questions": len(many.asks),
+            "loads": len(many.loads),
+            "p95 of a load": round(p95(many.loads), 3),
+            "errors": len(alone.errors + alone_mixed.errors + many.errors),
+            "first errors": (alone.errors + alone_mixed.errors + many.errors)[:3],
+            "lost": len(lost),
+            "megabytes": round(server.megabytes()),
+            "large body": large(server, given.body),
+            "flood": flood(server, given.connections),
+        }
+        found["killed"] = asyncio.run(killed(server, given.clients))
+        server = Server(memory, command=command)
+        found["lost by kill -9"] = len(found["killed"].pop("acknowledged") - sources(server))
+    finally:
+        if server.process.poll() is None:
+            found["exit code at the end"] = server.end()
+    return found
+
+
+async def killed(server: Server, clients: int) -> dict[str, Any]:
+    """Loads by all clients, and the server killed in their middle."""
+    task = asyncio.create_task(mixed(server, clients, 5, 1.0, "killed"))
+    await asyncio.sleep(2)
+    server.process.kill()
+    seen = await task
+    server.process.wait()
+    return {"documents acknowledged before": len(seen.acknowledged), "acknowledged": seen.acknowledged}
+
+
+if __name__ == "__main__":
+    main()

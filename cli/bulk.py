@@ -1,0 +1,118 @@
+"""`gswgraph bulk`: a corpus as files that neo4j-admin imports."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from gsw_graph.cli.load import print_failures, print_skipped
+from gsw_graph.cli.options import json_option, settings
+from gsw_graph.cli.text.output import counted, duration, print_failure, print_json
+from gsw_graph.cli.text.progress import reporter
+from gsw_graph.cli.text.safe_text import one_line, short_source
+from gsw_graph.extract import EXTRACTORS
+
+if TYPE_CHECKING:
+    from gsw_graph.results import BulkReport, Checked
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.option("--out", metavar="DIR", type=click.Path(), help="Where the files go: a new or an empty folder.")
+@click.option(
+    "--check", is_flag=True, help="Read sets of files back (PATH is a DIR) and say what is wrong with them."
+)
+@click.option(
+    "--extractor",
+    type=click.Choice(("auto", *EXTRACTORS)),
+    default="auto",
+    show_default=True,
+    help="As of load.",
+)
+@click.option("--follow-links", is_flag=True, help="As of load.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
+@json_option
+def bulk(
+    paths: tuple[str, ...],
+    out: str | None,
+    check: bool,
+    extractor: str,
+    follow_links: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Write a corpus as the files of `neo4j-admin database import full`, without an engine: the way to load millions of passages.
+
+    PATH as of load. The files hold the same as a load would write; DIR/import.sh imports them into a Neo4j that does not run, and `gswgraph doctor --mend`
+    makes the indexes after it has started. Needs the extra `bulk` (pyarrow).
+
+    Exit code 4: some could not be read, the rest is written. 1: nothing could be read. With --check, 1: faults were found.
+
+    \b
+    Example:
+      gswgraph bulk corpus.jsonl --out files/
+      gswgraph bulk files/ --check --json
+    """
+    if check == bool(out):
+        raise click.UsageError("Give either --out DIR or --check.")
+    if check:
+        from gsw_graph.moving.checking import check as read_back
+
+        found = [read_back(path) for path in paths]
+        if as_json:
+            print_json([one.to_dict() for one in found])
+        else:
+            for one in found:
+                _print_checked(one)
+        click.get_current_context().exit(1 if any(one.faults for one in found) else 0)
+    from gsw_graph.inference.embed.embedder import Embedder
+    from gsw_graph.moving.bulk import bulk as run
+
+    chosen = settings()
+    loaded: list[Embedder] = []
+
+    def embedder() -> Embedder:
+        if not loaded:
+            loaded.append(Embedder.load(chosen))
+        return loaded[0]
+
+    with reporter(quiet) as progress:
+        report = run(
+            paths,
+            str(out),
+            chosen,
+            embedder,
+            extractor=extractor,
+            follow_links=follow_links,
+            progress=progress,
+        )
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_failures(report)
+        if not quiet:
+            print_skipped(report)
+            _print(report)
+    taken = report.documents.new
+    click.get_current_context().exit(
+        0 if not report.failures and not report.documents.failed else 4 if taken else 1
+    )
+
+
+def _print(report: BulkReport) -> None:
+    what = f"{counted(report.documents.new, 'document')}, {counted(sum(report.nodes.values()), 'node')}"
+    what += f" and {counted(sum(report.relationships.values()), 'relationship')}"
+    click.echo(f"Wrote {what} to {short_source(report.folder)}; {duration(report.seconds['total'])}")
+    click.echo(f"Import them: sh {shlex.quote(short_source(report.folder))}/import.sh")
+    click.echo("Then start the server, and: gswgraph doctor --mend")
+
+
+def _print_checked(found: Checked) -> None:
+    nodes, relationships = (sum(part.values()) for part in (found.nodes, found.relationships))
+    for fault in found.faults:
+        print_failure(f"Fault: {one_line(fault)}")
+    state = f"{counted(len(found.faults), 'fault')}" if found.faults else "sound"
+    what = f"{counted(nodes, 'node')} and {counted(relationships, 'relationship')}"
+    click.echo(f"{short_source(found.folder)}: {what}, {state}")

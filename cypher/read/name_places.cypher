@@ -1,0 +1,14 @@
+// Passages that a concept stands in, by source, with the concepts beside it. $id; $limit passages. Of a concept in more than 500 documents, 500 are looked at.
+// Runs once where a name is followed.
+MATCH (c:Concept {id: $id})<-[:REFERS_TO]-(e:Entity)
+WITH e LIMIT 500
+MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
+WHERE d.status = 'ready'
+WITH DISTINCT p, d ORDER BY d.source, p.position LIMIT $limit
+CALL (p) {
+  MATCH (p)<-[:IN]-(:Entity)-[:REFERS_TO]->(o:Concept)
+  WITH DISTINCT o
+  RETURN collect({id: o.id, name: o.name, passages: o.passages}) AS beside
+}
+RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, beside, p.position AS position
+ORDER BY source, position

@@ -1,0 +1,76 @@
+// An answer: what it says, what it stands on, the chain hop by hop, and the picture.
+import { html, nothing } from "./lit-html.js";
+import { at, count, marked, section, some } from "./parts.js";
+
+export function answered(answer, picture) {
+  return html`<article class="result" aria-live="polite">
+    ${said(answer)}
+    ${some(answer.citations) ? cited(answer.citations) : nothing}
+    ${answer.matrix ? section("Side by side", compared(answer.matrix)) : nothing}
+    ${some(answer.conflicts) ? section("Passages say different things", conflicts(answer.conflicts)) : nothing}
+    ${some(answer.chains) ? section(count(answer.chains.length, "chain"), chains(answer.chains)) : nothing}
+    ${picture ? section("Picture", html`<iframe title="The answer as a graph" sandbox="allow-scripts" srcdoc=${picture}></iframe>`) : nothing}
+    ${some(answer.passages) ? section(count(answer.passages.length, "passage"), passages(answer)) : nothing}
+  </article>`;
+}
+
+const SOURCES = { llm: "worded by the language model", chain: "read off a chain of pairs", rule: "decided by rule", past: "from an answer before" };
+
+function said(answer) {
+  const facts = [
+    answer.why ? `${answer.strategy}, as ${answer.why}` : answer.strategy,
+    SOURCES[answer.answer_source],
+    answer.inferred ? "inferred from what is cited" : null,
+    answer.confidence === null ? null : `confidence ${Math.round(100 * answer.confidence)} %`,
+    `${answer.seconds.total.toFixed(2)} s`,
+    answer.tokens.in + answer.tokens.out ? count(answer.tokens.in + answer.tokens.out, "token") : null,
+  ];
+  return html`
+    ${answer.answer ? html`<p class="answer" id="answer">${answer.answer}</p>` : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
+    ${answer.missing ? html`<p>${answer.missing}</p>` : nothing}
+    ${answer.note ? html`<p class="dim">${answer.note}</p>` : nothing}
+    <p class="dim small">${facts.filter(Boolean).join(" · ")}</p>`;
+}
+
+// A click on a citation opens its passage, where the sentence is marked.
+function cited(citations) {
+  const open = (event, one) => {
+    const passage = document.getElementById(`passage-${one.passage}`);
+    if (!passage) return; // it was not given back; the link leads to its document
+    event.preventDefault();
+    for (let outer = passage; outer; outer = outer.parentElement?.closest("details")) outer.open = true;
+    passage.scrollIntoView({ block: "center" });
+    passage.querySelector("summary").focus();
+  };
+  return html`<ol class="citations">${citations.map((one) => html`<li>
+    <a href=${at("documents", one.passage)} @click=${(event) => open(event, one)}>${one.title || one.source}</a>: <q>${one.text}</q></li>`)}</ol>`;
+}
+
+function passages(answer) {
+  const quoted = (id) => answer.citations.filter((one) => one.passage === id).map((one) => one.text);
+  return answer.passages.map((one, number) => {
+    const quotes = quoted(one.id);
+    const matter = one.excerpt?.sentences || [];
+    // an excerpt that is nearly all of the passage marks nothing
+    const sentences = quotes.length ? quotes : matter.join(" ").length < 0.8 * one.text.length ? matter : [];
+    return html`<details class="passage" id=${`passage-${one.id}`} ?open=${quotes.length > 0 || (number === 0 && !some(answer.citations))}>
+      <summary>${one.title || one.source}${quotes.length ? html` <span class="tag">cited</span>` : nothing}</summary>
+      <p class="text">${marked(one.text, sentences)}</p>
+      <p class="dim small"><a href=${at("documents", one.document)}>${one.source}</a>, score ${one.score.toFixed(3)}</p></details>`;
+  });
+}
+
+const chains = (list) => list.map((chain, number) => html`<details class="chain" ?open=${number === 0}>
+  <summary>${chain.hops.map((hop) => hop.answer).join(" → ")} <span class="dim small">score ${chain.score.toFixed(3)}</span></summary>
+  <ol>${chain.hops.map((hop) => html`<li>${hop.concrete_question}<br>
+    <span class="dim">${hop.qa.question}</span> <strong>${hop.qa.answers.join("; ")}</strong>
+    <span class="dim small">score ${hop.score.toFixed(3)}, found by ${hop.via.join(" and ")}</span></li>`)}</ol></details>`);
+
+const compared = (matrix) => html`<div class="wide"><table>
+  <tr><th></th>${matrix.columns.map((column) => html`<th scope="col">${column}</th>`)}</tr>
+  ${matrix.rows.map((row, number) => html`<tr><th scope="row">${row}</th>
+    ${matrix.cells[number].map((cell) => html`<td title=${cell.citation?.text || ""}>${cell.text ?? "?"}</td>`)}</tr>`)}</table></div>
+  ${matrix.decided ? html`<p>${matrix.decided}</p>` : nothing}`;
+
+const conflicts = (list) => list.map((one) => html`<p>${one.question}</p><ul>${one.claims.map((claim) => html`<li>
+  <strong>${claim.answer}</strong> <span class="dim">${claim.titles.join(", ")}</span></li>`)}</ul>`);

@@ -1,0 +1,71 @@
+// The HTTP API of the server. A token lives as long as the tab and goes nowhere else.
+export class Fault extends Error {
+  constructor(body, status) {
+    super(body.error || `the server answered ${status}`);
+    Object.assign(this, { where: body.where, hint: body.hint, status });
+  }
+}
+
+export function setToken(token) {
+  sessionStorage.setItem("gswgraph.token", token);
+}
+
+async function send(path, options = {}) {
+  const headers = new Headers(options.headers);
+  const token = sessionStorage.getItem("gswgraph.token");
+  if (token) headers.set("Authorization", `Bearer ${token}`);
+  let answer;
+  try {
+    answer = await fetch(`/api/${path}`, { ...options, headers });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Fault({ error: "the server cannot be reached", hint: "Is `gswgraph serve` still running?" });
+  }
+  if (!answer.ok) throw new Fault(await answer.json().catch(() => ({})), answer.status);
+  return answer;
+}
+
+const body = (value) => ({ method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
+
+export async function get(path, parameters = {}) {
+  const query = new URLSearchParams(parameters).toString();
+  return (await send(query ? `${path}?${query}` : path)).json();
+}
+
+export const post = async (path, value) => (await send(path, body(value))).json();
+
+export async function drawn(answer) {
+  const options = body({ answer });
+  options.headers.Accept = "text/html";
+  return (await send("draw", options)).text();
+}
+
+// What a route tells on its way, event by event; the data of the last event comes back.
+export async function follow(path, value, last, tell, signal) {
+  const options = value instanceof FormData ? { method: "POST", body: value, headers: {} } : body(value);
+  options.headers.Accept = "text/event-stream";
+  const answer = await send(path, { ...options, signal });
+  for await (const [event, data] of events(answer.body)) {
+    if (event === "error") throw new Fault(data, data.status);
+    if (event === last) return data;
+    tell(event, data);
+  }
+  throw new Fault({ error: "the answer was cut off", hint: "Ask again" });
+}
+
+async function* events(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    text += value;
+    let end;
+    while ((end = text.indexOf("\n\n")) >= 0) {
+      const lines = text.slice(0, end).split("\n");
+      text = text.slice(end + 2);
+      const part = (name) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      if (part("event")) yield [part("event"), JSON.parse(part("data"))];
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// Asking: the question, what is being done, the answer as it comes, the plan to edit and ask again.
+import { drawn, follow } from "./api.js";
+import { answered } from "./answer.js";
+import { redraw } from "./draw.js";
+import { html, nothing } from "./lit-html.js";
+import { failed, section } from "./parts.js";
+
+const view = { question: "", strategy: "auto", k: 5, llm: true, stage: "", text: "", answer: null, picture: null, plan: null, error: null, running: null };
+const STAGES = { plan: "Taking the question apart", embed: "Reading the question", database: "Following the graph", rank: "Weighing what was found", rerank: "Weighing what was found", answer: "Answering" };
+
+export function again(question) {
+  view.question = question;
+  location.hash = "#/ask";
+  ask();
+}
+
+async function ask(plan = null) {
+  if (!view.question.trim()) return;
+  view.running?.abort();
+  const running = new AbortController();
+  Object.assign(view, { running, answer: null, picture: null, error: null, text: "", stage: "Asking" });
+  redraw();
+  const { question, strategy, k, llm } = view;
+  const tell = (event, data) => {
+    if (view.running !== running) return;
+    if (event === "text") view.text += data.text;
+    if (event === "stage") view.stage = data.text || STAGES[data.stage] || data.stage;
+    redraw();
+  };
+  try {
+    const answer = await follow("ask", { question, strategy, k, llm, plan, trace: true, excerpts: true }, "answer", tell, running.signal);
+    if (view.running !== running) return;
+    Object.assign(view, { answer, plan: answer.plan });
+    redraw();
+    view.picture = await drawn(answer);
+  } catch (error) {
+    if (view.running === running && error.name !== "AbortError") view.error = error;
+  } finally {
+    if (view.running === running) view.running = null;
+    redraw();
+  }
+}
+
+function stop() {
+  view.running?.abort();
+  view.running = null;
+  redraw();
+}
+
+export function asking(about) {
+  const waits = view.running && !view.answer;
+  return html`
+    <form class="ask" @submit=${(event) => { event.preventDefault(); ask(); }}>
+      <label for="question" class="hidden">Question</label>
+      <input id="question" autocomplete="off" autofocus placeholder="Ask the memory" maxlength="4000"
+        .value=${view.question} @input=${(event) => { view.question = event.target.value; }}>
+      ${waits ? html`<button type="button" @click=${stop}>Stop</button>` : html`<button class="first">Ask</button>`}
+      <div class="options">
+        <label>Strategy <select @change=${(event) => { view.strategy = event.target.value; redraw(); }}>
+          ${Object.entries(about?.strategies || { auto: "" }).map(([name, help]) => html`<option value=${name} title=${help.replaceAll("`", "")} ?selected=${name === view.strategy}>${name}</option>`)}
+        </select></label>
+        <label>Passages <input type="number" min="1" max="50" .value=${String(view.k)} @change=${(event) => { view.k = Number(event.target.value) || 5; }}></label>
+        ${about?.llm ? html`<label><input type="checkbox" .checked=${view.llm} @change=${(event) => { view.llm = event.target.checked; }}> ask ${about.llm}</label>` : nothing}
+      </div>
+      ${about?.strategies?.[view.strategy] ? html`<p class="dim small">${about.strategies[view.strategy].replaceAll("`", "")}</p>` : nothing}
+    </form>
+    ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? html`<p class="answer">${view.text}</p>` : nothing}</div>` : nothing}
+    ${failed(view.error)}
+    ${view.answer ? answered(view.answer, view.picture) : nothing}
+    ${view.answer ? section("Plan", planned(), Boolean(view.plan)) : nothing}`;
+}
+
+// Sub-questions, one a line; `#1` stands for the answer of the first.
+function planned() {
+  const steps = view.plan || [];
+  const change = (plan) => { view.plan = plan; redraw(); };
+  const edit = (number, question) => change(steps.map((step, index) => (index === number ? { ...step, question } : step)));
+  const add = () => change([...steps, { id: Math.max(0, ...steps.map((step) => step.id)) + 1, question: "" }]);
+  const drop = (number) => change(steps.filter((_, index) => index !== number));
+  return html`
+    <p class="dim small">Sub-questions in the order in which they are followed; #1 stands for the answer of the first.</p>
+    <form @submit=${(event) => { event.preventDefault(); ask(steps.filter((step) => step.question.trim())); }}>
+      <ol class="plan">${steps.map((step, number) => html`<li value=${step.id}>
+        <input aria-label=${`Sub-question ${step.id}`} .value=${step.question} @input=${(event) => edit(number, event.target.value)}>
+        <button type="button" aria-label=${`Remove sub-question ${step.id}`} @click=${() => drop(number)}>×</button></li>`)}</ol>
+      <button type="button" @click=${add}>Add a step</button>
+      ${steps.length ? html`<button class="first">Ask with this plan</button>` : nothing}
+    </form>`;
+}

@@ -1,0 +1,34 @@
+// The state of the page is plain objects, one a view; whoever changes one calls `redraw`.
+import { render } from "./lit-html.js";
+
+let page = () => "";
+let waiting = false;
+
+export function start(template) {
+  page = template;
+  redraw();
+}
+
+export function redraw() {
+  if (waiting) return;
+  waiting = true;
+  queueMicrotask(() => {
+    waiting = false;
+    render(page(), document.body);
+  });
+}
+
+// Runs one request of a view: `busy` while it runs, `error` where it fails; an older one that comes late is dropped.
+export async function fill(view, work) {
+  const turn = (view.turn = (view.turn || 0) + 1);
+  Object.assign(view, { busy: true, error: null });
+  redraw();
+  try {
+    const found = await work();
+    if (view.turn === turn) Object.assign(view, found);
+  } catch (error) {
+    if (view.turn === turn) view.error = error;
+  }
+  if (view.turn === turn) view.busy = false;
+  redraw();
+}

@@ -1,0 +1,69 @@
+// The page: its views by the address behind `#`, who may see it, keys.
+import { get, setToken } from "./api.js";
+import { asking } from "./ask.js";
+import * as asked from "./asked.js";
+import * as documents from "./documents.js";
+import { redraw, start } from "./draw.js";
+import { html, nothing } from "./lit-html.js";
+import { listen, loading, overlay } from "./load.js";
+import * as names from "./names.js";
+import { count, failed } from "./parts.js";
+
+const page = { view: "ask", id: "", about: null, status: null, error: null };
+const VIEWS = {
+  ask: { title: "Ask", show: () => asking(page.about) },
+  documents: { title: "Documents", openList: documents.openList, openOne: documents.openOne, show: () => (page.id ? documents.document_(page.about) : documents.documents()) },
+  names: { title: "Names", openList: names.openList, openOne: names.openOne, show: () => (page.id ? names.name() : names.names()) },
+  asked: { title: "Asked", openList: asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question() : asked.asked()) },
+  load: { title: "Load", show: () => loading(page.about) },
+};
+
+async function route() {
+  const [, view, id = ""] = location.hash.split("/");
+  Object.assign(page, { view: VIEWS[view] ? view : "ask", id: decodeURIComponent(id) });
+  document.title = `${VIEWS[page.view].title} - gswgraph`;
+  if (!page.about) return;
+  if (page.id) VIEWS[page.view].openOne?.(page.id);
+  else VIEWS[page.view].openList?.();
+  redraw();
+  status();
+}
+
+async function status() {
+  page.status = await get("status").catch(() => page.status);
+  redraw();
+}
+
+async function enter() {
+  page.error = null;
+  try {
+    page.about = await get("about");
+    route();
+  } catch (error) {
+    page.error = error;
+  }
+  redraw();
+}
+
+const token = () => html`<form class="line" @submit=${(event) => { event.preventDefault(); setToken(new FormData(event.target).get("token")); enter(); }}>
+  <label>Token of this server <input name="token" type="password" autocomplete="off" required></label><button class="first">Enter</button></form>
+  <p class="dim">The server said at its start in which file it stands.</p>`;
+
+const held = (nodes) => [count(nodes.Document || 0, "document"), count(nodes.Passage || 0, "passage"), ...(nodes.QAPair ? [count(nodes.QAPair, "pair")] : []), count(nodes.Concept || 0, "name")].join(" · ");
+
+start(() => html`
+  <header>
+    <nav aria-label="Views">${Object.entries(VIEWS).map(([name, { title }]) => html`<a href=${`#/${name}`} aria-current=${page.view === name ? "page" : nothing}>${title}</a>`)}</nav>
+    <p class="dim small" title=${page.about?.memory || ""}>${page.status ? held(page.status.nodes) : nothing}</p>
+  </header>
+  <main>${page.about ? VIEWS[page.view].show() : page.error?.status === 401 ? token() : failed(page.error)}</main>
+  ${overlay()}`);
+
+addEventListener("hashchange", route);
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  const field = document.getElementById("question") || document.querySelector("input[type=search]");
+  if (field) { event.preventDefault(); field.focus(); field.select(); }
+});
+listen(() => page.about && !page.about.read_only);
+enter();

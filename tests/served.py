@@ -1,0 +1,67 @@
+"""A server of a memory in this process, on a port of its own, asked by real HTTP clients."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+from gsw_graph.memory import Memory
+from gsw_graph.serve.desk import Desk, Limits
+from gsw_graph.serve.serving import Place, listening, server
+
+OWNER = "owner-token-of-this-test"
+
+
+class Served:
+    """Where it is, and a client of it."""
+
+    def __init__(self, place: Place, desk: Desk) -> None:
+        self.url, self.desk, self.place = place.url, desk, place
+        self.client = httpx.Client(base_url=place.url, timeout=60, trust_env=False)
+
+    def ask(self, question: str, **how: Any) -> dict[str, Any]:
+        reply = self.client.post("/api/ask", json={"question": question, **how})
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    def load(self, **files: str) -> dict[str, Any]:
+        reply = self.client.post("/api/load", files=[("files", (f"{name}.md", text.encode())) for name, text in files.items()])
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    def sources(self) -> set[str]:
+        return {one["source"] for one in self.client.get("/api/documents", params={"limit": 10_000}).json()["documents"]}
+
+    def owner(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {OWNER}"}
+
+
+def events(text: str) -> list[tuple[str, str]]:
+    """The events of a stream: names, and their data."""
+    blocks = [block.split("\n") for block in text.split("\n\n") if block and not block.startswith(":")]
+    return [(lines[0].removeprefix("event: "), lines[1].removeprefix("data: ")) for lines in blocks]
+
+
+@contextlib.contextmanager
+def served(memory: Memory, *, read_only: bool = False, token: str | None = None, **limits: Any) -> Iterator[Served]:
+    desk = Desk.of(memory, Limits(**limits), read_only=read_only)
+    with listening(Place(port=0, token=token)) as (opened, place):
+        made = server(desk, place, OWNER)
+        thread = threading.Thread(target=made.run, kwargs={"sockets": [opened]})
+        thread.start()
+        end = time.monotonic() + 30
+        while not made.started and thread.is_alive() and time.monotonic() < end:
+            time.sleep(0.02)
+        found = Served(place, desk)
+        try:
+            yield found
+        finally:
+            found.client.close()
+            made.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()
