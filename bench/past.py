@@ -121,7 +121,7 @@ def wordings(cases: Sequence[Case], embedder: Embedder) -> str:
         cosines = (first * second).sum(axis=1)
         for half, place in (("made on", 0), ("held out", 1)):
             took = Counter(
-                likeness(two, one, embedder.encode) if cosine >= LEAST else None
+                likeness(two, one) if cosine >= LEAST else None
                 for (one, two), cosine in list(zip(texts, cosines, strict=True))[place::2]
             )
             lines.append(f"| {name} | {half} | {took['same']} | {took['near']} | {took[None]} |")
@@ -135,7 +135,7 @@ def negatives(path: Path, embedder: Embedder) -> str:
     cosines = vectors @ vectors.T
     pairs = [(i, j) for i in range(len(texts)) for j in range(i) if cosines[i, j] >= NEAR]
     alike = [(i, j) for i, j in pairs if cosines[i, j] >= LEAST]
-    taken = [(i, j) for i, j in pairs if likeness(texts[i], texts[j], embedder.encode)]
+    taken = [(i, j) for i, j in pairs if likeness(texts[i], texts[j])]
     return (
         f"{path.parent.name}: {len(texts)} questions, {len(pairs)} pairs with a cosine of {NEAR} or more, "
         f"{len(alike)} of {LEAST} or more; the rule takes {len(taken)} of all these for the same or near."

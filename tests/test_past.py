@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import fakes
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.config import Settings
 from gsw_graph.past.recall import Recalled, _rejected
 from gsw_graph.past.wording import likeness, read
 from gsw_graph.results import RankedPassage
 from gsw_graph.store.past import PastQuestion, Quoted
 
-ENCODE = fakes.embedder(Settings()).encode
 ASKED = "Where was the first director of the Tidewater Theatre born in 1902?"
 
 
@@ -29,7 +25,7 @@ ASKED = "Where was the first director of the Tidewater Theatre born in 1902?"
     ],
 )
 def test_other_words_for_the_same(other: str) -> None:
-    assert likeness(ASKED, other, ENCODE) == likeness(other, ASKED, ENCODE) == "same"
+    assert likeness(ASKED, other) == likeness(other, ASKED) == "same"
 
 
 @pytest.mark.parametrize(
@@ -47,23 +43,42 @@ def test_other_words_for_the_same(other: str) -> None:
     ],
 )
 def test_what_stands_against_it(other: str) -> None:
-    assert likeness(ASKED, other, ENCODE) is likeness(other, ASKED, ENCODE) is None
+    assert likeness(ASKED, other) is likeness(other, ASKED) is None
 
 
 @pytest.mark.parametrize("other", [ASKED.replace("first ", ""), ASKED.replace("first director", "first director's sister"), f"{ASKED[:-1]} to rich parents?"])
 def test_what_is_left_over_only_the_evidence_can_tell(other: str) -> None:
-    assert likeness(ASKED, other, ENCODE) == likeness(other, ASKED, ENCODE) == "near"
+    assert likeness(ASKED, other) == likeness(other, ASKED) == "near"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Who won the gold medal in the 1996 marathon?", "Who won the silver medal in the 1996 marathon?"),
+        ("What does Norway import?", "What does Norway export?"),
+        ("Who was the first woman in space?", "Who was the first person in space?"),
+        ("Who taught Plato?", "Who did Plato teach?"),
+        ("Who is the employer of Ann Lee?", "Who is the employee of Ann Lee?"),
+    ],
+)
+def test_what_parts_two_questions_is_never_taken_for_other_words(one: str, other: str) -> None:
+    assert likeness(one, other) in ("near", None)
+    assert likeness(other, one) in ("near", None)
+
+
+def test_a_man_is_no_woman() -> None:
+    assert likeness("Who was the first man in space?", "Who was the first woman in space?") is None
 
 
 def test_initials_stand_for_a_name() -> None:
-    assert likeness("Which US senator sang?", "Which senator of the United States sang?", ENCODE) == "same"
-    assert likeness("Which US senator sang?", "Which senator of the United Kingdom sang?", ENCODE) is None
+    assert likeness("Which US senator sang?", "Which senator of the United States sang?") == "same"
+    assert likeness("Which US senator sang?", "Which senator of the United Kingdom sang?") is None
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_read_and_is_itself(text: str) -> None:
     read(text)
-    assert likeness(text, text, lambda texts: np.zeros((len(texts), 2), np.float32)) == "same"
+    assert likeness(text, text) == "same"
 
 
 def past(id_: str, answer: str, verdict: str | None = None, *, cosine: float = 0.9, cites: str = "p", of: str | None = None) -> PastQuestion:

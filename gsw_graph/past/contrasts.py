@@ -63,14 +63,16 @@ _FAMILIES = {
     "| painting paintings | poem poems | game games | band bands | team teams | company companies "
     "| language languages | religion | currency currencies money",
     "politics": "republican republicans | democrat democrats",
+    "gender": "man men male males boy boys gentleman | woman women female females girl girls lady ladies",
     "learning": "studied study studies student attended attend attends educated | taught teach teaches "
     "teacher teaching",
+    "work": "employer employers | employee employees",
     "trade": "bought buy buys purchased acquired | sold sell sells",
     "leave": "accepts accept accepted allowed allowing allow allows permitted | refused refuse refuses "
     "refusing forbidden forbidding forbid banned prohibited",
 }
 # Of these one question may not mean a sense of which the other says nothing: it is what is asked for.
-STRICT = frozenset("life kin order age outcome politics".split())
+STRICT = frozenset("life kin order age outcome politics gender".split())
 NEGATION = frozenset(
     "not no never without nor neither none except excluding besides apart cannot n't".split()
 )
@@ -84,7 +86,7 @@ FILLER = frozenset(
     stand stands kind type sort thing term year date time day whereabouts person people somebody someone
     something take takes taking took get gets got go goes went come comes came happen happened happens occur
     occurs occurred hold held tell know give gave one which whose another other also belong belongs part
-    particular question exactly ever actually instance set man woman held""".split()
+    particular question exactly ever actually instance set""".split()
 )
 # Further words that say the same, beside those of a sense above. Those of `retrieve/facts/` are looser: where
 # a sentence is looked for, who published a book is near to who wrote it.

@@ -36,7 +36,7 @@ def recall(question: str, context: Context) -> Recalled | None:
     alike = [
         Recalled(past, how, _verdict(past) == "confirmed")
         for past in found
-        if past.cosine >= LEAST and (how := likeness(question, past.question, context.text_vectors))
+        if past.cosine >= LEAST and (how := likeness(question, past.question))
     ]
     alike.sort(key=lambda one: (one.likeness != "same", not one.confirmed, -one.past.cosine))
     return next((one for one in alike if one.past.stands and not _rejected(one, alike)), None)

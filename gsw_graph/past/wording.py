@@ -8,22 +8,16 @@ rewordings are (docs/lab/past-2026-11.md).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 from gsw_graph.past.contrasts import FILLER, NEGATION, ORDINALS, STRICT, senses, synonyms
 from gsw_graph.retrieve.chains.answer_type import kinds_asked
 from gsw_graph.retrieve.facts.families import stem
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 Likeness = Literal["same", "near"]
-WORDS_NEAR = 0.5  # cosine of two words that may stand for each other
 _INITIALS = 5  # letters of an abbreviation at most
 _STEM = 5  # letters that two forms of a word share at least
 _SENTENCE = re.compile(r"(?:^|[.!?:;\n])[\s\"'“(\[]*$")
@@ -31,18 +25,20 @@ _SIBLING = re.compile(r"\bbrothers? (?:or|and) sisters?\b|\bsisters? (?:or|and) 
 _PARENT = re.compile(r"\bmother (?:or|and) father\b|\bfather (?:or|and) mother\b", re.IGNORECASE)
 _CHILD = re.compile(r"\bsons? (?:or|and) daughters?\b|\bdaughters? (?:or|and) sons?\b", re.IGNORECASE)
 _NEXT_TO = re.compile(r"\bnext to\b", re.IGNORECASE)
+_WHOM = re.compile(
+    r"\bwhom?\b[^.!?]*\b(?:did|does|do)\b", re.IGNORECASE
+)  # whom did he teach, not: who taught him
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _EMPTY = FUNCTION_WORDS | CONNECTORS
 _LONGEST = 2_000  # characters of a question that are read
-
-Vectors = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
     """What a question says. names: words with a capital, initials: single capitals together ("US", "NATO");
     words: those of content that are left; numbers as written; ordinals: first is 1; senses: of contrasting
-    words, by family; negated: it excludes something; asks: kinds of things it asks for."""
+    words, by family; negated: it excludes something; whom: it asks to whom somebody did something; asks: kinds
+    of things it asks for."""
 
     names: frozenset[str]
     words: frozenset[str]
@@ -51,6 +47,7 @@ class Wording:
     ordinals: frozenset[str]
     senses: dict[str, frozenset[int]]
     negated: bool
+    whom: bool
     asks: frozenset[str]
 
 
@@ -94,21 +91,22 @@ def read(question: str) -> Wording:
         frozenset(ordinals),
         {kind: frozenset(found) for kind, found in meant.items()},
         negated,
+        bool(_WHOM.search(text)),
         kinds_asked(text),
     )
 
 
-def likeness(one: str, other: str, vectors: Vectors) -> Likeness | None:
+def likeness(one: str, other: str) -> Likeness | None:
     """Whether two questions ask the same: "same" where nothing of them says otherwise and nothing is left
     over, "near" where nothing stands against it, but whether they do has to be read from the evidence; None
-    where they ask for different things. vectors: of words, of length 1."""
+    where they ask for different things. Words that are left over on both sides, as "gold" and "silver", are
+    not compared by their vectors: what parts two questions is as near as what may stand for each other."""
     a, b = read(one), read(other)
     if _differ(a, b):
         return None
     if _strictly_differ(a, b):
         return "near"
-    left, right = _left(a, b), _left(b, a)
-    return "same" if _paired(left, right, vectors) else "near"
+    return "near" if _left(a, b) or _left(b, a) else "same"
 
 
 def _differ(a: Wording, b: Wording) -> bool:
@@ -131,6 +129,7 @@ def _strictly_differ(a: Wording, b: Wording) -> bool:
     nothing: frozenset[int] = frozenset()
     return (
         a.ordinals != b.ordinals
+        or a.whom != b.whom
         or bool(a.asks and b.asks and not a.asks & b.asks)
         or any(a.senses.get(kind, nothing) != b.senses.get(kind, nothing) for kind in STRICT)
     )
@@ -164,16 +163,6 @@ def _left(a: Wording, b: Wording) -> list[str]:
         and not means & set(senses().get(word, ()))
         and not lines & synonyms().get(word, frozenset())
     )
-
-
-def _paired(left: Sequence[str], right: Sequence[str], vectors: Vectors) -> bool:
-    """Whether each word that is left over on one side is near to one on the other. A word that stands against
-    others is near to none: "wrote" and "published" are."""
-    if not left or not right or any(word in senses() for word in (*left, *right)):
-        return not left and not right
-    every = vectors([*left, *right])
-    near = every[: len(left)] @ every[len(left) :].T
-    return bool((near.max(axis=0) >= WORDS_NEAR).all() and (near.max(axis=1) >= WORDS_NEAR).all())
 
 
 def _alike(a: str, b: str) -> bool:
