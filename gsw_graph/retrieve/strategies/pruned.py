@@ -49,7 +49,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     asked = asking.read(context, book, question, lines)
     if asked is None:
         return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
-    found = channels(context, book, question, asked, recipe)
+    found = channels(context, book, query, asked, recipe)
     with context.clock("rank"):
         near_runs = [some for one in found.values() if (some := _passages(book, one))]
         starts = [(question, near), *((question, some) for some in near_runs)]
