@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
-    from gsw_graph.retrieve.pruned.codebook import Codebooks
+    from gsw_graph.retrieve.pruned.codebook import Codebook, Codebooks
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
@@ -828,7 +828,7 @@ class Memory:
             self,
             names,
             self._proposition_graphs(state),
-            self._codebooks_of(state, on_stage),
+            lambda version: self._codebook(state, version, on_stage),
             client_passages=self._settings.linked_client_passages,
             llm=llm,
             on_text=on_text,
@@ -856,9 +856,9 @@ class Memory:
                 )
             return self._propositions
 
-    def _codebooks_of(
-        self, state: MemoryState, on_stage: Callable[[str, str | None], None] | None
-    ) -> Codebooks:
+    def _codebook(
+        self, state: MemoryState, version: int, on_stage: Callable[[str, str | None], None] | None
+    ) -> Codebook:
         from gsw_graph.codebook.building import build
         from gsw_graph.retrieve.pruned.codebook import Codebooks
         from gsw_graph.store.reader import Reader
@@ -874,8 +874,8 @@ class Memory:
         with self._lazy:
             if self._codebooks is None:
                 self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
-            self._codebooks.complete = complete
-            return self._codebooks
+            codebooks = self._codebooks
+        return codebooks.of(version, complete)
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

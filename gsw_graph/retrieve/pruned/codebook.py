@@ -100,20 +100,19 @@ class Codebook:
 
 
 class Codebooks:
-    """Keeps the codebook of the last version asked for, in this process and in `folder`. complete: builds the
-    runs that are missing, called before the codebook of a version is read."""
+    """Keeps the codebook of the last version asked for, in this process and in `folder`."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self._reader = Reader(connection)
-        self.complete: Callable[[], None] = lambda: None
         self._books = Versions(self._reader, files(folder), lambda _: self._read())
 
-    def of(self, version: int) -> Codebook:
-        """The codebook of a version of the memory; of a later one where somebody wrote meanwhile."""
-        return self._books.of(version)
+    def of(self, version: int, complete: Callable[[], None]) -> Codebook:
+        """The codebook of a version of the memory; of a later one where somebody wrote meanwhile. complete:
+        builds the runs that are missing, called before it is read; it is that of the question that waits for
+        it, which ends alone."""
+        return self._books.of(version, complete)
 
     def _read(self) -> Codebook:
-        self.complete()
         return build(store.edges(self._reader), *store.symbols(self._reader), self._reader.aliases())
 
 
