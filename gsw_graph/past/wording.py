@@ -37,8 +37,8 @@ _LONGEST = 2_000  # characters of a question that are read
 class Wording:
     """What a question says. names: words with a capital, initials: single capitals together ("US", "NATO");
     words: those of content that are left; numbers as written; ordinals: first is 1; senses: of contrasting
-    words, by family; negated: it excludes something; whom: it asks to whom somebody did something; asks: kinds
-    of things it asks for."""
+    words, by family; negated: it excludes something; whom: it asks to whom somebody did something; asks:
+    kinds of things it asks for."""
 
     names: frozenset[str]
     words: frozenset[str]
