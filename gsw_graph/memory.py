@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace as changed
+from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
-    from gsw_graph.retrieve.pruned.codebook import Codebooks
+    from gsw_graph.retrieve.pruned.codebook import Codebook, Codebooks
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
@@ -368,6 +369,7 @@ class Memory:
         from gsw_graph.store.reader import Reader
 
         reader = Reader(self._connection)
+        self._exists()  # SchemaError of half a copy
         one = browse.asked(reader, which)
         if one.answer is None:
             raise InputError(
@@ -484,6 +486,7 @@ class Memory:
         from gsw_graph.merging.merging import unmerge
 
         with self._turns.writing(), self._changing():
+            self._exists()  # SchemaError of half a copy
             return unmerge(self._connection, what)
 
     @with_plain_errors
@@ -828,7 +831,7 @@ class Memory:
             self,
             names,
             self._proposition_graphs(state),
-            self._codebooks_of(state, on_stage),
+            self._codebook_of(state, on_stage),
             client_passages=self._settings.linked_client_passages,
             llm=llm,
             on_text=on_text,
@@ -856,9 +859,10 @@ class Memory:
                 )
             return self._propositions
 
-    def _codebooks_of(
+    def _codebook_of(
         self, state: MemoryState, on_stage: Callable[[str, str | None], None] | None
-    ) -> Codebooks:
+    ) -> Callable[[int], Codebook]:
+        """Gives the codebook of a version, and tells this question what is built for it."""
         from gsw_graph.codebook.building import build
         from gsw_graph.retrieve.pruned.codebook import Codebooks
         from gsw_graph.store.reader import Reader
@@ -874,8 +878,7 @@ class Memory:
         with self._lazy:
             if self._codebooks is None:
                 self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
-            self._codebooks.complete = complete
-            return self._codebooks
+            return partial(self._codebooks.of, complete=complete)
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.names.cache import NameGraphs
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
-    from gsw_graph.retrieve.pruned.codebook import Codebooks
+    from gsw_graph.retrieve.pruned.codebook import Codebook
     from gsw_graph.store.reader import Reader
 
 STAGES = (
@@ -46,9 +46,9 @@ class Models(Protocol):
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. names, propositions, codebooks: what the client holds of the graph, up
-    to `client_passages` passages. llm: the language model that was set, or None; on_text gets its answer as
-    it comes. on_stage: told when a stage begins, and what goes on in it.
+    reader: typed reads of the graph. names, propositions, codebook (of a version): what the client holds of
+    the graph, up to `client_passages` passages. llm: the language model that was set, or None; on_text gets
+    its answer as it comes. on_stage: told when a stage begins, and what goes on in it.
     past: whether earlier answers may point at evidence.
     trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
     which a language model is shown what was found, one of `EVIDENCE`.
@@ -61,7 +61,7 @@ class Context:
         models: Models,
         names: NameGraphs,
         propositions: PropositionGraphs,
-        codebooks: Codebooks,
+        codebook: Callable[[int], Codebook],
         *,
         client_passages: int,
         llm: QuestionModel | None = None,
@@ -70,7 +70,7 @@ class Context:
         trace: Trace | None = None,
         evidence: str = "lines",
     ) -> None:
-        self.reader, self.names, self.propositions, self.codebooks = reader, names, propositions, codebooks
+        self.reader, self.names, self.propositions, self.codebook = reader, names, propositions, codebook
         self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
         self.evidence = evidence
         self.past = False

@@ -100,20 +100,23 @@ class Codebook:
 
 
 class Codebooks:
-    """Keeps the codebook of the last version asked for, in this process and in `folder`. complete: builds the
-    runs that are missing, called before the codebook of a version is read."""
+    """Keeps the codebook of the last version asked for, in this process and in `folder`."""
 
     def __init__(self, connection: Connection, folder: Path) -> None:
         self._reader = Reader(connection)
-        self.complete: Callable[[], None] = lambda: None
         self._books = Versions(self._reader, files(folder), lambda _: self._read())
 
-    def of(self, version: int) -> Codebook:
-        """The codebook of a version of the memory; of a later one where somebody wrote meanwhile."""
-        return self._books.of(version)
+    def of(self, version: int, complete: Callable[[], None] = lambda: None) -> Codebook:
+        """The codebook of a version of the memory; of a later one where somebody wrote meanwhile. complete:
+        builds the runs that are missing, called by this thread before it reads a codebook from the memory."""
+
+        def made(_: object) -> Codebook:
+            complete()
+            return self._read()
+
+        return self._books.of(version, made)
 
     def _read(self) -> Codebook:
-        self.complete()
         return build(store.edges(self._reader), *store.symbols(self._reader), self._reader.aliases())
 
 

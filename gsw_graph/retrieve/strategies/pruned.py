@@ -43,7 +43,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     with context.clock("database"):
         nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)
         near, graph = nearest.passages[0], context.names.of(nearest.version)
-        book = context.codebooks.of(nearest.version)
+        book = context.codebook(nearest.version)
     if not book.runs:
         return _instead(context, query, LINKED, "the memory holds nothing that runs are made of")
     asked = asking.read(context, book, question, lines)
