@@ -147,7 +147,7 @@ def main() -> None:
                 state = schema.read_state(connection)
                 assert state is not None  # `prepare` wrote it
                 memory._state, memory._names = state, None
-                graphs = memory._name_graphs(state), memory._proposition_graphs(state), memory._codebook_of(state, None)
+                graphs = memory._name_graphs(state), memory._proposition_graphs(state), partial(memory._codebook, state, on_stage=None)
                 held, by_query = (
                     Context(reader, models, *graphs, client_passages=most) for most in (10**9, 0)
                 )

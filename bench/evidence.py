@@ -61,11 +61,10 @@ def main() -> None:
             found = strategy(context, replace(planned.query, below=ours.BELOW))
             sure = from_chains(one["question"], found, strategy.confidence, answer=True).confidence
             compact = CompactEvidence(context)
-            forms["compact"] = lambda question, found, _, compact=compact: ours.gather(
-                question, found, compact
-            )
-            for name, form in forms.items():
-                row = measured(one, form(one["question"], found, sure))
+            texts = {name: form(one["question"], found, sure) for name, form in forms.items()}
+            texts["compact"] = ours.gather(one["question"], found, compact)
+            for name, text in texts.items():
+                row = measured(one, text)
                 sums[name] = [a + b for a, b in zip(sums[name], row, strict=True)]
     print(
         f"{len(questions)} questions\n\n| evidence | answer | facts | all | tokens |\n|---|---|---|---|---|"

@@ -211,7 +211,7 @@ def second(memory: Memory, question: str) -> Second:
         return Second(None, None, 0, 0.0, open=True)
     answer = said(memory, question, found)
     tokens = count(model.spent()) if model else 0
-    return Second(answer, found and found.past.used, tokens, perf_counter() - start, open=failed)
+    return Second(answer, found.past.used if found else None, tokens, perf_counter() - start, open=failed)
 
 
 def said(memory: Memory, question: str, found: Reused | None) -> str | None:

@@ -10,7 +10,7 @@ import click
 from gsw_graph.cli.options import json_option
 from gsw_graph.cli.text.output import counted, duration, print_json
 from gsw_graph.cli.text.progress import EVERY
-from gsw_graph.cli.text.safe_text import clean, without_password
+from gsw_graph.cli.text.safe_text import short_source, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
         return
     nodes, relationships = (sum(part.values()) for part in (found.nodes, found.relationships))
     what = f"{counted(nodes, 'node')} and {counted(relationships, 'relationship')}"
-    place = clean(without_password(found.target))
+    place = short_source(without_password(found.target))
     done = f"Copied {what} to" if found.copied else f"Nothing was missing: {what} in"
     click.echo(f"{done} {place}; {duration(found.seconds)}")
     click.echo(f"Both sides are equal: {found.hash}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace as changed
-from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -831,7 +830,7 @@ class Memory:
             self,
             names,
             self._proposition_graphs(state),
-            self._codebook_of(state, on_stage),
+            lambda version: self._codebook(state, version, on_stage),
             client_passages=self._settings.linked_client_passages,
             llm=llm,
             on_text=on_text,
@@ -859,10 +858,9 @@ class Memory:
                 )
             return self._propositions
 
-    def _codebook_of(
-        self, state: MemoryState, on_stage: Callable[[str, str | None], None] | None
-    ) -> Callable[[int], Codebook]:
-        """Gives the codebook of a version, and tells this question what is built for it."""
+    def _codebook(
+        self, state: MemoryState, version: int, on_stage: Callable[[str, str | None], None] | None
+    ) -> Codebook:
         from gsw_graph.codebook.building import build
         from gsw_graph.retrieve.pruned.codebook import Codebooks
         from gsw_graph.store.reader import Reader
@@ -878,7 +876,8 @@ class Memory:
         with self._lazy:
             if self._codebooks is None:
                 self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
-            return partial(self._codebooks.of, complete=complete)
+            codebooks = self._codebooks
+        return codebooks.of(version, complete)
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

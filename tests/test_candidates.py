@@ -78,7 +78,7 @@ class Batches(fakes.BagOfWords):
 def search(reranker: Numbered | None = None, encoder: fakes.BagOfWords | None = None, **constants: int) -> CandidateSearch:
     """Of a memory without a database, by a recipe with these constants."""
     models = SimpleNamespace(embedder=Embedder("fake", encoder or fakes.BagOfWords()), reranker=reranker)
-    context = Context(None, models, None, None, client_passages=0)  # type: ignore[arg-type]
+    context = Context(None, models, None, None, None, client_passages=0)  # type: ignore[arg-type]
     return CandidateSearch(context, ChainRecipe(**constants))  # type: ignore[arg-type]
 
 

@@ -13,8 +13,13 @@ from contract import by_query, rows
 from dump import differences, dump, version
 
 from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate.settings import with_settings
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
+from gsw_graph.policy.features import FEATURES
+from gsw_graph.policy.selection import Selection
+from gsw_graph.policy.training import Case, train
 from gsw_graph.results import RunCounts
 from gsw_graph.retrieve.strategies import STRATEGIES
 
@@ -64,6 +69,9 @@ def test_what_is_forgotten_takes_its_runs_along(sample: Memory, tmp_path: Path) 
     assert differences(dump(sample), before) == []
     sample.forget(everything=True)
     assert {name: count for name, count in sample.status().nodes.items() if count} == {}
+    sample.load(*samples.write(tmp_path))  # into an engine whose indexes stand
+    sample.build_runs()
+    assert differences(dump(sample), before) == []
 
 
 def test_other_findings_of_the_same_text_have_other_runs(sample: Memory, tmp_path: Path) -> None:
@@ -160,6 +168,17 @@ def test_a_dropped_channel_has_no_runs(sample: Memory) -> None:
     assert answer.trace is not None
     assert answer.trace.runs == []
     assert answer.passages
+
+
+def test_a_trained_policy_chooses_for_each_question(sample: Memory, tmp_path: Path) -> None:
+    usual, file = STRATEGIES["pruned"], tmp_path / "policy.json"
+    train([Case([0.0] * len(FEATURES), {Selection(): 0.0, Selection(facts="drop"): 1.0})]).save(file)
+    for policy, held in (("", True), (str(file), False)):
+        answer = sample.ask("Who built the Stone Pier?", strategy=with_settings("pruned", {"policy": policy}), trace=True, keep=False)
+        assert answer.trace is not None
+        assert bool(answer.trace.runs) == held
+    with pytest.raises(InputError, match="cannot be read"):
+        sample.ask("Who built the Stone Pier?", strategy=usual.with_recipe(replace(usual.recipe, policy=str(tmp_path / "none.json"))), keep=False)
 
 
 def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory) -> None:

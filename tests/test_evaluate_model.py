@@ -31,10 +31,10 @@ class Memory(FakeMemory):
         super().__init__(None, settings=Settings(llm="m"))
         self.chat = chat
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep):
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past):
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         reader, names = SimpleNamespace(has_pairs=lambda: True, round_trips=1), SimpleNamespace(size=1)
-        context = Context(reader, None, names, None, client_passages=0, llm=QuestionModel(self.chat) if llm else None)
+        context = Context(reader, None, names, None, None, client_passages=0, llm=QuestionModel(self.chat) if llm else None)
         return ask(chosen, planned, context, may_plan=plan is not False)
 
 

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -139,6 +140,8 @@ def test_read_only_and_a_token(corpus: Memory) -> None:
             assert token not in refused.text
             assert one.client.post("/mcp", headers=sent, json={}).status_code == 401
             assert one.client.get("/openapi.json", headers=sent).status_code == 401
+        for place in ("/", "/static/index.html", "/static/main.js"):  # open, and no page of another site has them in a frame
+            assert "frame-ancestors 'none'" in one.client.get(place).headers["Content-Security-Policy"], place
         one.client.headers["Authorization"] = f"Bearer {token}"
         assert one.ask(ASKED)["id"] is None, "no question is kept"
         assert one.client.get("/openapi.json").json()["info"]["title"] == "gswgraph"
@@ -242,3 +245,13 @@ def said(client: socket.socket, seconds: float) -> bytes:
         return b""
     except ConnectionResetError:
         return b""
+
+
+def test_a_large_folder_is_one_request(corpus: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "load", lambda *_, uploads, **__: SimpleNamespace(to_dict=lambda: len(uploads)))
+    with served.served(corpus) as one:
+        for count, status in ((2000, 200), (10_001, 400)):
+            files = [("files", (f"folder/{n}.md", b"a")) for n in range(count)]
+            reply = one.client.post("/api/load", files=files)
+            assert reply.status_code == status, reply.text
+        assert reply.json()["hint"].startswith("Send them in parts")

@@ -35,18 +35,18 @@ def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
         environment |= {"NEO4J_USERNAME": settings.username, "NEO4J_PASSWORD": settings.password or ""}
     run = [sys.executable, RUNNER, "--memory", memory]
     subprocess.run([*run, "load", *samples.write(folder)], env=environment, check=True, capture_output=True, timeout=300)
-    server = subprocess.Popen([*run, "serve", "--port", "0"], env=environment, stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([*run, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True)
     try:
-        assert server.stderr is not None
-        said = server.stderr.readline()
+        assert server.stdout is not None
+        said = server.stdout.readline()
         found = re.search(r"http://\S+", said)
-        assert found, said + server.stderr.read()
+        assert found, said + 'it ended'
         yield found[0]
     finally:
         server.terminate()
         server.wait(60)
-        if server.stderr is not None:
-            server.stderr.close()
+        if server.stdout is not None:
+            server.stdout.close()
 
 
 @pytest.fixture
@@ -76,6 +76,9 @@ def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page: Page) -
     page.get_by_text("Ask with this plan").click()
     expect(page.locator(".chain").first).to_contain_text("→")
     expect(page.locator("#answer")).to_have_text(samples.CHAIN[-1])
+    page.get_by_role("button", name="Right").click()
+    expect(page.get_by_text("You said that this is right")).to_be_visible()
+    expect(page.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "true")
     picture = page.frame_locator("iframe")
     expect(picture.locator("#title")).to_have_text(samples.QUESTION)
     expect(picture.locator("canvas").first).to_be_visible()

@@ -143,7 +143,7 @@ def test_what_it_needs_is_said(strategy: Strategy[Any], memory: Memory) -> None:
     for without in (memory, Memory(memory._connection, replace(memory.settings, llm=None))):
         with pytest.raises(InputError, match=r"second-look needs a language model.*--llm"):
             without.ask(ASKED, strategy="second-look", llm=without is not memory)
-    with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise$"):
+    with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise or pruned$"):
         memory.ask(ASKED, strategy="second-look", plan=[ASKED])
 
 
@@ -165,7 +165,7 @@ def test_a_model_that_asks_nothing_further_leaves_what_was_found(strategy: Strat
 
 
 def test_an_empty_memory(strategy: Strategy[Any], memory: Memory, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_ready", lambda: None)
+    monkeypatch.setattr(memory, "_ready", lambda _: None)
     answer = memory.ask(ASKED, strategy="second-look")
     assert (answer.strategy, answer.abstained, answer.missing, server.count()) == ("second-look", True, "the memory is empty", 0)
     assert (answer.models["llm"], answer.tokens, answer.dollars) == ("m", {"in": 0, "out": 0, "evidence": 0, "prompt": 0}, None)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gsw_graph.errors import EndedError
 from gsw_graph.retrieve.versions import Files, Versions, packed, unpacked
 
 
@@ -42,6 +43,19 @@ def test_a_version_is_made_once_and_found_by_the_next_process(tmp_path: Path) ->
     other = Memory(tmp_path)
     assert (other.kept.of(1), other.made) == ("of 1", [])
     assert (Memory(tmp_path, form="2").kept.of(1)) == "of 1"
+
+
+def test_what_comes_before_it_is_made_is_done_for_the_one_who_waits(tmp_path: Path) -> None:
+    """A question that is ended while it builds ends no other, which builds on."""
+
+    def ended() -> None:
+        raise EndedError("ended")
+
+    memory, built = Memory(tmp_path), list[int]()
+    with pytest.raises(EndedError):
+        memory.kept.of(1, ended)
+    assert memory.kept.of(1, lambda: built.append(1)) == memory.kept.of(1, ended) == "of 1"
+    assert built == [1]
 
 
 def test_the_next_version_is_made_with_what_is_known_of_an_earlier_one(tmp_path: Path) -> None:

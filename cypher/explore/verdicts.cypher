@@ -1,4 +1,5 @@
-// What people said of answers, the latest first, and how often each was used again for another question; answers of which nothing was said only where they were used.
+// What people said of answers, the latest first, and how often each was used again.
+// Answers of which nothing was said stand here only where they were used for another question.
 MATCH (q:Question)
 WHERE q.answer IS NOT NULL
 OPTIONAL MATCH (later:Question)-[:REUSED]->(q)

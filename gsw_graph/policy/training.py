@@ -107,9 +107,17 @@ def _trained(cases: Sequence[Case], training: Training) -> Policy:
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-    made = [weight.detach().double().tolist() for weight in weights]
-    known = [list(astuple(selection)) for selection in tried]
-    return Policy(list(FEATURES), middle.tolist(), spread.tolist(), *made, known)
+    first, first_bias, last, last_bias = (weight.detach().double().tolist() for weight in weights)
+    return Policy(
+        list(FEATURES),
+        middle.tolist(),
+        spread.tolist(),
+        first,
+        first_bias,
+        last,
+        last_bias,
+        [list(astuple(selection)) for selection in tried],
+    )
 
 
 def held_out(
@@ -150,7 +158,8 @@ def _better(cases: Sequence[Case], tried: Sequence[Selection], margin: float) ->
     """(cases, selections, selections): 1 where the first is worth more than the second, by the margin."""
     nothing = float("nan")
     worth = np.array([[case.utilities.get(one, nothing) for one in tried] for case in cases])
-    return (worth[:, :, None] - worth[:, None, :] > margin).astype(np.float32)
+    better: NDArray[np.float32] = (worth[:, :, None] - worth[:, None, :] > margin).astype(np.float32)
+    return better
 
 
 def _marked(selection: Selection) -> NDArray[np.float32]:

@@ -46,9 +46,10 @@ class Models(Protocol):
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. names, propositions, codebook (of a version): what the client holds of
-    the graph, up to `client_passages` passages. llm: the language model that was set, or None; on_text gets
-    its answer as it comes. on_stage: told when a stage begins, and what goes on in it.
+    reader: typed reads of the graph. names, propositions: what the client holds of the graph, up to
+    `client_passages` passages; codebook: gives the symbol codebook of a version. llm: the language model that
+    was set, or None; on_text gets its answer as it comes. on_stage: told when a stage begins, and what goes
+    on in it.
     past: whether earlier answers may point at evidence.
     trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
     which a language model is shown what was found, one of `EVIDENCE`.

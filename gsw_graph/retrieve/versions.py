@@ -83,16 +83,16 @@ class Versions(Generic[T]):
         self._last: tuple[int, T] | None = None
         self._making = threading.Lock()
 
-    def of(self, version: int, make: Callable[[Callable[[], T | None]], T] | None = None) -> T:
+    def of(self, version: int, before: Callable[[], None] = lambda: None) -> T:
         """The value of a version of the memory; of a later one where somebody wrote meanwhile. Made once,
-        however many threads ask. make: in the place of the usual one."""
+        however many threads ask. before: called before it is made, by the thread that makes it."""
         last = self._last
         if last is not None and last[0] == version:
             return last[1]
         with self._making:
-            return self._made(version, make or self._make)
+            return self._made(version, before)
 
-    def _made(self, version: int, make: Callable[[Callable[[], T | None]], T]) -> T:
+    def _made(self, version: int, before: Callable[[], None]) -> T:
         if self._last is not None:  # others may have made it, or a later one, while this thread waited
             if self._last[0] == version:
                 return self._last[1]
@@ -102,7 +102,8 @@ class Versions(Generic[T]):
         for _ in range(_TRIES):
             if value is not None:
                 break
-            made = make(self._earlier)
+            before()
+            made = self._make(self._earlier)
             now = self._reader.size()[0]
             if now == version:
                 value = made

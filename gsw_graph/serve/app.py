@@ -13,6 +13,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from gsw_graph import __version__
 from gsw_graph.errors import GswGraphError
@@ -73,11 +74,17 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
             "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
             "frame-ancestors 'none'"
         )
-        app.mount("/static", StaticFiles(directory=PAGE), name="static")
+        # asked for again each time: a newer server has other files under the same names
+        headers = {
+            "Content-Security-Policy": policy,
+            "Cache-Control": "no-cache",
+            "X-Content-Type-Options": "nosniff",
+        }
+        app.mount("/static", _Static(headers), name="static")
 
         @app.get("/", include_in_schema=False)
         def page() -> Response:
-            return FileResponse(PAGE / "index.html", headers={"Content-Security-Policy": policy})
+            return FileResponse(PAGE / "index.html", headers=headers)
 
     app.add_middleware(BodyLimit, uploads=desk.limits.upload, large=frozenset({"/api/load"}))
     app.add_middleware(Security, gate=gate)  # the last is the outermost
@@ -90,6 +97,19 @@ def described() -> dict[str, Any]:
     for part in (asking, looking, loading):
         app.include_router(part.router, prefix="/api")
     return app.openapi()
+
+
+class _Static(StaticFiles):
+    """The files of the page, with the headers of the page: `/static/index.html` is the page too."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        super().__init__(directory=PAGE)
+        self._headers = headers
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers.update(self._headers)
+        return response
 
 
 async def _said(_: Request, error: Exception) -> Response:
@@ -109,6 +129,8 @@ async def _invalid(_: Request, error: Exception) -> Response:
 async def _plain(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - for mypy
     hint = "See /openapi.json" if error.status_code in (404, 405) else None
+    if "too many files" in str(error.detail).lower():
+        hint = "Send them in parts, or load the folder on the server's machine: gswgraph load FOLDER"
     found = fault(error.status_code, str(error.detail).lower(), hint)
     return _response(Fault(found.status, found.body, dict(error.headers or {})))
 

@@ -20,6 +20,7 @@ from gsw_graph.tally import Progress
 
 router = APIRouter(tags=["change"])
 
+FILES = 10_000  # in a request: a folder that is dragged onto the page
 _NAME = 500  # characters
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
@@ -50,7 +51,7 @@ class Paths(BaseModel):
     follow_links: bool = False
 
 
-@router.post("/load", summary="Load documents", response_model=None)
+@router.post("/load", summary="Load documents", response_model=None, form_limits={"max_files": FILES})
 async def load(
     at: At,
     files: Annotated[list[UploadFile], File(description="Files of any format that `gswgraph load` reads.")],

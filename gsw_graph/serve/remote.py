@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SILENT = 60.0  # seconds that a server may say nothing; it says every ten that it is there
+UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may stand before it
 ALL = 2**31 - 1
 
 
@@ -230,7 +231,7 @@ class RemoteMemory:
 
     def _post(self, path: str, body: Any) -> Any:
         with self._plainly():
-            reply = self._client.post(path, json=body)
+            reply = self._client.post(path, json=body, timeout=UNTIL_DONE)
             self._check(reply)
             return reply.json()
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from gsw_graph.policy.features import features
+from gsw_graph.policy.policy import Policy
 from gsw_graph.retrieve.pruned import runs
 from gsw_graph.retrieve.pruned.selection import chosen
 
@@ -13,13 +16,15 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.pruned.question import Asked
     from gsw_graph.retrieve.pruned.runs import Scored
     from gsw_graph.retrieve.recipes import PrunedRecipe
+    from gsw_graph.retrieve.strategy import Query
 
 
 def channels(
-    context: Context, book: Codebook, question: str, asked: Asked, recipe: PrunedRecipe
+    context: Context, book: Codebook, query: Query, asked: Asked, recipe: PrunedRecipe
 ) -> dict[str, Scored]:
-    """The chosen runs of each channel, by its name."""
-    choices = {"facts": recipe.facts, "answers": recipe.answers, "thinking": recipe.thinking}
+    """The chosen runs of each channel, by its name. Raises InputError where the recipe names a policy that
+    cannot be read."""
+    question = query.question
     cited, pairs = _past(context, question, recipe) if context.past else ([], [])
     with context.clock("rank"):
         found = {
@@ -27,7 +32,20 @@ def channels(
             "answers": runs.ranked(book, book.runs_in(cited), asked, recipe),
             "thinking": runs.ranked(book, book.runs_of(pairs), asked, recipe),
         }
+        choices = _choices(query, found, recipe, model=context.llm is not None)
         return {name: chosen(book, one, choices[name], recipe.same) for name, one in found.items()}
+
+
+def _choices(
+    query: Query, found: dict[str, Scored], recipe: PrunedRecipe, *, model: bool
+) -> dict[str, str]:
+    """What is done with each channel: as the recipe says, or its policy for this question."""
+    if not recipe.policy:
+        return {"facts": recipe.facts, "answers": recipe.answers, "thinking": recipe.thinking}
+    scores = {name: one.scores.tolist() for name, one in found.items()}
+    steps = len(query.plan.steps) if query.plan else 0
+    seen = features(query.question, scores, steps=steps, model=model)
+    return asdict(Policy.load(recipe.policy).choose(seen))
 
 
 def _past(context: Context, question: str, recipe: PrunedRecipe) -> tuple[list[str], list[str]]:

@@ -106,15 +106,11 @@ class Codebooks:
         self._reader = Reader(connection)
         self._books = Versions(self._reader, files(folder), lambda _: self._read())
 
-    def of(self, version: int, complete: Callable[[], None] = lambda: None) -> Codebook:
+    def of(self, version: int, complete: Callable[[], None]) -> Codebook:
         """The codebook of a version of the memory; of a later one where somebody wrote meanwhile. complete:
-        builds the runs that are missing, called by this thread before it reads a codebook from the memory."""
-
-        def made(_: object) -> Codebook:
-            complete()
-            return self._read()
-
-        return self._books.of(version, made)
+        builds the runs that are missing, called before it is read; it is that of the question that waits for
+        it, which ends alone."""
+        return self._books.of(version, complete)
 
     def _read(self) -> Codebook:
         return build(store.edges(self._reader), *store.symbols(self._reader), self._reader.aliases())

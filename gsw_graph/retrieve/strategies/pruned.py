@@ -12,9 +12,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gsw_graph.names import normalise
 from gsw_graph.retrieve.recipes import PrunedRecipe
 from gsw_graph.retrieve.strategies.dense import DENSE
 from gsw_graph.retrieve.strategies.linked import LINKED, in_order, read
@@ -49,13 +46,15 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     asked = asking.read(context, book, question, lines)
     if asked is None:
         return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
-    found = channels(context, book, question, asked, recipe)
+    found = channels(context, book, query, asked, recipe)
     with context.clock("rank"):
         near_runs = [some for one in found.values() if (some := _passages(book, one))]
         starts = [(question, near), *((question, some) for some in near_runs)]
         most = max(query.k, recipe.order.passages)
         leads = _leads(graph, book, question, list(found.values()), recipe.names)
     if leads:
+        import numpy as np
+
         numbers = np.array(leads, dtype=np.intp)
         further = " ".join([question, *(book.shown[n] for n in leads)])
         toward = vector + recipe.toward * book.concepts.unit(numbers).mean(axis=0)
@@ -94,6 +93,8 @@ def _passages(book: Codebook, found: Scored) -> list[tuple[str, float]]:
 def _leads(graph: NameGraph, book: Codebook, question: str, found: list[Scored], most: int) -> list[int]:
     """The first concepts, by number, of the nearest lines of the best runs that the question does not name,
     and that another passage has too."""
+    from gsw_graph.names import normalise
+
     asked, leads = f" {normalise(question)} ", list[int]()
     for line in (line for one in found for line in one.lines.tolist()):
         for concept in (int(book.object[line]), int(book.subject[line])):

@@ -1,10 +1,12 @@
 // An answer: what it says, what it stands on, the chain hop by hop, and the picture.
 import { html, nothing } from "./lit-html.js";
-import { at, count, marked, section, some } from "./parts.js";
+import { judging } from "./judging.js";
+import { at, count, marked, section, some, when } from "./parts.js";
 
-export function answered(answer, picture) {
+export function answered(answer, picture, about) {
   return html`<article class="result" aria-live="polite">
     ${said(answer)}
+    ${judging(answer, about)}
     ${some(answer.citations) ? cited(answer.citations) : nothing}
     ${answer.matrix ? section("Side by side", compared(answer.matrix)) : nothing}
     ${some(answer.conflicts) ? section("Passages say different things", conflicts(answer.conflicts)) : nothing}
@@ -29,8 +31,12 @@ function said(answer) {
     ${answer.answer ? html`<p class="answer" id="answer">${answer.answer}</p>` : html`<p class="answer none" id="answer">${answer.abstained ? "Not in the memory" : "These passages were found"}</p>`}
     ${answer.missing ? html`<p>${answer.missing}</p>` : nothing}
     ${answer.note ? html`<p class="dim">${answer.note}</p>` : nothing}
+    ${answer.past ? earlier(answer.past) : nothing}
     <p class="dim small">${facts.filter(Boolean).join(" · ")}</p>`;
 }
+
+const USED = { answer: "its answer", evidence: "what its answer cited, read again", plan: "its plan, followed again" };
+const earlier = (past) => html`<p class="dim">As asked on ${when(past.asked_at)}: <a href=${at("asked", past.id)}>${past.question}</a> <strong>${past.answer}</strong>${past.confirmed ? " (confirmed)" : ""}; from ${USED[past.used] || past.used}</p>`;
 
 // A click on a citation opens its passage, where the sentence is marked.
 function cited(citations) {

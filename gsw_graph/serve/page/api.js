@@ -7,13 +7,15 @@ export class Fault extends Error {
 }
 
 export function setToken(token) {
-  sessionStorage.setItem("gswgraph.token", token);
+  sessionStorage.setItem("gswgraph.token", token.trim());
 }
+
+export const tokenSent = () => Boolean(sessionStorage.getItem("gswgraph.token"));
 
 async function send(path, options = {}) {
   const headers = new Headers(options.headers);
   const token = sessionStorage.getItem("gswgraph.token");
-  if (token) headers.set("Authorization", `Bearer ${token}`);
+  if (token) headers.set("Authorization", `Bearer ${token.replace(/[^\x21-\x7e]/g, "?")}`); // a header takes ASCII, as every token is
   let answer;
   try {
     answer = await fetch(`/api/${path}`, { ...options, headers });

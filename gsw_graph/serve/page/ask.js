@@ -32,7 +32,8 @@ async function ask(plan = null) {
     if (view.running !== running) return;
     Object.assign(view, { answer, plan: answer.plan });
     redraw();
-    view.picture = await drawn(answer);
+    const picture = await drawn(answer);
+    if (view.running === running) view.picture = picture;
   } catch (error) {
     if (view.running === running && error.name !== "AbortError") view.error = error;
   } finally {
@@ -66,7 +67,7 @@ export function asking(about) {
     </form>
     ${waits ? html`<div class="coming" aria-live="polite"><p class="dim" role="status">${view.stage} …</p>${view.text ? html`<p class="answer">${view.text}</p>` : nothing}</div>` : nothing}
     ${failed(view.error)}
-    ${view.answer ? answered(view.answer, view.picture) : nothing}
+    ${view.answer ? answered(view.answer, view.picture, about) : nothing}
     ${view.answer ? section("Plan", planned(), Boolean(view.plan)) : nothing}`;
 }
 

@@ -46,7 +46,12 @@ export function listen(may) {
 }
 
 async function load(files) {
-  if (!files.length || view.running) return;
+  if (!files.length) return;
+  if (view.running) {
+    view.error = new Error("A load is under way; give these files again when it is done.");
+    redraw();
+    return;
+  }
   const running = new AbortController();
   Object.assign(view, { running, files: files.map(([name]) => name), progress: null, report: null, error: null });
   redraw();

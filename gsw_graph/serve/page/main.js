@@ -1,5 +1,5 @@
 // The page: its views by the address behind `#`, who may see it, keys.
-import { get, setToken } from "./api.js";
+import { get, setToken, tokenSent } from "./api.js";
 import { asking } from "./ask.js";
 import * as asked from "./asked.js";
 import * as documents from "./documents.js";
@@ -14,7 +14,7 @@ const VIEWS = {
   ask: { title: "Ask", show: () => asking(page.about) },
   documents: { title: "Documents", openList: documents.openList, openOne: documents.openOne, show: () => (page.id ? documents.document_(page.about) : documents.documents()) },
   names: { title: "Names", openList: names.openList, openOne: names.openOne, show: () => (page.id ? names.name() : names.names()) },
-  asked: { title: "Asked", openList: asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question() : asked.asked()) },
+  asked: { title: "Asked", openList: asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question(page.about) : asked.asked()) },
   load: { title: "Load", show: () => loading(page.about) },
 };
 
@@ -47,6 +47,7 @@ async function enter() {
 
 const token = () => html`<form class="line" @submit=${(event) => { event.preventDefault(); setToken(new FormData(event.target).get("token")); enter(); }}>
   <label>Token of this server <input name="token" type="password" autocomplete="off" required></label><button class="first">Enter</button></form>
+  ${tokenSent() ? html`<p class="error" role="alert">The server does not take this token.</p>` : nothing}
   <p class="dim">The server said at its start in which file it stands.</p>`;
 
 const held = (nodes) => [count(nodes.Document || 0, "document"), count(nodes.Passage || 0, "passage"), ...(nodes.QAPair ? [count(nodes.QAPair, "pair")] : []), count(nodes.Concept || 0, "name")].join(" · ");
