@@ -179,7 +179,7 @@ def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: 
 
 
 # That search the vectors: how often, and how often they read passages.
-@pytest.mark.parametrize(("strategy", "trips", "read"), [("linked", 2, 1), ("fusion", 2, 2), ("proprag", 1, 1), ("proprag-linked", 1, 1)])
+@pytest.mark.parametrize(("strategy", "trips", "read"), [("linked", 2, 2), ("fusion", 2, 2), ("proprag", 1, 1), ("proprag-linked", 1, 1)])
 def test_walks_look_past_a_document_that_is_not_whole(
     sample: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, strategy: str, trips: int, read: int
 ) -> None:

@@ -28,6 +28,7 @@ FOUND = {  # by a text of the passage: names, then (question, answer) pairs
     "an engineer": (["Ana Ruiz", "Valle Alto"], [("Where was Ana Ruiz born?", "Valle Alto"), ("Who was born in Valle Alto?", "Ana Ruiz")]),
     "painted": (["Bo Lind", "Stone Pier", "Oslo"], [("Who painted the Stone Pier?", "Bo Lind"), ("Where was Bo Lind born?", "Oslo")]),
 }
+ROLES = {"Ana Ruiz": "person", "Bo Lind": "person", "Valle Alto": "town", "Oslo": "town"}
 QUESTION = "Where was the builder of the Stone Pier born?"
 STEPS = [("Who built the Stone Pier?", True), ("Where was #1 born?", True)]
 
@@ -48,7 +49,7 @@ class Model:
             passage = user.partition("<<<passage")[2]
             names, pairs = next(found for mark, found in self.found.items() if mark in passage)
             asked = [{"question": question, "answers": [answer]} for question, answer in pairs]
-            return {"entities": [{"name": name, "roles": ["thing"]} for name in names], "verb_phrases": [{"phrase": "did", "questions": asked}], "propositions": []}
+            return {"entities": [{"name": name, "roles": [ROLES.get(name, "thing")]} for name in names], "verb_phrases": [{"phrase": "did", "questions": asked}], "propositions": []}
         if stage == "plan":
             return {"plan": [{"id": n, "question": text, "retrieve": retrieve} for n, (text, retrieve) in enumerate(STEPS, 1)]}
         return self.answer([line for line in user.splitlines() if line.startswith("[")])
