@@ -368,6 +368,7 @@ class Memory:
         from gsw_graph.store.reader import Reader
 
         reader = Reader(self._connection)
+        self._exists()  # SchemaError of half a copy
         one = browse.asked(reader, which)
         if one.answer is None:
             raise InputError(
@@ -484,6 +485,7 @@ class Memory:
         from gsw_graph.merging.merging import unmerge
 
         with self._turns.writing(), self._changing():
+            self._exists()  # SchemaError of half a copy
             return unmerge(self._connection, what)
 
     @with_plain_errors

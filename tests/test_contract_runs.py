@@ -113,6 +113,32 @@ def test_a_build_that_is_broken_off_goes_on(sample: Memory, monkeypatch: pytest.
     assert differences(dump(sample), expected) == []
 
 
+def test_a_run_that_lost_its_edges_is_mended_and_built_again(sample: Memory) -> None:
+    sample.build_runs()
+    expected = dump(sample)
+    sample.cypher("MATCH (r:Run)-[h:HOLDS]->() DELETE h", write=True)
+    assert not well(sample)
+    sample.doctor(mend=True)
+    assert rows(sample, "MATCH (r:Run) WHERE r.edges > 0 RETURN count(r) AS n") == [(0,)]
+    sample.build_runs()
+    assert well(sample)
+    assert differences(dump(sample), expected) == [], "no relation is there twice"
+
+
+def test_each_question_hears_of_what_is_built_for_it(sample: Memory) -> None:
+    """Not of what is built for another: that one may be cancelled."""
+    state = sample._ready()
+    assert state is not None
+    heard: list[list[str | None]] = [[], []]
+    contexts = [
+        sample._context(state, None, None, lambda _, text, mine=one: mine.append(text), trace=False)  # type: ignore[misc]
+        for one in heard
+    ]
+    assert contexts[0].codebook(state.version).runs
+    assert heard[0]
+    assert not heard[1]
+
+
 def test_a_question_builds_what_is_missing_and_shows_its_runs(sample: Memory, tmp_path: Path) -> None:
     mine = Memory(sample._connection, replace(sample._settings, cache_dir=tmp_path / "cache"))
     answer = mine.ask("Who built the Stone Pier?", strategy="pruned", k=3, trace=True, keep=False)

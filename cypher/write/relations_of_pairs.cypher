@@ -1,6 +1,6 @@
-// The relation of each of some pairs. $rows: [{statement, relation}]. Result: how many it wrote, which must be all. Runs once a batch of runs that has some.
+// The relation of each of some pairs. $rows: [{statement, relation}]. One whose run was removed has its relation still. Result: how many it wrote, which must be all. Runs once a batch of runs that has some.
 UNWIND $rows AS row
 MATCH (x:QAPair {id: row.statement})
 MATCH (r:Relation {name: row.relation})
-CREATE (x)-[:RELATES_BY]->(r)
+MERGE (x)-[:RELATES_BY]->(r)
 RETURN count(*) AS written

@@ -25,9 +25,8 @@ _SIBLING = re.compile(r"\bbrothers? (?:or|and) sisters?\b|\bsisters? (?:or|and) 
 _PARENT = re.compile(r"\bmother (?:or|and) father\b|\bfather (?:or|and) mother\b", re.IGNORECASE)
 _CHILD = re.compile(r"\bsons? (?:or|and) daughters?\b|\bdaughters? (?:or|and) sons?\b", re.IGNORECASE)
 _NEXT_TO = re.compile(r"\bnext to\b", re.IGNORECASE)
-_WHOM = re.compile(
-    r"\bwhom?\b[^.!?]*\b(?:did|does|do)\b", re.IGNORECASE
-)  # whom did he teach, not: who taught him
+# Whom did he teach, not: who taught him.
+_WHOM = re.compile(r"\bwhom?\b[^.!?]*\b(?:did|does|do)\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _EMPTY = FUNCTION_WORDS | CONNECTORS
 _LONGEST = 2_000  # characters of a question that are read
@@ -37,7 +36,11 @@ _LONGEST = 2_000  # characters of a question that are read
 class Wording:
     """What a question says. names: words with a capital, initials: single capitals together ("US", "NATO");
     words: those of content that are left; numbers as written; ordinals: first is 1; senses: of contrasting
+<<<<<<< HEAD
     words, by family; negated: it excludes something; whom: it asks to whom somebody did something; asks:
+=======
+    words, by family; negated: it excludes something; whom: it asks whom somebody did something to; asks:
+>>>>>>> review1
     kinds of things it asks for."""
 
     names: frozenset[str]
