@@ -36,11 +36,7 @@ _LONGEST = 2_000  # characters of a question that are read
 class Wording:
     """What a question says. names: words with a capital, initials: single capitals together ("US", "NATO");
     words: those of content that are left; numbers as written; ordinals: first is 1; senses: of contrasting
-<<<<<<< HEAD
-    words, by family; negated: it excludes something; whom: it asks to whom somebody did something; asks:
-=======
     words, by family; negated: it excludes something; whom: it asks whom somebody did something to; asks:
->>>>>>> review1
     kinds of things it asks for."""
 
     names: frozenset[str]
