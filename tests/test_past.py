@@ -58,6 +58,8 @@ def test_what_is_left_over_only_the_evidence_can_tell(other: str) -> None:
         ("What does Norway import?", "What does Norway export?"),
         ("Who was the first woman in space?", "Who was the first person in space?"),
         ("Who taught Plato?", "Who did Plato teach?"),
+        ("Which team beat Spain?", "Which team did Spain beat?"),
+        ("When did France invade Spain?", "When did Spain invade France?"),
         ("Who is the employer of Ann Lee?", "Who is the employee of Ann Lee?"),
     ],
 )

@@ -25,8 +25,8 @@ _SIBLING = re.compile(r"\bbrothers? (?:or|and) sisters?\b|\bsisters? (?:or|and) 
 _PARENT = re.compile(r"\bmother (?:or|and) father\b|\bfather (?:or|and) mother\b", re.IGNORECASE)
 _CHILD = re.compile(r"\bsons? (?:or|and) daughters?\b|\bdaughters? (?:or|and) sons?\b", re.IGNORECASE)
 _NEXT_TO = re.compile(r"\bnext to\b", re.IGNORECASE)
-# Whom did he teach, not: who taught him.
-_WHOM = re.compile(r"\bwhom?\b[^.!?]*\b(?:did|does|do)\b", re.IGNORECASE)
+# Whom did he teach, which team did Spain beat; not: who taught him, which team beat Spain.
+_DOES = re.compile(r"\b(?:did|does|do)\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _EMPTY = FUNCTION_WORDS | CONNECTORS
 _LONGEST = 2_000  # characters of a question that are read
@@ -34,19 +34,20 @@ _LONGEST = 2_000  # characters of a question that are read
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What a question says. names: words with a capital, initials: single capitals together ("US", "NATO");
-    words: those of content that are left; numbers as written; ordinals: first is 1; senses: of contrasting
-    words, by family; negated: it excludes something; whom: it asks whom somebody did something to; asks:
-    kinds of things it asks for."""
+    """What a question says. names: words with a capital; order: these as they come; initials: single
+    capitals together ("US", "NATO"); words: those of content that are left; numbers as written; ordinals:
+    first is 1; senses: of contrasting words, by family; negated: it excludes something; does: it asks what a
+    name in it did; asks: kinds of things it asks for."""
 
     names: frozenset[str]
+    order: tuple[str, ...]
     words: frozenset[str]
     initials: str
     numbers: frozenset[str]
     ordinals: frozenset[str]
     senses: dict[str, frozenset[int]]
     negated: bool
-    whom: bool
+    does: bool
     asks: frozenset[str]
 
 
@@ -61,7 +62,7 @@ def read(question: str) -> Wording:
         (_NEXT_TO, "border"),
     ):
         text = pattern.sub(word, text)
-    names, words, numbers, ordinals = set[str](), set[str](), set[str](), set[str]()
+    names, words, numbers, ordinals = dict[str, None](), set[str](), set[str](), set[str]()
     meant: dict[str, set[int]] = {}
     initials = ""
     negated = "n't" in text or "n’t" in text
@@ -81,16 +82,20 @@ def read(question: str) -> Wording:
             elif word in NEGATION:
                 negated = True
             elif word and (word not in _EMPTY or (part.isupper() and len(part) > 1)):  # "US" is no "us"
-                (words if begins or part == part.lower() else names).add(word)
+                if begins or part == part.lower():
+                    words.add(word)
+                else:
+                    names[word] = None
     return Wording(
         frozenset(names),
+        tuple(names),
         frozenset(words),
         initials.casefold(),
         frozenset(numbers),
         frozenset(ordinals),
         {kind: frozenset(found) for kind, found in meant.items()},
         negated,
-        bool(_WHOM.search(text)),
+        bool(_DOES.search(text)),
         kinds_asked(text),
     )
 
@@ -128,7 +133,8 @@ def _strictly_differ(a: Wording, b: Wording) -> bool:
     nothing: frozenset[int] = frozenset()
     return (
         a.ordinals != b.ordinals
-        or a.whom != b.whom
+        or a.does != b.does
+        or [name for name in a.order if name in b.names] != [name for name in b.order if name in a.names]
         or bool(a.asks and b.asks and not a.asks & b.asks)
         or any(a.senses.get(kind, nothing) != b.senses.get(kind, nothing) for kind in STRICT)
     )
