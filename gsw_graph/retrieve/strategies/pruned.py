@@ -17,6 +17,8 @@ from gsw_graph.retrieve.strategies.dense import DENSE
 from gsw_graph.retrieve.strategies.linked import LINKED, in_order, read
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
+FORBIDDEN = "Neo.ClientError.Security.Forbidden"
+
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.graph import NameGraph
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     """Passages from the runs of a question. `linked` where the memory holds no runs, or more than the client
     may hold; `dense` where the question has no symbols."""
+    from neo4j.exceptions import ClientError
+
     from gsw_graph.retrieve.names.passages import best_together
     from gsw_graph.retrieve.names.trace import write_walk
     from gsw_graph.retrieve.pruned import question as asking
@@ -40,7 +44,12 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     with context.clock("database"):
         nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)
         near, graph = nearest.passages[0], context.names.of(nearest.version)
-        book = context.codebook(nearest.version)
+        try:
+            book = context.codebook(nearest.version)
+        except ClientError as error:
+            if error.code != FORBIDDEN:
+                raise
+            return _instead(context, query, LINKED, "runs are missing, and who asks may not write them")
     if not book.runs:
         return _instead(context, query, LINKED, "the memory holds nothing that runs are made of")
     asked = asking.read(context, book, question, lines)
