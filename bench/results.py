@@ -29,7 +29,7 @@ corpora are shuffled. "One walk" is what `linked` was before November 2026; held
 
 """
 AUTO = """## What `auto` takes without a plan
-Recall@5 by what it took, of the same questions. A memory of plain documents for each set, and one of workspaces; `gswgraph eval QUESTIONS --memory MEMORY --strategy linked,auto --plans none`.
+Recall@5 by what it took, of the same questions. A memory of plain documents for each set, and one of workspaces; `gswgraph eval QUESTIONS --memory MEMORY --strategy linked,auto --plans none --no-answer` (workspaces: `fusion,auto`).
 
 | memory | `auto` took | questions | `linked` | `fusion` | `auto` |
 |---|---|---|---|---|---|"""

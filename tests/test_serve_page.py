@@ -26,7 +26,7 @@ HOSTILE = "<img src=x onerror=document.title='taken'> & \"quotes\" ${0}"
 def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A served memory of `samples`."""
     folder = tmp_path_factory.mktemp("page")
-    settings = engine_settings
+    settings = engines.own_replies(engine_settings, folder / "cache")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GSWGRAPH_", "NEO4J_"))}
     memory = str(folder / "memory")
     if "://" in settings.memory:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import engines
 import httpx
 import pytest
 from cli_runner import run
@@ -37,9 +38,9 @@ def _bench() -> Any:
 bench = _bench()
 
 
-def test_many_clients_ask_and_load_and_nothing_acknowledged_is_lost(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fresh_settings.password:
-        monkeypatch.setenv("NEO4J_PASSWORD", fresh_settings.password)
+def test_many_clients_ask_and_load_and_nothing_acknowledged_is_lost(fresh_settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if password := engines.own_replies(fresh_settings, tmp_path / "cache").password:
+        monkeypatch.setenv("NEO4J_PASSWORD", password)
     server = bench.Server(fresh_settings.memory, command=COMMAND)
     try:
         files = [("files", (file.name, file.read_bytes())) for file in sorted(Path(CORPUS).iterdir())]
