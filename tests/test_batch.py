@@ -519,7 +519,7 @@ def test_a_server_without_batches_says_so(settings: Settings, documents: list[Do
 def test_a_load_by_batch(settings: Settings, server: ModelServer, documents: list[Document], fake_embedder: None, tmp_path: Path) -> None:
     stages = []
     with Memory.open(settings=settings) as memory:
-        with pytest.raises(InputError, match="standard input can be read once"):
+        with pytest.raises(InputError, match="standard input and uploads can be read once"):
             memory.load("-", extractor="llm", batch=True)
         report = memory.load(str(tmp_path / "corpus"), batch=True, progress=lambda progress: stages.append(progress.stage))
         assert (report.documents.new, report.failures, report.calls, report.tokens["in"] > 0) == (10, [], PASSAGES, True)
