@@ -302,7 +302,7 @@ def _lists(values: Iterable[Any], dtype: Any) -> pa.Array:
     offsets = np.zeros(len(arrays) + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
     flat = [one for one in arrays if one is not None]
-    missing = pa.array([one is None for one in arrays])
+    missing = pa.array([one is None for one in arrays], pa.bool_())
     return pa.ListArray.from_arrays(
         pa.array(offsets), pa.array(np.concatenate(flat) if flat else np.zeros(0, dtype)), mask=missing
     )
