@@ -98,6 +98,6 @@ def test_without_a_price_there_are_no_dollars():
     from gsw_graph.evaluate.run import _whole
     from gsw_graph.results import KeptReply
 
-    found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy=STRATEGIES["ricr"], plan=None, k=1, answer=True, llm=True, keep=False)
+    found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy=STRATEGIES["ricr"], plan=None, k=1, answer=True, llm=True, keep=False, past=False)
     seconds, tokens, dollars = _whole(replace(found, kept=[KeptReply("plan", {"in": 7, "out": 2}, 3.0, None)]))
     assert (seconds["plan"], seconds["total"] - found.seconds["total"], tokens["in"], tokens["out"], dollars) == (3.0, pytest.approx(3.0), 7, 2, None)
