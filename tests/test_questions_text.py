@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,12 +14,14 @@ from gsw_graph.store.questions import keep
 def test_half_a_surrogate_pair_in_a_question() -> None:
     sent: list[dict[str, Any]] = []
 
-    def execute_query(_: str, *, properties: dict[str, Any], **others: Any) -> None:
+    def run(_: str, *, properties: dict[str, Any], **others: Any) -> Any:
         for value in filter(lambda value: isinstance(value, str), properties.values()):
             value.encode()  # as the driver does
         sent.append(properties)
+        return SimpleNamespace(consume=lambda: None)
 
-    connection: Any = SimpleNamespace(driver=SimpleNamespace(execute_query=execute_query), database=None)
+    session = SimpleNamespace(execute_write=lambda work: work(SimpleNamespace(run=run)))
+    connection: Any = SimpleNamespace(session=lambda: nullcontext(session))
     answer = chained("Who \ud83d built it?", answer="the \udc00 mayor", plan=[{"id": 1, "question": "Who \ud83d?"}])
     assert keep(connection, answer)
     assert (sent[0]["question"], sent[0]["answer"]) == ("Who \ufffd built it?", "the \ufffd mayor")
