@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.pruned.runs import Scored
     from gsw_graph.retrieve.versions import Arrays
     from gsw_graph.store.codebook import StoredEdge
+    from gsw_graph.turns import Check
 
 FORM = "1"
 
@@ -106,11 +107,11 @@ class Codebooks:
         self._reader = Reader(connection)
         self._books = Versions(self._reader, files(folder), lambda _: self._read())
 
-    def of(self, version: int, complete: Callable[[], None]) -> Codebook:
+    def of(self, version: int, complete: Callable[[], None], check: Check) -> Codebook:
         """The codebook of a version of the memory; of a later one where somebody wrote meanwhile. complete:
-        builds the runs that are missing, called before it is read; it is that of the question that waits for
-        it, which ends alone."""
-        return self._books.of(version, complete)
+        builds the runs that are missing, called before it is read; check: while another question builds them.
+        Both are of the question that waits, which ends alone."""
+        return self._books.of(version, complete, check)
 
     def _read(self) -> Codebook:
         return build(store.edges(self._reader), *store.symbols(self._reader), self._reader.aliases())
