@@ -593,12 +593,13 @@ class Memory:
         extractor: str | None = None,
         loader: str | None = None,
         unfinished: bool = False,
+        skip: int = 0,
         limit: int | None = None,
         folder: str | Path | None = "",
     ) -> Documents:
         """The documents by source: those with `text` in source or title, or under that folder; of an
         extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
-        read. folder: as of `forget`."""
+        read. `limit` of them, after the first `skip`. folder: as of `forget`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
@@ -609,6 +610,7 @@ class Memory:
             extractor=extractor,
             loader=loader,
             unfinished=unfinished,
+            skip=skip,
             limit=limit,
             folder=folder,
         )
@@ -624,12 +626,13 @@ class Memory:
         return browse.show(Reader(self._connection), name, passage, folder=folder)
 
     @with_plain_errors
-    def names(self, text: str = "", *, limit: int = 50) -> list[StoredName]:
-        """The names of the memory with `text` in them, those that stand in most passages first."""
+    def names(self, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
+        """The names of the memory with `text` in them, those that stand in most passages first: `limit` of
+        them, after the first `skip`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
-        return browse.names(Reader(self._connection), text, limit=limit)
+        return browse.names(Reader(self._connection), text, skip=skip, limit=limit)
 
     @with_plain_errors
     def name(self, name: str, *, limit: int = 20) -> FollowedName:
@@ -641,13 +644,13 @@ class Memory:
         return browse.name(Reader(self._connection), name, limit=limit)
 
     @with_plain_errors
-    def history(self, text: str = "", *, limit: int | None = None) -> History:
-        """The questions that were asked, the latest first: those with `text` in the question or its
-        answer."""
+    def history(self, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
+        """The questions that were asked, the latest first: those with `text` in the question or its answer,
+        `limit` of them, after the first `skip`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
-        return browse.history(Reader(self._connection), text, limit=limit)
+        return browse.history(Reader(self._connection), text, skip=skip, limit=limit)
 
     @with_plain_errors
     def asked(self, which: int | str) -> AskedQuestion:

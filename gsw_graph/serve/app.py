@@ -123,7 +123,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
         f"{'.'.join(str(part) for part in one['loc'][1:]) or one['loc'][0]}: {one['msg']}"
         for one in error.errors()[:3]
     ]
-    return _response(fault(400, f"the request cannot be used: {'; '.join(said)}", "See /openapi.json"))
+    return _response(fault(422, f"the request cannot be used: {'; '.join(said)}", "See /openapi.json"))
 
 
 async def _plain(_: Request, error: Exception) -> Response:

@@ -13,7 +13,7 @@ from gsw_graph.cancel import Cancel
 from gsw_graph.errors import InputError
 from gsw_graph.results import Answer, AskedQuestion
 from gsw_graph.results.rebuilt import rebuilt
-from gsw_graph.serve.desk import Asked, At, json
+from gsw_graph.serve.desk import Asked, At, Limit, Skip, json
 from gsw_graph.serve.events import Events, Say
 
 router = APIRouter(tags=["ask"])
@@ -115,10 +115,10 @@ async def search(at: At, wanted: Search) -> Response:
 
 
 @router.get("/questions", summary="List what was asked", response_model=None)
-async def questions(at: At, text: str = "", limit: int = 100) -> Response:
+async def questions(at: At, text: str = "", skip: Skip = 0, limit: Limit = 100) -> Response:
     """The questions that were asked, the latest first, as `gswgraph history --json` prints them. text: in the
-    question or its answer."""
-    return await at.read(lambda: at.memory.history(text, limit=limit))
+    question or its answer. limit: so many, after the first `skip`."""
+    return await at.read(lambda: at.memory.history(text, skip=skip, limit=limit))
 
 
 @router.get("/questions/{which}", summary="Show a question that was asked", response_model=None)
