@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -67,7 +67,7 @@ class _Disk:
 
 class _RefusedError(Exception):
     status, said, hint = 400, "", ""
-    headers: dict[str, str] = {}
+    headers: ClassVar[dict[str, str]] = {}
 
 
 class _TooLargeError(_RefusedError):
@@ -85,7 +85,8 @@ class _SlowError(_RefusedError):
 
 class _FullError(_RefusedError):
     status, said = 503, "the server is busy: other uploads take all the room there is for them"
-    hint, headers = f"Try again in {RETRY} s", {"Retry_After": str(RETRY)}
+    hint = f"Try again in {RETRY} s"
+    headers: ClassVar[dict[str, str]] = {"Retry_After": str(RETRY)}
 
 
 class _Body:
