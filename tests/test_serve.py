@@ -4,6 +4,7 @@ one clear error."""
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
@@ -147,7 +148,7 @@ def test_read_only_and_a_token(corpus: Memory) -> None:
             assert token not in refused.text
             assert one.client.post("/mcp", headers=sent, json={}).status_code == 401
             assert one.client.get("/openapi.json", headers=sent).status_code == 401
-        for place in ("/", "/static/index.html", "/static/main.js"):  # open, and no page of another site has them in a frame
+        for place in ("/", "/docs", "/static/index.html", "/static/main.js"):  # open, and no page of another site has them in a frame
             assert "frame-ancestors 'none'" in one.client.get(place).headers["Content-Security-Policy"], place
         one.client.headers["Authorization"] = f"Bearer {token}"
         assert one.ask(ASKED)["id"] is None, "no question is kept"
@@ -159,6 +160,17 @@ def test_read_only_and_a_token(corpus: Memory) -> None:
         ):
             reply = one.client.post(f"/api/{path}", **request)
             assert (reply.status_code, reply.json()["error"]) == (403, "this server only reads"), path
+
+
+def test_the_routes_are_a_page_that_asks_nobody_else(corpus: Memory) -> None:
+    with served.served(corpus) as one:
+        page, schema = one.client.get("/docs").text, one.client.get("/openapi.json").json()
+    for path, methods in schema["paths"].items():
+        for method in methods:
+            assert f">{method.upper()} {path}</h2>" in page
+    assert '<th scope="row">k</th><td>integer from 1 to 100</td><td>default 5</td><td>How many passages.</td>' in page
+    assert '<th scope="row">question</th><td>string of at most 4000</td><td>needed</td>' in page
+    assert set(re.findall(r'(?:href|src)="([^#"]+)', page)) == {"/static/icon.svg", "/static/style.css", "/openapi.json", "/"}
 
 
 def test_names_under_which_a_server_is_asked() -> None:
