@@ -80,6 +80,12 @@ class Others:
             self.megabytes = max(self.megabytes, self._server.megabytes())
 
 
+def nothing() -> dict[str, Any]:
+    """Five seconds of the other client alone."""
+    time.sleep(5)
+    return {}
+
+
 def flood(server: Server, connections: int) -> dict[str, Any]:
     """Connections that say nothing, opened as fast as it goes and held for ten seconds."""
     place, opened = ("127.0.0.1", int(server.url.rpartition(":")[2])), []
@@ -181,8 +187,8 @@ def main() -> None:
             assert httpx.post(f"{server.url}/api/load", files=files, timeout=300).status_code == 200
             for question in QUESTIONS:
                 httpx.post(f"{server.url}/api/ask", json={"question": question, "llm": False}, timeout=60)
-            found = {
-                "nothing bad": Others(server).during(lambda: time.sleep(5) or {}),
+            found: dict[str, Any] = {
+                "nothing bad": Others(server).during(nothing),
                 "large, its length said": Others(server).during(lambda: large(server, given.body, 1, told=True)),
                 "large": Others(server).during(lambda: large(server, given.body, 1, told=False)),
                 "many uploads": Others(server).during(lambda: large(server, 200, 8, told=False)),
