@@ -235,6 +235,7 @@ def test_connections_and_bodies_are_bounded(corpus: Memory, monkeypatch: pytest.
     with served.served(corpus, connections=20, upload=2**20) as one:
         port = one.place.port
         many = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        many[59].sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         many[0].sendall(b"GET /api/status HTTP/1.1\r\nHost: local")  # and no more
         time.sleep(0.3)
         answers = [said(client, 0.0) for client in many]

@@ -40,20 +40,22 @@ def protocol(most: int) -> type[H11Protocol]:
 
     class Connection(H11Protocol):
         _timer: asyncio.TimerHandle | None = None
+        _refused = False
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             if len(self.connections) > most:
                 silent = next(iter(idle), None)
                 if silent is None or self.loop.time() - idle[silent] < SILENT:
-                    transport.write(_BUSY % (len(_FULL), _FULL))
-                    transport.close()
+                    self._refuse()
                     return
                 silent._disarm()
                 silent.transport.close()
             self._arm()
 
         def data_received(self, data: bytes) -> None:
+            if self._refused:
+                return
             super().data_received(data)
             if self.cycle is not None and not self.cycle.response_complete:
                 self._disarm()
@@ -67,6 +69,14 @@ def protocol(most: int) -> type[H11Protocol]:
         def connection_lost(self, exc: Exception | None) -> None:
             self._disarm()
             super().connection_lost(exc)
+
+        def _refuse(self) -> None:
+            """Say so, and throw away what comes: closed at once, the system would cut off what was said."""
+            self._refused = True
+            self.connections.discard(self)
+            self.transport.write(_BUSY % (len(_FULL), _FULL))
+            self.transport.write_eof()
+            self.loop.call_later(SILENT, self.transport.close)
 
         def _arm(self) -> None:
             self._disarm()
