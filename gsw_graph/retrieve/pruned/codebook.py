@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gsw_graph.results import FoundRun, RunEdge
-from gsw_graph.retrieve.pruned.symbols import Symbols
+from gsw_graph.retrieve.pruned.symbols import Holders, Symbols, within
 from gsw_graph.retrieve.versions import Files, Versions, packed, packed_aliases, unpacked, unpacked_aliases
 from gsw_graph.store import codebook as store
 from gsw_graph.store.reader import Reader
@@ -53,6 +54,21 @@ class Codebook:
     edges: NDArray[np.int64]
     vectors: NDArray[np.int8]
 
+    @cached_property
+    def runs_by_concept(self) -> Holders:
+        """The runs that hold each concept, at either end of an edge."""
+        ends = np.concatenate([self.subject, self.object])
+        return Holders.of(ends, np.tile(self._run_of_line, 2), len(self.concepts.names))
+
+    @cached_property
+    def runs_by_relation(self) -> Holders:
+        """The runs that hold each relation."""
+        return Holders.of(self.relation, self._run_of_line, len(self.relations.names))
+
+    @property
+    def _run_of_line(self) -> NDArray[np.int32]:
+        return np.repeat(np.arange(len(self.runs), dtype=np.int32), np.diff(self.begins))
+
     def runs_of(self, statements: Sequence[str]) -> NDArray[np.intp]:
         """The runs that hold some statements, ascending."""
         wanted = set(statements)
@@ -70,10 +86,7 @@ class Codebook:
 
     def lines(self, runs: NDArray[np.intp]) -> NDArray[np.intp]:
         """The lines of some runs, one run after the other."""
-        lengths = np.diff(self.begins)[runs].astype(np.intp)
-        ends = np.cumsum(lengths)
-        firsts = np.repeat(self.begins[runs].astype(np.intp) - ends + lengths, lengths)
-        return np.arange(ends[-1] if len(ends) else 0) + firsts
+        return within(self.begins, runs)
 
     def unit(self, lines: NDArray[np.intp]) -> NDArray[np.float32]:
         """Vectors of some lines, of length 1: (n, dimension)."""
