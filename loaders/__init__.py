@@ -23,7 +23,7 @@ __all__ = [
     "Identity",
     "Position",
     "Sources",
-    "files",
+    "paths",
     "read",
     "read_file",
     "size",
@@ -104,21 +104,21 @@ def size(
     return None
 
 
-def files(paths: Iterable[str], *, follow_links: bool = False) -> Iterator[Path | Failure]:
+def paths(names: Iterable[str], *, follow_links: bool = False) -> Iterator[Path | Failure]:
     """The files that `read` would open, in its order, and what it would list instead. InputError as of
     `read`, or where standard input is among them."""
-    names, missing = expand(paths)
-    if "-" in names:
+    found, missing = expand(names)
+    if "-" in found:
         raise InputError(
             "a cluster cannot read standard input", hint="Put it into a file on a disk that all nodes share"
         )
     seen: set[Path] = set()
-    found = (
+    files = (
         path
-        for name, root in names.items()
+        for name, root in found.items()
         for path in walk(Path(name), seen, root, follow_links=follow_links)
     )
-    return chain(missing, found)
+    return chain(missing, files)
 
 
 def read_file(name: str, path: Path) -> Iterator[Item]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import json
 import os
-import secrets
 import signal
 import sys
 import threading
@@ -20,6 +18,7 @@ import engines
 import fakes
 import model_corpus
 import pytest
+import ray_cluster
 import ray_workers
 from cli_runner import run
 from dump import differences
@@ -41,24 +40,10 @@ pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"), pyte
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A cluster of two nodes with a processor each, on loopback, whose workers import what stands beside this file."""
     if sys.platform == "darwin" and importlib.util.find_spec("ray") is None:
         pytest.skip("NOT TESTED: ray (no wheels for Macs with Intel processors)")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-        patch.setenv("RAY_AUTH_MODE", "token")
-        patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        engines.needs("ray", "ray")
-        cluster_utils = importlib.import_module("ray.cluster_utils")
-        room = {"num_cpus": 1, "object_store_memory": 100_000_000}
-        nodes = cluster_utils.Cluster(initialize_head=True, head_node_args={**room, "include_dashboard": False})
-        try:
-            nodes.add_node(**room)
-            yield nodes.address
-        finally:
-            nodes.shutdown()
+    with ray_cluster.two_nodes() as found:
+        yield found
 
 
 def on_cluster(names: list[str], folder: Path, address: str, settings: Settings | None = None, **options: Any) -> BulkReport:
@@ -133,7 +118,7 @@ def test_documents_in_chunks_are_told_apart_as_in_one_go(names: list[str]) -> No
     expected = list(loaders.read(names))
     found: list[Any] = []
     sources = loaders.Sources()
-    files = list(loaders.files(names))
+    files = list(loaders.paths(names))
     for told, items in worker.chunks([(one.as_posix(), one.resolve()) for one in files if isinstance(one, Path)], 3):
         left = iter(items)
         for one in told:

@@ -9,7 +9,7 @@ import itertools
 import logging
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -73,7 +73,7 @@ def bulk(
     options = Options(extractor, follow_links=follow_links)
     chosen = options.chosen(settings)
     tally = Tally(bytes=loaders.size(list(names), follow_links=follow_links))
-    found = loaders.files(list(names), follow_links=follow_links)
+    found = loaders.paths(list(names), follow_links=follow_links)
 
     def report() -> None:
         said = tally.progress("loading")
@@ -125,24 +125,29 @@ def _groups(found: Iterable[Path | Failure], tally: Tally) -> Iterator[list[tupl
 
 def _read(
     groups: Iterator[list[tuple[str, Path]]], size: int, tally: Tally
-) -> Iterator[tuple[list[Any], Ref]]:
+) -> Generator[tuple[list[Any], Ref]]:
     """What is read of the groups, in their order: what is told of so many passages, and a reference to them.
     Readers are some groups and chunks ahead, never more."""
     import ray
 
-    @ray.remote(num_cpus=0, scheduling_strategy="SPREAD", max_retries=TRIES)
     def read(group: list[tuple[str, Path]]) -> Iterator[Any]:
         for told, found in chunks(group, size):
             yield told
             yield found
 
+    reader = ray.remote(
+        num_cpus=0,
+        num_returns="streaming",
+        scheduling_strategy="SPREAD",
+        max_retries=TRIES,
+        _generator_backpressure_num_objects=2 * AHEAD,
+    )(read)
     at_once = READERS * len(ray.nodes())
     under_way: deque[Iterator[Ref]] = deque()
     try:
         while True:
             for group in itertools.islice(groups, at_once - len(under_way)):
-                options = read.options(num_returns="streaming", _generator_backpressure_num_objects=2 * AHEAD)
-                under_way.append(options.remote(group))
+                under_way.append(reader.remote(group))
             if not under_way:
                 break
             for told in under_way[0]:
@@ -232,7 +237,7 @@ def _join(place: Place, shared: Made) -> Made:
     finally:
         context.enable_progress_bars = before
     for one in found:
-        made.add(one["made"])
+        made.add(Made.read(one["made"]))
     return made
 
 

@@ -84,6 +84,18 @@ class Made:
         self.files |= other.files
         self.missing |= other.missing
 
+    def text(self) -> str:
+        """As a line of text, which `read` reads."""
+        blank = [[*place, keys] for place, keys in self.blank.items()]
+        return json.dumps([self.counts, sorted(self.files), blank, sorted(self.missing)])
+
+    @classmethod
+    def read(cls, text: str) -> Made:
+        counts, files, blank, missing = json.loads(text)
+        return cls(
+            counts, set(files), {(label, name): keys for label, name, keys in blank}, set(map(tuple, missing))
+        )
+
     def mark(self) -> Mark:
         """What the Memory node, which comes last, says of an import of these files until it is whole."""
         blank: dict[str, dict[str, list[str] | None]] = {}

@@ -78,7 +78,7 @@ def _connect(address: str) -> None:
     import ray
 
     try:
-        options = {} if address.startswith("ray://") else {"logging_level": "WARNING"}
+        options: dict[str, Any] = {} if address.startswith("ray://") else {"logging_level": "WARNING"}
         if address == "local":
             options["include_dashboard"] = False
         ray.init(address=address, log_to_driver=False, **options)

@@ -60,9 +60,9 @@ def chunks(files: Iterable[tuple[str, Path]], size: int) -> Iterator[Read]:
             if isinstance(item, Failure):
                 told.append(item)
                 continue
-            told.append(Identity.of(*item))
+            told.append(one := Identity.of(*item))
             found.append(item[1])
-            passages += told[-1].passages
+            passages += one.passages
             if passages >= size:
                 yield told, found
                 told, found, passages = [], [], 0
@@ -143,4 +143,4 @@ def gathered(group: pa.Table, place: Place) -> dict[str, Any]:
     found = joined(label.name, (row for table in tables for row in rows(label, table)))
     with FileSet(place, group.column("partition")[0].as_py()) as files:
         files.add(label, arrow(label, found))
-    return {"made": [files.made]}
+    return {"made": [files.made.text()]}
