@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--ray",
     "address",
     metavar="ADDRESS",
-    help="On a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; local starts one on this machine. Needs the extra `ray`.",
+    help="On the Ray cluster that this machine is a node of: auto, or HOST:PORT. local: one of this machine alone. Needs the extra `ray`.",
 )
 @click.option("--follow-links", is_flag=True, help="As of load.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")

@@ -143,6 +143,8 @@ def test_without_ray_or_a_cluster_there_is_one_error(tmp_path: Path, monkeypatch
         raise ConnectionError("Could not find any running Ray instance")
 
     monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(InputError, match=r"^ray://head:10001: .*--ray auto, as `ray job submit` does"):
+        on_cluster([str(EXAMPLES / "corpus")], tmp_path / "there", "ray://head:10001")
     with pytest.raises(EngineError, match=r"^auto: there is no Ray cluster that can be used \(Could not find any.*ray start --head"):
         on_cluster([str(EXAMPLES / "corpus")], tmp_path / "there", "auto")
     assert list(tmp_path.iterdir()) == []
@@ -164,9 +166,9 @@ def test_room_for_workers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_line_leads_to_the_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*arguments: Any, **options: Any) -> None:
         assert (arguments[:2], arguments[3]) == (((str(EXAMPLES),), "s3://bucket/files"), Embedder.load)
-        assert (options["address"], options["extractor"], options["follow_links"]) == ("ray://head:10001", "rules", True)
+        assert (options["address"], options["extractor"], options["follow_links"]) == ("head:6379", "rules", True)
         raise InputError("seen")
 
     monkeypatch.setattr(cluster, "bulk", refuse)
-    result = run("bulk", str(EXAMPLES), "--out", "s3://bucket/files", "--ray", "ray://head:10001", "--extractor", "rules", "--follow-links")
+    result = run("bulk", str(EXAMPLES), "--out", "s3://bucket/files", "--ray", "head:6379", "--extractor", "rules", "--follow-links")
     assert (result.exit_code, "seen" in result.stderr) == (1, True)

@@ -60,7 +60,7 @@ def bulk(
     """What `moving.bulk.bulk` does, on a cluster, with the same nodes and relationships in the files.
 
     folder: one that all nodes share, or a url of fsspec. embedder: called by each worker. address: `local`
-    (this machine), `auto`, `HOST:PORT` or `ray://HOST:PORT`. workers: default what the cluster has room for.
+    (this machine), `auto` (the cluster that this machine is a node of) or `HOST:PORT`. workers: default what the cluster has room for.
     part: passages of one; default by the size of the corpus. Seconds of the report are those of all workers.
     InputError as there, or Ray is not installed. EngineError: no such cluster. ModelError: workers die again
     and again.
@@ -69,7 +69,7 @@ def bulk(
 
     start = perf_counter()
     fileset.needs_pyarrow()
-    needs_ray()
+    needs_ray(address)
     options = Options(extractor, follow_links=follow_links)
     chosen = options.chosen(settings)
     tally = Tally(bytes=loaders.size(list(names), follow_links=follow_links))

@@ -26,12 +26,18 @@ TICK = 0.5  # seconds between looks at how far it is
 Ref = Any  # of Ray
 
 
-def needs_ray() -> None:
-    """InputError where it is not installed."""
+def needs_ray(address: str) -> None:
+    """InputError where it is not installed, or the way to the cluster is one that cannot stream."""
     from importlib.util import find_spec
 
     if find_spec("ray") is None:
         raise InputError("a cluster needs Ray", hint="pip install 'gswgraph[ray]'")
+    if address.startswith("ray://"):
+        raise InputError(
+            "Ray's client cannot hand on what is read as it comes",
+            where=address,
+            hint="Run it on a node of the cluster with --ray auto, as `ray job submit` does",
+        )
 
 
 @contextmanager
@@ -78,10 +84,8 @@ def _connect(address: str) -> None:
     import ray
 
     try:
-        options: dict[str, Any] = {} if address.startswith("ray://") else {"logging_level": "WARNING"}
-        if address == "local":
-            options["include_dashboard"] = False
-        ray.init(address=address, log_to_driver=False, **options)
+        local = {"include_dashboard": False} if address == "local" else {}
+        ray.init(address=address, log_to_driver=False, logging_level="WARNING", **local)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise EngineError(
             f"there is no Ray cluster that can be used ({str(error).strip().partition(chr(10))[0]})",
