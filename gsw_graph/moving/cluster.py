@@ -60,8 +60,8 @@ def bulk(
     """What `moving.bulk.bulk` does, on a cluster, with the same nodes and relationships in the files.
 
     folder: one that all nodes share, or a url of fsspec. embedder: called by each worker. address: `local`
-    (this machine), `auto` (the cluster that this machine is a node of) or `HOST:PORT`. workers: default what the cluster has room for.
-    part: passages of one; default by the size of the corpus. Seconds of the report are those of all workers.
+    (this machine), `auto` (the cluster that this machine is a node of) or `HOST:PORT`. workers: default what
+    the cluster has room for. part: passages of one; default by the size of the corpus. Seconds of the report are those of all workers.
     InputError as there, or Ray is not installed. EngineError: no such cluster. ModelError: workers die again
     and again.
     """
@@ -85,7 +85,11 @@ def bulk(
         place.below(SHARED).prepare()
         open_settings = replace(settings, password=None, llm_key=None, reranker_key=None)
         asked = chosen == "llm"
-        pool = Pool(place, open_settings, "none" if asked else chosen, embedder, workers)
+
+        def done(told: dict[str, Any]) -> None:  # what was asked about was counted when it was answered
+            tally.post(**{name: value for name, value in told.items() if not (asked and name == "new")})
+
+        pool = Pool(place, open_settings, "none" if asked else chosen, embedder, workers, done)
         try:
             size = part or min(max((tally.bytes or 0) // PASSAGE // (4 * pool.size), LEAST), PART)
             with closing(_read(_groups(found, tally), min(size, CHUNK), tally)) as read:
@@ -97,8 +101,6 @@ def bulk(
             pool.finish(report)
         finally:
             pool.end()
-        for told in pool.told:
-            tally.post(**{name: value for name, value in told.items() if not (asked and name == "new")})
         pool.made.add(_join(place, pool.shared))
         place.remove(SHARED)
         tally.collect()
@@ -106,8 +108,8 @@ def bulk(
     return reported(folder, tally, made, start)
 
 
-def _groups(found: Iterable[Path | Failure], tally: Tally) -> Iterator[list[tuple[str, Path]]]:
-    """Files by groups that one task reads."""
+def _groups(found: Iterable[Path | Failure], tally: Tally) -> Iterator[tuple[list[tuple[str, Path]], int]]:
+    """Files by groups that one task reads, and their bytes."""
     group: list[tuple[str, Path]] = []
     size = 0
     for path in found:
@@ -117,14 +119,14 @@ def _groups(found: Iterable[Path | Failure], tally: Tally) -> Iterator[list[tupl
         group.append((path.as_posix(), path.resolve()))
         size += path.stat().st_size if path.exists() else 0
         if size >= GROUP[0] or len(group) >= GROUP[1]:
-            yield group
+            yield group, size
             group, size = [], 0
     if group:
-        yield group
+        yield group, size
 
 
 def _read(
-    groups: Iterator[list[tuple[str, Path]]], size: int, tally: Tally
+    groups: Iterator[tuple[list[tuple[str, Path]], int]], size: int, tally: Tally
 ) -> Generator[tuple[list[Any], Ref]]:
     """What is read of the groups, in their order: what is told of so many passages, and a reference to them.
     Readers are some groups and chunks ahead, never more."""
@@ -143,18 +145,20 @@ def _read(
         _generator_backpressure_num_objects=2 * AHEAD,
     )(read)
     at_once = READERS * len(ray.nodes())
-    under_way: deque[Iterator[Ref]] = deque()
+    under_way: deque[tuple[Iterator[Ref], int]] = deque()
     try:
         while True:
-            for group in itertools.islice(groups, at_once - len(under_way)):
-                under_way.append(reader.remote(group))
+            for group, bytes_ in itertools.islice(groups, at_once - len(under_way)):
+                under_way.append((reader.remote(group), bytes_))
             if not under_way:
                 break
-            for told in under_way[0]:
-                yield ray.get(told), next(under_way[0])
+            stream, bytes_ = under_way[0]
+            for told in stream:
+                yield ray.get(told), next(stream)
             under_way.popleft()
+            tally.post(read_bytes=bytes_)
     finally:
-        for stream in under_way:
+        for stream, _ in under_way:
             ray.cancel(stream)
     tally.post(all_read=1)
 

@@ -61,7 +61,9 @@ def connected(address: str) -> Iterator[None]:
         try:
             yield
         except RayTaskError as error:
-            raise _ours(error) from error
+            if (ours := _ours(error.cause)) is None:
+                raise
+            raise ours from error
         except RayError as error:
             lines = re.sub(r"\x1b\[\d+m", "", str(error)).strip().splitlines() or [type(error).__name__]
             raise ModelError(
@@ -100,20 +102,20 @@ def _connect(address: str) -> None:
         )
 
 
-def _ours(error: Any) -> Exception:
-    """What a task raised, as one machine says it."""
-    cause: Exception = error.cause
+def _ours(cause: Exception) -> GswGraphError | None:
+    """What a task raised, as one machine says it; None where that is a fault of ours."""
     if isinstance(cause, FileNotFoundError):
         return InputError(
             f"a worker does not find {cause.filename}",
             hint="All nodes must see the corpus and --out: by a folder that they share, --out also by a url",
         )
-    return cause if isinstance(cause, GswGraphError) else error
+    return cause if isinstance(cause, GswGraphError) else None
 
 
 class Pool:
-    """Workers, each with the part it makes and the next. made, shared, told: of the parts that are done.
-    model: name and dimension of the embedder, once the first worker has loaded it."""
+    """Workers, each with the part it makes and the next. on_part: told of each that is done what is added to
+    the tally. made, shared: of those. model: name and dimension of the embedder, once the first worker has
+    loaded it."""
 
     def __init__(
         self,
@@ -122,12 +124,13 @@ class Pool:
         extractor: str,
         embedder: Callable[[Settings], Embedder],
         workers: int | None,
+        on_part: Callable[[dict[str, Any]], None],
     ) -> None:
         import ray
 
         room, resources = _room(settings)
         self.size = min(workers or room, room)
-        self.made, self.shared, self.told = Made(), Made(), list[dict[str, Any]]()
+        self.made, self.shared, self._on_part = Made(), Made(), on_part
         self.model: tuple[str, int] = ("", 0)
         remote = ray.remote(max_restarts=-1, max_task_retries=TRIES, **resources)(Worker)
         self._workers = [remote.remote(place, settings, extractor, embedder) for _ in range(self.size)]
@@ -165,7 +168,7 @@ class Pool:
             if is_part:
                 self.made.add(found.made)
                 self.shared.add(found.shared)
-                self.told.append(found.tally)
+                self._on_part(found.tally)
             else:
                 self.model = found
                 self._free.append(worker)  # one part to make, one that waits

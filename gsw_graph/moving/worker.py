@@ -93,7 +93,8 @@ class Worker:
 
     @cached_property
     def _extractor(self) -> Extractor:
-        return opened_extractor(self._name, self._settings, Options(self._name), Tally()).__enter__()[0]
+        self._opened = opened_extractor(self._name, self._settings, Options(self._name), Tally())
+        return self._opened.__enter__()[0]
 
     def model(self) -> tuple[str, int]:
         """The name and the dimension of its embedder, once that is loaded."""
