@@ -1,6 +1,6 @@
 """`bulk` on a local Ray cluster of two nodes with a slow embedder: one worker against two, in one run.
 
-    python bench/bulk_ray.py [--passages 4000] [--rate 40]
+    python bench/bulk_ray.py [--passages 8000] [--rate 40]
 
 The embedder sleeps for as long as one would take that makes so many vectors a second; everything else is the
 real thing: files are read, names found by rule, files written, concepts joined. The cluster stands before the
@@ -71,7 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--passages", type=int, default=4000)
+    parser.add_argument("--passages", type=int, default=8000)
     parser.add_argument("--rate", type=float, default=40, help="vectors a second of one worker")
     arguments = parser.parse_args()
     seconds = {}
