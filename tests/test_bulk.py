@@ -273,7 +273,7 @@ def test_texts_that_are_empty_for_some_and_missing_for_others_are_told_apart(tmp
     question = next(kind for kind in kinds() if kind.name == "Question")
     with fileset.FileSet(place) as files:
         files.add(question, fileset.arrow(question, [{"id": "a", "answer": "", "question": ""}, {"id": "b", "question": ""}, {"id": "c", "answer": "yes", "question": "q"}]))
-    assert files.made.mark().blank == {"Question": {"answer": ["a"], "question": None}}
+    assert fileset.mark(place, fileset.Made.read(files.made.text())).blank == {"Question": {"answer": ["a"], "question": None}}
 
 
 def test_every_statement_of_a_load_has_its_table(corpus: list[str], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-_ROWS = 20_000  # read at once
+_ROWS = 2000  # read at once
 
 
 def check(folder: str | Path) -> Checked:
@@ -70,7 +70,10 @@ class _Rows:
                         self.fault(f"the columns of {name} are {', '.join(found)}")
                         continue
                     self.count += file.metadata.num_rows
-                    yield from file.iter_batches(_ROWS, columns=headers)
+                    for group in range(file.num_row_groups):  # a reader holds on to something of each
+                        yield from file.iter_batches(
+                            _ROWS, row_groups=[group], columns=headers, use_threads=False
+                        )
             except (OSError, pa.ArrowException) as error:
                 self.fault(f"{name} cannot be read to its end ({error})")
         if self.count != wanted:
@@ -98,7 +101,9 @@ def _nodes(
         wrong += sum(_of_other_length(batch.column(header), dimension) for header in vectors)
     if wrong:
         rows.fault(f"{wrong:,} vectors have not {dimension} dimensions")
-    hashes = np.sort(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    hashes = np.concatenate(found) if found else np.zeros(0, np.int64)
+    found.clear()
+    hashes.sort()
     if twice := int((hashes[1:] == hashes[:-1]).sum()):
         rows.fault(f"{twice:,} keys stand there again")
     return hashes, rows.count

@@ -67,41 +67,30 @@ class Manifest:
 
 @dataclass(slots=True)
 class Made:
-    """What parts of a set of files hold. counts: rows of each kind. files: their names. blank: keys of nodes
-    whose text is empty, by label and property; missing: properties that some nodes have not."""
+    """What parts of a set of files hold. counts: rows of each kind. files: their names. blank, missing:
+    labels and properties of which some nodes have an empty text, and some none."""
 
     counts: dict[str, int] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
-    blank: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    blank: set[tuple[str, str]] = field(default_factory=set)
     missing: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, other: Made) -> None:
         """Take in what another part holds."""
         for name, count in other.counts.items():
             self.counts[name] = self.counts.get(name, 0) + count
-        for place, keys in other.blank.items():
-            self.blank.setdefault(place, []).extend(keys)
         self.files |= other.files
+        self.blank |= other.blank
         self.missing |= other.missing
 
     def text(self) -> str:
         """As a line of text, which `read` reads."""
-        blank = [[*place, keys] for place, keys in self.blank.items()]
-        return json.dumps([self.counts, sorted(self.files), blank, sorted(self.missing)])
+        return json.dumps([self.counts, *map(sorted, (self.files, self.blank, self.missing))])
 
     @classmethod
     def read(cls, text: str) -> Made:
         counts, files, blank, missing = json.loads(text)
-        return cls(
-            counts, set(files), {(label, name): keys for label, name, keys in blank}, set(map(tuple, missing))
-        )
-
-    def mark(self) -> Mark:
-        """What the Memory node, which comes last, says of an import of these files until it is whole."""
-        blank: dict[str, dict[str, list[str] | None]] = {}
-        for (label, name), keys in self.blank.items():
-            blank.setdefault(label, {})[name] = keys if (label, name) in self.missing else None
-        return Mark("import", "files", done=sum(self.counts.values()) + 1, imported=True, blank=blank)
+        return cls(counts, set(files), set(map(tuple, blank)), set(map(tuple, missing)))
 
 
 class FileSet:
@@ -148,10 +137,8 @@ class FileSet:
                 continue
             if table.column(header).null_count:
                 self.made.missing.add((label.name, name))
-            empty = pc.equal(table.column(header), "")
-            if pc.any(empty).as_py():
-                keys = table.filter(empty).column(f"{label.key}:ID({label.name})").to_pylist()
-                self.made.blank.setdefault((label.name, name), []).extend(keys)
+            if pc.any(pc.equal(table.column(header), "")).as_py():
+                self.made.blank.add((label.name, name))
 
     def _write(self, kind: Kind) -> None:
         import pyarrow as pa
@@ -178,7 +165,7 @@ def finish(place: Place, made: Made, memory: Row) -> Manifest:
     """Write what comes last: the Memory node, the script, the schema and that the files are whole. memory:
     properties of that node, among them schema, embedder and dimension. InputError: a file is missing."""
     kind = labels()["Memory"]
-    row = {**memory, "indexed": False, "vectors": 0, "moving": made.mark().text()}
+    row = {**memory, "indexed": False, "vectors": 0, "moving": mark(place, made).text()}
     with FileSet(place) as files:
         files.add(kind, arrow(kind, [row]))
     made.add(files.made)
@@ -200,6 +187,29 @@ def finish(place: Place, made: Made, memory: Row) -> Manifest:
         (place.local / SCRIPT).chmod(0o755)
     place.write(MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
     return manifest
+
+
+def mark(place: Place, made: Made) -> Mark:
+    """What the Memory node, which comes last, says of an import of these files until it is whole. The import
+    takes empty texts for missing ones: where a property is empty for some nodes and missing for others, it
+    has the keys of the first, which are read from the files."""
+    blank: dict[str, dict[str, list[str] | None]] = {}
+    for label, name in sorted(made.blank):
+        keys = list(_blank(place, labels()[label], name)) if (label, name) in made.missing else None
+        blank.setdefault(label, {})[name] = keys
+    return Mark("import", "files", done=sum(made.counts.values()) + 1, imported=True, blank=blank)
+
+
+def _blank(place: Place, label: Label, name: str) -> Iterator[str]:
+    """The keys of nodes one of whose texts is empty."""
+    import pyarrow.compute as pc
+
+    headers = {one: header for header, (one, _) in columns(label).items()}
+    key, header = headers[label.key], headers[name]
+    for part in parts(place, label):
+        with opened(place, part) as file:
+            for batch in file.iter_batches(columns=[key, header]):
+                yield from batch.filter(pc.equal(batch.column(header), "")).column(key).to_pylist()
 
 
 def file_of(kind: Kind, part: int | None = None) -> str:
