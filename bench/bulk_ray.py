@@ -103,7 +103,8 @@ def here(passages: int) -> None:
     tracemalloc.start()
     sources = Sources()
     for n in told:  # texts of its own, as they come from another process
-        sources.fresh(Identity(*(text[:-1] + text[-1:] if isinstance(text, str) else text for text in n)))
+        place, source, text, content = (one[:-1] + one[-1:] for one in n[:4])
+        sources.fresh(Identity(place, source, text, content, n.passages))
     kept, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     sources, start = Sources(), time.process_time()

@@ -85,7 +85,7 @@ class Made:
 
     def text(self) -> str:
         """As a line of text, which `read` reads."""
-        return json.dumps([self.counts, *map(sorted, (self.files, self.blank, self.missing))])
+        return json.dumps([self.counts, sorted(self.files), sorted(self.blank), sorted(self.missing)])
 
     @classmethod
     def read(cls, text: str) -> Made:
