@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.moving.fileset import columns, file_of, manifest, opened, parts
+from gsw_graph.moving.fileset import columns, file_of, manifest, needs_pyarrow, opened, parts
 from gsw_graph.moving.place import Place
 from gsw_graph.results import Checked
 from gsw_graph.store.graph import VECTOR, Kind, Label, Relationship, kinds
@@ -28,6 +28,7 @@ def check(folder: str | Path) -> Checked:
     Keys are compared by hashes of 64 bits, 8 bytes of memory for each node. InputError: the folder holds no
     set of files, or one that was not written to its end.
     """
+    needs_pyarrow()
     place = Place.of(folder)
     known = manifest(folder)
     faults: list[str] = []

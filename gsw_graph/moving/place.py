@@ -67,7 +67,7 @@ class Place:
             found = self.system.ls(f"{self.root}/{folder}", detail=False, refresh=True)
         except FileNotFoundError:
             return []
-        return sorted(str(one).rsplit("/", 1)[-1] for one in found)
+        return sorted(str(one).rstrip("/").rsplit("/", 1)[-1] for one in found)
 
     def open(self, name: str) -> Any:
         """A file to read. FileNotFoundError, OSError."""
@@ -98,6 +98,7 @@ class Place:
     def remove(self, folder: str = "") -> None:
         """All that is in a folder here, and the folder."""
         place = f"{self.root}/{folder}".rstrip("/")
+        self.system.invalidate_cache()  # of lists that were made before workers wrote
         if self.system.exists(place):
             self.system.rm(place, recursive=True)
 
@@ -116,7 +117,8 @@ def new_place(folder: str | Path) -> Iterator[Place]:
     try:
         yield place
     except BaseException:
-        place.remove()
+        for name in place.names(""):  # and not all at once: the place may be a bucket, which stays
+            place.remove(name)
         raise
 
 
