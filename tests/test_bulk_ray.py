@@ -33,6 +33,7 @@ from gsw_graph.moving import bulk as here
 from gsw_graph.moving import cluster, pool, worker
 from gsw_graph.moving.checking import check
 from gsw_graph.results import BulkReport
+from gsw_graph.tally import Progress
 from gsw_graph.testing import ModelServer
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"), pytest.mark.filterwarnings("ignore::FutureWarning:ray")]
@@ -94,10 +95,12 @@ def test_a_language_model_is_asked_within_one_limit_and_its_replies_are_kept(tmp
     passages = model_corpus.write(tmp_path / "corpus", 30)
     with ModelServer(model_corpus.reply, delay=0.02) as server:
         settings = Settings(llm="any", llm_url=server.url, llm_key="sk-secret", concurrency=2, cache_dir=tmp_path / "cache")
-        report = on_cluster([str(tmp_path / "corpus")], tmp_path / "there", address, settings, part=10)
+        said: list[Progress] = []
+        report = on_cluster([str(tmp_path / "corpus")], tmp_path / "there", address, settings, part=10, progress=said.append)
         assert (report.failures, report.nodes["Passage"], server.most_in_flight) == ([], passages, 2)
         asked = len(server.calls)
         assert asked >= passages
+        assert (said[-1].passages, said[-1].total, said[-1].answered) == (passages, passages, passages)
         here.bulk([str(tmp_path / "corpus")], tmp_path / "here", settings, lambda: fakes.embedder(settings))
         assert len(server.calls) == asked
     assert differences(held(tmp_path / "here"), held(tmp_path / "there")) == []

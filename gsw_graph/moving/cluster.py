@@ -10,12 +10,12 @@ import logging
 import math
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.feed import Feed
 from gsw_graph.loading import Options, opened_extractor
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.inference.embed.embedder import Embedder
 
+T = TypeVar("T")
 PART = 20_000  # passages of a part, at most: what a worker that dies loses
 PARTS = 8  # of a worker, at least, so that none waits long for the last
 LEAST = 500  # and no fewer passages, however small the corpus
@@ -94,12 +95,13 @@ def bulk(
         pool = Pool(place, open_settings, "none" if asked else chosen, embedder, workers, done)
         try:
             size = part or min(max((tally.bytes or 0) // PASSAGE // (PARTS * pool.size), LEAST), PART)
-            with closing(_read(_groups(found, tally), min(size, CHUNK), tally)) as read:
-                ready = _parts(read, size, tally)
+            with _ended(_read(_groups(found, tally), min(size, CHUNK), tally)) as read:
+                ready = _parts(read, size, tally, counted=not asked)
                 if asked:
-                    ready = _answered(ready, size, settings, options, tally)
-                for number, pieces in enumerate(ready):
-                    pool.submit(number, pieces, report)
+                    ready = _answered(ready, size, settings, options, tally, report)
+                with closing(ready):
+                    for number, pieces in enumerate(ready):
+                        pool.submit(number, pieces, report)
             pool.finish(report)
         finally:
             pool.end()
@@ -119,7 +121,8 @@ def _groups(found: Iterable[Path | Failure], tally: Tally) -> Iterator[tuple[lis
             tally.post(**_listed(path))
             continue
         group.append((path.as_posix(), path.resolve()))
-        size += path.stat().st_size if path.exists() else 0
+        with suppress(OSError):  # who reads it says what is wrong with it
+            size += path.stat().st_size
         if size >= GROUP[0] or len(group) >= GROUP[1]:
             yield group, size
             group, size = [], 0
@@ -146,7 +149,7 @@ def _read(
         max_retries=TRIES,
         _generator_backpressure_num_objects=2 * AHEAD,
     )(read)
-    at_once = READERS * len(ray.nodes())
+    at_once = READERS * sum(node["Alive"] for node in ray.nodes())
     under_way: deque[tuple[Iterator[Ref], int]] = deque()
     try:
         while True:
@@ -165,8 +168,21 @@ def _read(
     tally.post(all_read=1)
 
 
-def _parts(read: Iterator[tuple[list[Any], Ref]], size: int, tally: Tally) -> Iterator[list[Piece]]:
-    """Parts of so many passages, each source once."""
+@contextmanager
+def _ended(read: Generator[T]) -> Iterator[Generator[T]]:
+    """Closed at the end, unless a thread of `Feed` that was left behind is still in it; that ends it."""
+    try:
+        yield read
+    finally:
+        with suppress(ValueError):  # generator already executing
+            read.close()
+
+
+def _parts(
+    read: Iterator[tuple[list[Any], Ref]], size: int, tally: Tally, *, counted: bool
+) -> Generator[list[Piece]]:
+    """Parts of so many passages, each source once. counted: passages are told to the tally here, and not by
+    who takes them."""
     from gsw_graph.loaders import Sources
 
     sources = Sources()
@@ -180,7 +196,7 @@ def _parts(read: Iterator[tuple[list[Any], Ref]], size: int, tally: Tally) -> It
                 continue
             if (fresh := sources.fresh(one)) is True:
                 passages += one.passages
-                tally.post(seen=one.passages)
+                tally.post(seen=one.passages * counted)
             else:
                 left_out.add(n)
                 if isinstance(fresh, Failure):
@@ -196,8 +212,13 @@ def _parts(read: Iterator[tuple[list[Any], Ref]], size: int, tally: Tally) -> It
 
 
 def _answered(
-    parts: Iterable[list[Piece]], size: int, settings: Settings, options: Options, tally: Tally
-) -> Iterator[list[Piece]]:
+    parts: Iterable[list[Piece]],
+    size: int,
+    settings: Settings,
+    options: Options,
+    tally: Tally,
+    report: Callable[[], None],
+) -> Generator[list[Piece]]:
     """The same as workspaces that a language model made of the documents, asked from here."""
     import ray
 
@@ -209,6 +230,7 @@ def _answered(
         Feed(items, lambda _: {}, extractor, tally) as windows,
     ):
         for window in windows:
+            report()
             if window is None:
                 continue
             workspaces += (workspace for workspace, _ in window.workspaces)
