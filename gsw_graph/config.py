@@ -67,8 +67,8 @@ class Settings:
     replies of a model fail their checks. llm_rpm, llm_tpm: requests and tokens a minute that the server
     allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is
     not known. concurrency: calls at once. linked_client_passages: up to this many passages `linked` and
-    `fusion` walk matrices kept by the client. Above it `linked` fetches the neighbourhood of the seeds,
-    `linked` or `ricr` runs instead of `fusion`, and `proprag` does not run.
+    `fusion` walk matrices kept by the client. Above it they fetch the neighbourhood of the question, chains
+    of `ricr` are not followed by a walk, and `proprag` does not run.
     Raises InputError: nothing can be asked with these numbers.
     """
 

@@ -26,6 +26,7 @@ from gsw_graph.retrieve.recipes import (
     EdgeWeights,
     FusionRecipe,
     LeadRecipe,
+    LeadRecipe,
     LinkedRecipe,
     OrderRecipe,
     PropositionRecipe,
@@ -181,7 +182,7 @@ def test_kept_graphs_tell_with_which_constants_they_were_made(name, there, form)
         ("proprag[recipe=code,weights.clique=3]", replace(QUICK, exact=40, weights=EdgeWeights(3.0, 1.0, 2.0))),
         ("proprag-linked", LINKED),
         ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
-        ("linked[walk.steps=3,scan=7]", LinkedRecipe(WalkRecipe(steps=3), scan=7)),
+        ("linked[walk.steps=3,leads.names=1]", LinkedRecipe(WalkRecipe(steps=3), LeadRecipe(names=1))),
         ("ricr[score=geometric]", ChainRecipe(score="geometric")),
     ],
 )
