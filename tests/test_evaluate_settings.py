@@ -49,7 +49,7 @@ def _quick(monkeypatch):
 def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
     walk = [f"walk.{one.name}" for one in fields(WalkRecipe)]
     chains = [one.name for one in fields(ChainRecipe) if one.name != "walk"] + walk
-    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe)), "scan"]
+    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe))]
     assert names("ricr") == chains
     own = [one.name for one in fields(FusionRecipe) if one.name not in ("walk", "chains")]
     assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]

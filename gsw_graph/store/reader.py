@@ -65,9 +65,10 @@ class NeighbourName:
 @dataclass(frozen=True, slots=True)
 class Neighbours:
     """The neighbourhood of some questions: for each the passages of the vector index, best first, with their
-    cosine; of each passage its names and whether each is its title; and these names."""
+    cosine; ids of the seed names; of each passage its names and whether each is its title; and these names."""
 
     near: list[list[tuple[str, float]]]
+    seeds: list[str]
     passages: dict[str, tuple[list[str], list[bool | None]]]
     names: list[NeighbourName]
 
@@ -246,19 +247,32 @@ class Reader:
         return NearestPropositions(row["version"], near, facts)
 
     def neighbourhood(
-        self, questions: Sequence[Row], *, near: int, best: int, cap: int, scan: int, limit: int
+        self,
+        embeddings: Sequence[Sequence[float]],
+        keys: Sequence[str],
+        *,
+        seen: Sequence[str] = (),
+        known: Sequence[str] = (),
+        **limits: int,
     ) -> Neighbours:
-        """The part of the name graph that walks from some questions reach first; see the statement for the
-        questions and the numbers."""
-        limits = {"near": near, "best": best, "cap": cap, "scan": scan, "limit": limit}
-        row = self._run("read/neighbourhood", questions=list(questions), **limits)[0]
+        """The part of the name graph that walks from some questions reach first, without what is around the
+        names `seen` and without the passages `known`; see the statement for the limits."""
+        row = self._run(
+            "read/neighbourhood",
+            embeddings=list(embeddings),
+            keys=list(keys),
+            seen=list(seen),
+            known=list(known),
+            **limits,
+        )[0]
         return Neighbours(
             [
                 list(zip(one["ids"], (2 * score - 1 for score in one["scores"]), strict=True))
                 for one in row["asked"]
             ],
+            row["seeds"],
             dict(zip(row["ids"], zip(row["names"], row["titles"], strict=True), strict=True)),
-            list(map(NeighbourName, row["known"], row["canonicals"], row["frequencies"])),
+            list(map(NeighbourName, row["concepts"], row["canonicals"], row["frequencies"])),
         )
 
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:

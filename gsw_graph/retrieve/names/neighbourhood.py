@@ -44,7 +44,7 @@ class Neighbourhood:
     def __init__(self, total: int) -> None:
         self._total = total
         self._near: dict[tuple[str, int], Near] = {}
-        self._keys: set[str] = set()
+        self._seen: set[str] = set()
         self._passages: dict[str, tuple[list[str], list[bool | None]]] = {}
         self._names: dict[str, NeighbourName] = {}
         self._graph: NameGraph | None = None
@@ -53,24 +53,23 @@ class Neighbourhood:
         self, context: Context, asked: Mapping[str, list[float]], recipe: WalkRecipe, nearest: int
     ) -> list[Near]:
         """The passages near some questions, given with their vectors; what is around those that are new is
-        fetched, but for names that stood in an earlier one."""
+        fetched, but for what an earlier one has brought."""
         new = [question for question in asked if (question, nearest) not in self._near]
-        wanted = []
-        for question in new:
-            keys = {mention.key for mention in mentions(question)} - self._keys
-            self._keys |= keys
-            wanted.append({"embedding": asked[question], "keys": sorted(keys)})
-        if wanted:
+        if new:
             with context.clock("database"):
                 found = context.reader.neighbourhood(
-                    wanted,
+                    [asked[question] for question in new],
+                    sorted({mention.key for question in new for mention in mentions(question)}),
+                    seen=sorted(self._seen),
+                    known=list(self._passages),
                     near=nearest,
                     best=recipe.best,
                     cap=recipe.cap,
                     scan=_SCAN,
-                    limit=recipe.limit,
+                    limit=recipe.limit * len(new),
                 )
             self._near.update(zip(((question, nearest) for question in new), found.near, strict=True))
+            self._seen.update(found.seeds)
             self._passages.update(found.passages)
             self._names.update((one.id, one) for one in found.names)
             self._graph = None
