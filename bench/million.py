@@ -33,6 +33,7 @@ from gsw_graph.engine import connect, local, local_maven
 from gsw_graph.moving import bulk, fileset
 from gsw_graph.moving.checking import check
 from gsw_graph.moving.importing import finish
+from gsw_graph.store import schema
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import engines  # type: ignore[import-not-found]
@@ -76,15 +77,11 @@ def make(arguments: argparse.Namespace) -> None:
 def load(arguments: argparse.Namespace) -> None:
     """Load the same by transactions, and index it; nothing is read or embedded."""
     engines.private_cache(arguments.folder)
-    world = World(arguments.passages)
-    with served(arguments.folder, arguments) as (server, at):
-        client, base = cpu(None), cpu(server.pid)
-        written, indexed = loading.load(at, world.blocks(), DIMENSION)
-        used = cpu(None) - client, cpu(server.pid) - base
-    print(
-        f"load: written in {written:.0f} s, indexed in {indexed:.0f} s; processor of the client {used[0]:.0f} s, "
-        f"of the server {used[1]:.0f} s"
-    )
+    with served(arguments.folder, arguments) as (server, at), contextlib.closing(connect(at)) as connection:
+        with took("load, the client"), took("load, the server", server.pid):
+            loading.put(connection, World(arguments.passages).blocks(), NAME, DIMENSION)
+        with took("its indexes", server.pid):
+            schema.build_search_indexes(connection, DIMENSION)
 
 
 def ask(arguments: argparse.Namespace) -> None:

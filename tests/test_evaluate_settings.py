@@ -26,7 +26,6 @@ from gsw_graph.retrieve.recipes import (
     EdgeWeights,
     FusionRecipe,
     LeadRecipe,
-    LeadRecipe,
     LinkedRecipe,
     OrderRecipe,
     PropositionRecipe,

@@ -65,7 +65,7 @@ class NeighbourName:
 @dataclass(frozen=True, slots=True)
 class Neighbours:
     """The neighbourhood of some questions: for each the passages of the vector index, best first, with their
-    cosine; ids of the seed names; of each passage its names and whether each is its title; and these names."""
+    cosine; ids of the seed names; of each passage its names and whether each is its title; these names."""
 
     near: list[list[tuple[str, float]]]
     seeds: list[str]

@@ -28,9 +28,7 @@ def walk_twice(
     vector, trace = context.vector(question), context.trace is not None
     graph, (near,) = around(context, [question], recipe.walk)
     with context.clock("rank"):
-        first = best_passages(
-            graph, question, near, max(k, recipe.best), recipe.walk, trace=trace
-        )
+        first = best_passages(graph, question, near, max(k, recipe.best), recipe.walk, trace=trace)
     best = list(zip(first.passages, first.scores, strict=True))[: recipe.best]
     with context.clock("database"):
         offered = context.reader.pairs_of([passage for passage, _ in best])

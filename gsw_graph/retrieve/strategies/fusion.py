@@ -12,6 +12,7 @@ from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strat
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
 
+
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """With a plan chains whose every hop walks, without one two walks."""
     if query.plan:
