@@ -91,7 +91,7 @@ class Settings:
     llm_price: tuple[float, float] | None = None
     concurrency: int = 8
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
-    linked_client_passages: int = 1_000_000
+    linked_client_passages: int = 300_000
 
     def __post_init__(self) -> None:
         for name, sound, what in (
@@ -141,5 +141,5 @@ class Settings:
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
             concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
-            linked_client_passages=_whole(env, "GSWGRAPH_LINKED_CLIENT_PASSAGES", 1_000_000),
+            linked_client_passages=_whole(env, "GSWGRAPH_LINKED_CLIENT_PASSAGES", 300_000),
         )
