@@ -27,6 +27,7 @@ from gsw_graph.model import Workspace
 from gsw_graph.moving import bulk, fileset
 from gsw_graph.moving.checking import check
 from gsw_graph.moving.importing import finish
+from gsw_graph.moving.place import Place
 from gsw_graph.pipeline import texts
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors
@@ -122,9 +123,9 @@ def write(
     folder: Path, items: Iterator[tuple[list[Workspace], list[Vectors]]], dimension: int
 ) -> tuple[float, dict[str, int]]:
     """Seconds to write the files, and what is in them."""
-    folder.mkdir(parents=True)
     clock, start = Clock(), time.perf_counter()
-    bulk.write(clock.watch(items), folder, "random", dimension)
+    tables = (bulk.block(workspaces, vectors) for workspaces, vectors in clock.watch(items))
+    bulk.write(tables, Place.of(folder), bulk.memory_row("random", dimension))
     return time.perf_counter() - start - clock.making, fileset.manifest(folder).counts
 
 

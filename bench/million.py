@@ -33,6 +33,7 @@ from gsw_graph.engine import connect, local, local_maven
 from gsw_graph.moving import bulk, fileset
 from gsw_graph.moving.checking import check
 from gsw_graph.moving.importing import finish
+from gsw_graph.moving.place import Place
 from gsw_graph.store import schema
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -48,7 +49,8 @@ def files(arguments: argparse.Namespace) -> None:
     place = arguments.folder / "files"
     place.mkdir(parents=True)
     with took("files"):
-        bulk.write(World(arguments.passages).blocks(), place, NAME, DIMENSION)
+        made = (bulk.block(*block) for block in World(arguments.passages).blocks())
+        bulk.write(made, Place.of(place), bulk.memory_row(NAME, DIMENSION))
     counts = fileset.manifest(place).counts
     nodes, edges = (sum(n for kind, n in counts.items() if (" " in kind) == between) for between in (False, True))
     size = sum(file.stat().st_size for file in place.rglob("*") if file.is_file())

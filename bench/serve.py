@@ -1,5 +1,5 @@
-"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed, and bad
-requests.
+"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed. What bad input does
+to it says `serve_bad.py`.
 
     python bench/serve.py --help
     python bench/serve.py --seconds 60 --clients 32
@@ -167,66 +167,6 @@ def p95(seconds: list[float]) -> float:
     return statistics.quantiles(seconds, n=20)[-1] if len(seconds) > 1 else (seconds or [0.0])[0]
 
 
-def flood(server: Server, connections: int) -> dict[str, Any]:
-    """Connections that say nothing, while another client asks."""
-    opened, refused = [], 0
-    for _ in range(connections):
-        one = socket.socket()
-        try:
-            one.settimeout(5)
-            one.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
-            opened.append(one)
-        except OSError:
-            refused += 1
-            one.close()
-    time.sleep(2)
-    start = time.perf_counter()
-    held = 0
-    for one in opened:
-        one.setblocking(False)
-        try:
-            one.recv(10)
-        except BlockingIOError:
-            held += 1
-        except OSError:
-            pass
-    for one in opened:
-        one.close()
-    time.sleep(0.5)
-    reply = httpx.get(f"{server.url}/api/about", timeout=30)
-    return {
-        "connections": connections,
-        "refused by the system": refused,
-        "held": held,
-        "answers after": reply.status_code,
-        "seconds": round(time.perf_counter() - start, 2),
-        "megabytes": round(server.megabytes()),
-    }
-
-
-def large(server: Server, megabytes: int) -> dict[str, Any]:
-    """A body that is too large, without a length."""
-    before = server.megabytes()
-
-    def body() -> Any:
-        yield b'--b\r\nContent-Disposition: form-data; name="files"; filename="large.md"\r\n\r\n'
-        for _ in range(megabytes):
-            yield b"x" * 2**20
-
-    head = {"Content-Type": "multipart/form-data; boundary=b"}
-    start = time.perf_counter()
-    try:
-        status: Any = httpx.post(f"{server.url}/api/load", content=body(), headers=head, timeout=120).status_code
-    except httpx.HTTPError as error:
-        status = type(error).__name__
-    return {
-        "megabytes sent": megabytes,
-        "status": status,
-        "seconds": round(time.perf_counter() - start, 2),
-        "grown by megabytes": round(server.megabytes() - before),
-    }
-
-
 def main() -> None:
     """Run all of it and print one JSON document."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -235,8 +175,6 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--asks", type=int, default=8, help="questions at once, as of `serve`")
     parser.add_argument("--share", type=float, default=0.1, help="of turns that load")
-    parser.add_argument("--connections", type=int, default=10_000)
-    parser.add_argument("--body", type=int, default=1024, help="megabytes of a body that is too large")
     parser.add_argument("--fake", action="store_true", help="with the embedder of the tests")
     given = parser.parse_args()
     command = None
@@ -277,8 +215,6 @@ def run(memory: str, given: argparse.Namespace, command: tuple[str, ...] | None)
             "first errors": (alone.errors + alone_mixed.errors + many.errors)[:3],
             "lost": len(lost),
             "megabytes": round(server.megabytes()),
-            "large body": large(server, given.body),
-            "flood": flood(server, given.connections),
         }
         found["killed"] = asyncio.run(killed(server, given.clients))
         server = Server(memory, command=command)

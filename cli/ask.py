@@ -188,7 +188,13 @@ def ask(
             code = 3 if answer.abstained else 0
             waiting.stop()
             shown_answer = answer if traced else replace(answer, trace=None)
-            print_answer(shown_answer, timings=timings, candidates=candidates, streamed=streamed.end())
+            print_answer(
+                shown_answer,
+                timings=timings,
+                candidates=candidates,
+                streamed=streamed.end(),
+                wanted=options["strategy"],
+            )
         if words and html is not None:  # last: what cannot be written takes no answer away
             print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
         if browse:

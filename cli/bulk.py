@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 from typing import TYPE_CHECKING
 
 import click
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="As of load.",
 )
+@click.option(
+    "--ray",
+    "address",
+    metavar="ADDRESS",
+    help="On the Ray cluster that this machine is a node of: auto, or HOST:PORT. local: one of this machine alone. Needs the extra `ray`.",
+)
 @click.option("--follow-links", is_flag=True, help="As of load.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
 @json_option
@@ -39,6 +46,7 @@ def bulk(
     out: str | None,
     check: bool,
     extractor: str,
+    address: str | None,
     follow_links: bool,
     quiet: bool,
     as_json: bool,
@@ -46,13 +54,16 @@ def bulk(
     """Write a corpus as the files of `neo4j-admin database import full`, without an engine: the way to load millions of passages.
 
     PATH as of load. The files hold the same as a load would write; DIR/import.sh imports them into a Neo4j that does not run, and `gswgraph doctor --mend`
-    makes the indexes after it has started. Needs the extra `bulk` (pyarrow).
+    makes the indexes after it has started. Needs the extra `bulk` (pyarrow). DIR may be a url that fsspec reaches, such as s3://BUCKET/FOLDER.
+
+    With --ray the nodes of a cluster read, extract, embed and write; they must see PATH and DIR. A language model is asked from here, within one limit.
 
     Exit code 4: some could not be read, the rest is written. 1: nothing could be read. With --check, 1: faults were found.
 
     \b
     Example:
       gswgraph bulk corpus.jsonl --out files/
+      gswgraph bulk /shared/corpus --out s3://bucket/files --ray auto
       gswgraph bulk files/ --check --json
     """
     if check == bool(out):
@@ -68,26 +79,34 @@ def bulk(
                 _print_checked(one)
         click.get_current_context().exit(1 if any(one.faults for one in found) else 0)
     from gsw_graph.inference.embed.embedder import Embedder
-    from gsw_graph.moving.bulk import bulk as run
 
     chosen = settings()
-    loaded: list[Embedder] = []
-
-    def embedder() -> Embedder:
-        if not loaded:
-            loaded.append(Embedder.load(chosen))
-        return loaded[0]
-
     with reporter(quiet) as progress:
-        report = run(
-            paths,
-            str(out),
-            chosen,
-            embedder,
-            extractor=extractor,
-            follow_links=follow_links,
-            progress=progress,
-        )
+        if address is not None:
+            from gsw_graph.moving import cluster
+
+            report = cluster.bulk(
+                paths,
+                str(out),
+                chosen,
+                Embedder.load,
+                address=address,
+                extractor=extractor,
+                follow_links=follow_links,
+                progress=progress,
+            )
+        else:
+            from gsw_graph.moving import bulk as here
+
+            report = here.bulk(
+                paths,
+                str(out),
+                chosen,
+                cache(lambda: Embedder.load(chosen)),
+                extractor=extractor,
+                follow_links=follow_links,
+                progress=progress,
+            )
     if as_json:
         print_json(report.to_dict())
     else:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
+MOST = 10_000  # passages of an answer
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -59,8 +61,8 @@ def prepared(
         )
     if not question.strip():
         raise InputError("the question is empty")
-    if k < 1:
-        raise InputError(f"k is {k}", hint="Ask for at least one passage")
+    if not 1 <= k <= MOST:
+        raise InputError(f"k is {k}", hint=f"Ask for at least one passage, and at most {MOST:,}")
     return strategy, Planned(
         Query(question, parse(plan) if given else None, k, answer), "given" if given else None
     )

@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.store.reader import Reader, Row
 
-_ALL = 2**31 - 1
+ALL = 2**31 - 1  # what no list is longer than
 _NAMED = 5  # documents that an error lists
 
 
@@ -46,19 +47,22 @@ def documents(
     extractor: str | None = None,
     loader: str | None = None,
     unfinished: bool = False,
+    skip: int = 0,
     limit: int | None = None,
     folder: str | Path | None = "",
 ) -> Documents:
     """See `Memory.documents`."""
-    rows = reader.documents(
+    found = partial(
+        reader.documents,
         text.lower(),
         _path(text, folder),
         extractor=extractor,
         loader=loader,
         unfinished=unfinished,
-        limit=_most(limit),
     )
-    return Documents(rows[0]["total"] if rows else 0, [_document(row) for row in rows])
+    rows = found(skip=_skipped(skip), limit=_most(limit))
+    counted = rows or (found(limit=1) if skip else [])  # nothing is left after so many
+    return Documents(counted[0]["total"] if counted else 0, [_document(row) for row in rows])
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
@@ -66,18 +70,17 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
     document, position = _meant(reader, name, folder)
     if passage is not None:
         position = passage - 1
-    found = [_passage(row) for row in reader.whole_document(document.id, position)]
-    if position is not None and not found:
-        hint = f"It has {document.passages}, counted from 1"
-        raise InputError(f"there is no passage {position + 1}", where=document.source, hint=hint)
-    return Shown(document, found)
+        if not 0 <= position < document.passages:
+            hint = f"It has {document.passages}, counted from 1"
+            raise InputError(f"there is no passage {passage}", where=document.source, hint=hint)
+    return Shown(document, [_passage(row) for row in reader.whole_document(document.id, position)])
 
 
-def names(reader: Reader, text: str = "", *, limit: int) -> list[StoredName]:
+def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int) -> list[StoredName]:
     """See `Memory.names`."""
     return [
         StoredName(row["id"], row["name"], row["passages"])
-        for row in reader.names(normalise(text), _most(limit))
+        for row in reader.names(normalise(text), skip=_skipped(skip), limit=_most(limit))
     ]
 
 
@@ -111,12 +114,13 @@ def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
     )
 
 
-def history(reader: Reader, text: str = "", *, limit: int | None = None) -> History:
+def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
     """See `Memory.history`."""
-    rows = reader.questions(text.lower(), limit=_most(limit))
-    if not rows:
+    rows = reader.questions(text.lower(), skip=_skipped(skip), limit=_most(limit))
+    counted = rows or (reader.questions(text.lower(), limit=1) if skip else [])
+    if not counted:
         return History(0, {"in": 0, "out": 0}, None, [])
-    first = rows[0]
+    first = counted[0]
     tokens = {"in": first["all_prompt_tokens"], "out": first["all_completion_tokens"]}
     paid = first["all_dollars"] or None  # a sum of nothing known is no sum
     return History(first["total"], tokens, paid, [_asked(row) for row in rows])
@@ -150,9 +154,15 @@ def check_concepts(reader: Reader, names: list[str]) -> None:
 
 
 def _most(limit: int | None) -> int:
-    if limit is not None and limit < 1:
-        raise InputError(f"the limit is {limit}", hint="Give at least 1")
-    return _ALL if limit is None else limit
+    if limit is not None and not 1 <= limit <= ALL:
+        raise InputError(f"the limit is {limit}", hint=f"Give at least 1, and at most {ALL:,}")
+    return ALL if limit is None else limit
+
+
+def _skipped(skip: int) -> int:
+    if not 0 <= skip <= ALL:
+        raise InputError(f"{skip} are left out", hint=f"Give at least 0, and at most {ALL:,}")
+    return skip
 
 
 def _path(name: str, folder: str | Path | None) -> str:

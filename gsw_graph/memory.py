@@ -34,7 +34,7 @@ from gsw_graph.results import (
     Unmerged,
 )
 from gsw_graph.tally import Progress
-from gsw_graph.turns import Turns, wanted
+from gsw_graph.turns import Turns, held, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -267,6 +267,7 @@ class Memory:
         look_again: bool = True,
         past: bool = True,
         evidence: str = "lines",
+        build_runs: bool = True,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         cancel: Cancel | None = None,
@@ -289,6 +290,7 @@ class Memory:
         the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
         `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
+        `build_runs`: what `pruned` needs and is missing is built first; False: that is an InputError.
         `strategy` is a name, or a `Strategy` of your own or with another recipe. `cancel` ends the question
         from another thread, with EndedError.
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
@@ -319,7 +321,14 @@ class Memory:
             try:
                 # An excerpt marks the name that led to it.
                 context = self._context(
-                    state, model, on_text, staged, trace=trace or excerpts, evidence=evidence
+                    state,
+                    model,
+                    on_text,
+                    staged,
+                    trace=trace or excerpts,
+                    evidence=evidence,
+                    build_runs=build_runs,
+                    check=check,
                 )
                 context.past = past and has_past and answer
                 if model is not None:
@@ -456,7 +465,7 @@ class Memory:
         settings, and merge those that it says are one. Raises InputError where none is set.
         """
         from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.merging.merging import merge
+        from gsw_graph.merging.merging import judge, merge
 
         if ask_model and not self._settings.llm:
             raise InputError(
@@ -465,11 +474,11 @@ class Memory:
             )
         if not self._exists():
             return Merged(None, [])
-        llm = QuestionModel(self.chat) if ask_model else None
+        judged = judge(self._connection, QuestionModel(self.chat)) if ask_model else None
         if dry_run:
-            return merge(self._connection, dry_run=True, llm=llm)
+            return merge(self._connection, dry_run=True, judged=judged)
         with self._turns.writing(), self._changing():
-            return merge(self._connection, dry_run=False, llm=llm)
+            return merge(self._connection, dry_run=False, judged=judged)
 
     @with_plain_errors
     def merged(self, name: str = "") -> Merged:
@@ -584,12 +593,13 @@ class Memory:
         extractor: str | None = None,
         loader: str | None = None,
         unfinished: bool = False,
+        skip: int = 0,
         limit: int | None = None,
         folder: str | Path | None = "",
     ) -> Documents:
         """The documents by source: those with `text` in source or title, or under that folder; of an
         extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
-        read. folder: as of `forget`."""
+        read. `limit` of them, after the first `skip`. folder: as of `forget`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
@@ -600,6 +610,7 @@ class Memory:
             extractor=extractor,
             loader=loader,
             unfinished=unfinished,
+            skip=skip,
             limit=limit,
             folder=folder,
         )
@@ -615,12 +626,13 @@ class Memory:
         return browse.show(Reader(self._connection), name, passage, folder=folder)
 
     @with_plain_errors
-    def names(self, text: str = "", *, limit: int = 50) -> list[StoredName]:
-        """The names of the memory with `text` in them, those that stand in most passages first."""
+    def names(self, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
+        """The names of the memory with `text` in them, those that stand in most passages first: `limit` of
+        them, after the first `skip`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
-        return browse.names(Reader(self._connection), text, limit=limit)
+        return browse.names(Reader(self._connection), text, skip=skip, limit=limit)
 
     @with_plain_errors
     def name(self, name: str, *, limit: int = 20) -> FollowedName:
@@ -632,13 +644,13 @@ class Memory:
         return browse.name(Reader(self._connection), name, limit=limit)
 
     @with_plain_errors
-    def history(self, text: str = "", *, limit: int | None = None) -> History:
-        """The questions that were asked, the latest first: those with `text` in the question or its
-        answer."""
+    def history(self, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
+        """The questions that were asked, the latest first: those with `text` in the question or its answer,
+        `limit` of them, after the first `skip`."""
         from gsw_graph import browse
         from gsw_graph.store.reader import Reader
 
-        return browse.history(Reader(self._connection), text, limit=limit)
+        return browse.history(Reader(self._connection), text, skip=skip, limit=limit)
 
     @with_plain_errors
     def asked(self, which: int | str) -> AskedQuestion:
@@ -818,6 +830,8 @@ class Memory:
         *,
         trace: bool,
         evidence: str = "lines",
+        build_runs: bool = True,
+        check: Check = wanted,
     ) -> Context:
         """What a strategy works with for one question."""
         from gsw_graph.results import Trace
@@ -831,7 +845,7 @@ class Memory:
             self,
             names,
             self._proposition_graphs(state),
-            lambda version: self._codebook(state, version, on_stage),
+            lambda version: self._codebook(state, version, on_stage, check, build_runs=build_runs),
             client_passages=most,
             llm=llm,
             on_text=on_text,
@@ -860,25 +874,40 @@ class Memory:
             return self._propositions
 
     def _codebook(
-        self, state: MemoryState, version: int, on_stage: Callable[[str, str | None], None] | None
+        self,
+        state: MemoryState,
+        version: int,
+        on_stage: Callable[[str, str | None], None] | None,
+        check: Check,
+        *,
+        build_runs: bool,
     ) -> Codebook:
         from gsw_graph.codebook.building import build
         from gsw_graph.retrieve.pruned.codebook import Codebooks
+        from gsw_graph.store.codebook import without_runs
         from gsw_graph.store.reader import Reader
 
         def complete() -> None:
+            if not build_runs:
+                if missing := len(without_runs(Reader(self._connection))):
+                    raise InputError(
+                        f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
+                        hint="Build them: gswgraph runs build",
+                    )
+                return
+
             def told(done: int, passages: int) -> None:
                 if on_stage is not None:
                     on_stage("database", f"runs built for {done:,} of {passages:,} passages")
 
-            with self._building:
+            with held(self._building, check):
                 build(self._connection, Reader(self._connection), lambda: self.embedder, told)
 
         with self._lazy:
             if self._codebooks is None:
                 self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
             codebooks = self._codebooks
-        return codebooks.of(version, complete)
+        return codebooks.of(version, complete, check)
 
     def _graph_folder(self, state: MemoryState) -> Path:
         """Where graphs of this memory are kept."""

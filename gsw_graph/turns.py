@@ -18,6 +18,17 @@ def wanted() -> None:
     """The check of what nobody ends."""
 
 
+@contextmanager
+def held(lock: threading.Lock | threading.RLock, check: Check = wanted) -> Iterator[None]:
+    """Hold a lock; while it is waited for, `check` is called again and again."""
+    while not lock.acquire(timeout=_TICK):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 class InTurn:
     """A lock that is had in the order of asking: one who takes it again and again, as a load does, leaves
     others their turn. A context manager."""
@@ -80,12 +91,8 @@ class Turns:
     @contextmanager
     def writing(self, check: Check = wanted) -> Iterator[None]:
         """While something is written: one after another."""
-        while not self._writer.acquire(timeout=_TICK):
-            check()
-        try:
+        with held(self._writer, check):
             yield
-        finally:
-            self._writer.release()
 
     @contextmanager
     def alone(self) -> Iterator[None]:

@@ -9,15 +9,26 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from gsw_graph.errors import InputError
 from gsw_graph.loaders import encoding, json_files, markdown, tables, text
 from gsw_graph.loaders.detect import Format, detect
 from gsw_graph.loaders.documents import documents
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
-__all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
+__all__ = [
+    "UPLOAD",
+    "Identity",
+    "Position",
+    "Sources",
+    "paths",
+    "read",
+    "read_file",
+    "size",
+    "standard_input",
+]
 
 UPLOAD = "upload:"
 """What the source of an upload begins with: it is no file here."""
@@ -91,6 +102,32 @@ def size(
             stream.seek(0, os.SEEK_END) - stream.seek(0) for stream in (uploads or {}).values()
         )
     return None
+
+
+def paths(names: Iterable[str], *, follow_links: bool = False) -> Iterator[Path | Failure]:
+    """The files that `read` would open, in its order, and what it would list instead. InputError as of
+    `read`, or where standard input is among them."""
+    found, missing = expand(names)
+    if "-" in found:
+        raise InputError(
+            "a cluster cannot read standard input", hint="Put it into a file on a disk that all nodes share"
+        )
+    seen: set[Path] = set()
+    files = (
+        path
+        for name, root in found.items()
+        for path in walk(Path(name), seen, root, follow_links=follow_links)
+    )
+    return chain(missing, files)
+
+
+def read_file(name: str, path: Path) -> Iterator[Item]:
+    """What one file holds. name: by which it was reached. path: resolved."""
+    try:
+        with path.open("rb") as stream:
+            yield from _read_file(name, path, stream)
+    except OSError as error:
+        yield unreadable(Path(name), error)
 
 
 def _items(
@@ -167,27 +204,56 @@ def _own(item: Item, file: File) -> Item:
     )
 
 
+class Identity(NamedTuple):
+    """Where a document was read, and what tells whether it was read before: its source, hashes of its text
+    and of its content. passages: how many."""
+
+    place: str
+    source: str
+    text: str
+    content: str
+    passages: int
+
+    @classmethod
+    def of(cls, place: str, found: Document | Workspace) -> Identity:
+        document = found.document if isinstance(found, Workspace) else found
+        return cls(place, document.source, document.content_hash, found.content_hash, len(document.passages))
+
+
+class Sources:
+    """The sources that were read; kept of each are two hashes and its place."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[str, str, str]] = {}
+
+    def fresh(self, one: Identity) -> bool | Failure:
+        """Whether a document is the first of its source; a failure where it says something else."""
+        text, content, where = self._seen.setdefault(one.source, (one.text, one.content, one.place))
+        if where == one.place and content == one.content:
+            return True
+        if text != one.text:
+            return Failure(
+                one.place,
+                f"the source {one.source!r} has other content at {where}; give each record its own id",
+            )
+        if content != one.content:
+            return Failure(
+                one.place,
+                f"the document {one.source!r} was read at {where} with other findings, or none; load "
+                "only one of the two",
+            )
+        return False
+
+
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:
-    """Each source once; kept of each are two hashes and its place."""
-    seen: dict[str, tuple[str, str, str]] = {}
+    """Each source once."""
+    sources = Sources()
     for item in items:
         if isinstance(item, Failure):
             yield item
             continue
-        place, found = item
-        text = (found.document if isinstance(found, Workspace) else found).content_hash
-        content = found.content_hash
-        first_text, first, where = seen.setdefault(found.source, (text, content, place))
-        if where == place and first == content:
-            yield found
-        elif first_text != text:
-            yield Failure(
-                place,
-                f"the source {found.source!r} has other content at {where}; give each record its own id",
-            )
-        elif first != content:
-            yield Failure(
-                place,
-                f"the document {found.source!r} was read at {where} with other findings, or none; load "
-                "only one of the two",
-            )
+        fresh = sources.fresh(Identity.of(*item))
+        if isinstance(fresh, Failure):
+            yield fresh
+        elif fresh:
+            yield item[1]

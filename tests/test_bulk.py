@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,16 @@ from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.memory import Memory
 from gsw_graph.moving import bulk as bulking
 from gsw_graph.moving import fileset, joining
-from gsw_graph.moving.bulk import bulk
+from gsw_graph.moving.bulk import bulk, memory_row
 from gsw_graph.moving.checking import check
-from gsw_graph.moving.fileset import file_of, opened, rows
+from gsw_graph.moving.fileset import file_of, opened, parts, rows
+from gsw_graph.moving.place import Place
 from gsw_graph.results import BulkReport
 from gsw_graph.store import rows as store_rows
 from gsw_graph.store import schema
-from gsw_graph.store.graph import Label, kinds
+from gsw_graph.store.graph import Kind, Label, kinds, labels
 from gsw_graph.store.tables import joined
+from gsw_graph.store.transfer import Mark
 
 pa = engines.needs("pyarrow", "bulk")
 pq = engines.needs("pyarrow.parquet", "bulk")
@@ -61,17 +63,23 @@ def corpus(tmp_path: Path) -> list[str]:
     return [*samples.write(tmp_path), str(tmp_path / "hostile.jsonl"), str(tmp_path / "plain.jsonl"), str(EXAMPLES / "corpus"), str(EXAMPLES / "workspaces.jsonl")]
 
 
-def write(names: list[str], folder: Path, **options: Any) -> BulkReport:
+def write(names: list[str], folder: Path | str, **options: Any) -> BulkReport:
     settings = Settings()
     return bulk(names, folder, settings, lambda: fakes.embedder(settings), **options)
 
 
-def held(folder: Path) -> Dump:
+def read(folder: Path | str, kind: Kind) -> Iterator[dict[str, Any]]:
+    place = Place.of(folder)
+    for name in parts(place, kind):
+        with opened(place, name) as file:
+            yield from rows(kind, file.read())
+
+
+def held(folder: Path | str) -> Dump:
     """What files hold, as `dump` says it of a memory."""
     found: Dump = {"nodes": [], "relationships": []}
     for kind in kinds():
-        file = opened(folder, kind)
-        for row in rows(kind, file.read()) if file else ():
+        for row in read(folder, kind):
             left_out = {"Memory": {"created", "version", "vectors", "moving", "indexed"}, "Document": {"loaded_at"}}.get(kind.name, set())
             items = tuple(sorted((name, value.hex() if isinstance(value, bytes) else value) for name, value in row.items() if name not in left_out | {"begin", "end"}))
             if isinstance(kind, Label):
@@ -103,6 +111,10 @@ def test_files_hold_what_a_load_writes(corpus: list[str], tmp_path: Path) -> Non
 @pytest.mark.parametrize("version", ["5.26"])
 def test_neo4j_imports_what_a_load_writes(corpus: list[str], tmp_path: Path, version: str) -> None:
     write(corpus, tmp_path / "files")
+    for file in sorted((tmp_path / "files").glob("*/*.00000.parquet")):
+        if (table := pq.read_table(file)).num_rows > 1:  # as two workers write them
+            pq.write_table(table.slice(1), file)
+            pq.write_table(table.slice(0, 1), file.with_name(file.name.replace("00000", "00001")))
     expected = loaded(corpus, Settings(memory=str(tmp_path / "memory")))
     with neo4j_import.imported(tmp_path / "files", tmp_path / "server") as settings:
         with Memory.open(settings=settings) as memory:
@@ -122,7 +134,7 @@ def test_neo4j_imports_what_a_load_writes(corpus: list[str], tmp_path: Path, ver
 def test_what_is_missing_after_an_import_is_said(corpus: list[str], tmp_path: Path, memory: Memory) -> None:
     memory.load(corpus[0])
     write(corpus, tmp_path / "files")
-    (row,) = rows(kinds()[0], opened(tmp_path / "files", kinds()[0]).read())
+    (row,) = read(tmp_path / "files", kinds()[0])
     memory.cypher("MATCH (m:Memory) SET m.moving = $moving", write=True, moving=row["moving"])
     try:
         with pytest.raises(EngineError, match=r"the files have [\d,]+ nodes and relationships, and [\d,]+ were imported"):
@@ -137,9 +149,28 @@ def test_memory_stays_bounded_by_partitions_on_disk(corpus: list[str], tmp_path:
     monkeypatch.setattr(fileset, "GROUP_BYTES", 4000)
     write(corpus, tmp_path / "two")
     assert differences(held(tmp_path / "one"), held(tmp_path / "two")) == []
-    assert opened(tmp_path / "two", next(kind for kind in kinds() if kind.name == "Passage")).num_row_groups > 1
+    with opened(Place.of(tmp_path / "two"), "nodes/Passage.00000.parquet") as file:
+        assert file.num_row_groups > 1
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["one", "two"]
-    assert not list((tmp_path / "two").glob("*.arrow"))
+    assert not [path for path in (tmp_path / "two").rglob("*") if path.is_file() and path.suffix not in (".parquet", ".json", ".sh", ".cypher")]
+
+
+def test_files_are_written_wherever_fsspec_reaches(corpus: list[str], tmp_path: Path) -> None:
+    write(corpus, tmp_path / "files")
+    url = f"memory://{tmp_path.name}/files"
+    try:
+        report = write(corpus, url)
+        assert (report.folder, check(url).faults) == (url.replace("memory://", "memory:///"), [])
+        assert differences(held(tmp_path / "files"), held(url)) == []
+        with pytest.raises(InputError, match="not empty"):
+            write(corpus, url)
+        with pytest.raises(InputError, match=r"does not exist|no such"):
+            write([str(tmp_path / "nowhere")], f"{url}/other")
+        assert Place.of(url).names("other") == []
+        with pytest.raises(InputError, match="cannot be reached"):
+            write(corpus, "unheard://of")
+    finally:
+        Place.of(url).remove()
 
 
 def test_a_document_that_comes_twice_is_written_once(tmp_path: Path) -> None:
@@ -188,19 +219,19 @@ def test_an_interrupted_bulk_leaves_nothing(corpus: list[str], tmp_path: Path, m
 
 def rewrite(folder: Path, name: str, change: Callable[[Any], Any]) -> None:
     kind = next(kind for kind in kinds() if kind.name == name)
-    table = change(pq.read_table(folder / file_of(kind)))
-    pq.write_table(table, folder / file_of(kind))
+    table = change(pq.read_table(folder / file_of(kind, 0)))
+    pq.write_table(table, folder / file_of(kind, 0))
 
 
 @pytest.mark.parametrize(
     ("name", "change", "fault"),
     [
-        ("Passage", lambda table: table.slice(1), r"nodes/Passage.parquet: \d+ rows, where the manifest says"),
-        ("Passage", lambda table: table.slice(1), r"Entity.IN.Passage.parquet: \d+ of :END_ID\(Passage\) lead nowhere"),
-        ("Entity", lambda table: pa.concat_tables([table.slice(1), table.slice(1, 1)]), "nodes/Entity.parquet: 1 keys stand there again"),
+        ("Passage", lambda table: table.slice(1), r"nodes/Passage: \d+ rows, where the manifest says"),
+        ("Passage", lambda table: table.slice(1), r"Entity.IN.Passage: \d+ of :END_ID\(Passage\) lead nowhere"),
+        ("Entity", lambda table: pa.concat_tables([table.slice(1), table.slice(1, 1)]), "nodes/Entity: 1 keys stand there again"),
         ("Concept", lambda table: table.set_column(0, table.column_names[0], pa.array([None, *table.column(0).to_pylist()[1:]])), "keys: 1 are missing"),
-        ("Passage", lambda table: table.rename_columns(["x", *table.column_names[1:]]), "nodes/Passage.parquet: its columns are x,"),
-        ("QAPair", lambda table: shorter(table, "embedding:float[]"), r"nodes/QAPair.parquet: 1 vectors have not 64 dimensions"),
+        ("Passage", lambda table: table.rename_columns(["x", *table.column_names[1:]]), "nodes/Passage: the columns of nodes/Passage.00000.parquet are x,"),
+        ("QAPair", lambda table: shorter(table, "embedding:float[]"), r"nodes/QAPair: 1 vectors have not 64 dimensions"),
     ],
 )
 def test_check_finds_what_is_broken(corpus: list[str], tmp_path: Path, name: str, change: Callable[[Any], Any], fault: str) -> None:
@@ -219,8 +250,8 @@ def test_check_finds_files_that_are_gone_cut_or_unknown(corpus: list[str], tmp_p
     write(corpus, tmp_path / "files")
     for n, (break_, fault) in enumerate(
         [
-            (lambda folder: (folder / "nodes" / "Role.parquet").unlink(), "nodes/Role.parquet: 0 rows"),
-            (lambda folder: (folder / "nodes" / "Entity.parquet").write_bytes(b"PAR1 no"), "it cannot be read"),
+            (lambda folder: (folder / "nodes" / "Role.00000.parquet").unlink(), "nodes/Role: 0 rows"),
+            (lambda folder: (folder / "nodes" / "Entity.00000.parquet").write_bytes(b"PAR1 no"), "nodes/Entity.00000.parquet cannot be read"),
             (lambda folder: manifest(folder, Unheard=3), "Unheard: this gswgraph does not know it"),
         ]
     ):
@@ -238,12 +269,16 @@ def manifest(folder: Path, **counts: int) -> None:
 
 
 def test_texts_that_are_empty_for_some_and_missing_for_others_are_told_apart(tmp_path: Path) -> None:
-    (tmp_path / "files").mkdir()
-    files = fileset.FileSet(tmp_path / "files")
+    place = Place.of(tmp_path)
+    place.prepare()
     question = next(kind for kind in kinds() if kind.name == "Question")
-    files.add(question, fileset.arrow(question, [{"id": "a", "answer": "", "question": ""}, {"id": "b", "question": ""}, {"id": "c", "answer": "yes", "question": "q"}]))
-    assert files.mark().blank == {"Question": {"answer": ["a"], "question": None}}
-    files.abandon()
+    with fileset.FileSet(place) as files:
+        files.add(question, fileset.arrow(question, [{"id": "a", "answer": "", "question": ""}, {"id": "b", "question": ""}, {"id": "c", "answer": "yes", "question": "q"}]))
+    fileset.finish(place, files.made, memory_row("fake", 3))
+    memory = labels()["Memory"]
+    with opened(place, parts(place, memory)[0]) as file:
+        (row,) = rows(memory, file.read())
+    assert Mark.read(row["moving"]).blank == {"Question": {"answer": ["a"], "question": None}}
 
 
 def test_every_statement_of_a_load_has_its_table(corpus: list[str], tmp_path: Path) -> None:
@@ -262,7 +297,8 @@ def test_joining_is_the_same_in_any_order() -> None:
 def test_the_script_names_every_file_and_the_schema_every_node_another_way(corpus: list[str], tmp_path: Path) -> None:
     write(corpus, tmp_path / "files")
     script = (tmp_path / "files" / fileset.SCRIPT).read_text(encoding="utf-8")
+    patterns = re.findall(r"=\./(.*parquet)", script)
     for file in (tmp_path / "files").glob("*/*.parquet"):
-        assert f"/{file.name}" in script
+        assert len([one for one in patterns if re.fullmatch(one, f"{file.parent.name}/{file.name}")]) == 1
     text = (tmp_path / "files" / fileset.SCHEMA).read_text(encoding="utf-8")
     assert text.count(";\n") == len(set(re.findall(r"FOR \((n\d+):", text))) == sum(map(len, schema.MIGRATIONS.values())) + len(schema.SEARCH_INDEXES)

@@ -89,6 +89,8 @@ def test_ask_says_why_a_strategy_was_taken(fake, monkeypatch):
     assert "; strategy linked, as the memory holds no pairs" in run("ask", "q", "--timings").stdout
     assert "\nStrategy: linked, as the memory holds no pairs\n" in run("ask", "q", "--trace").stdout
     assert "as the memory" not in run("ask", "q").stdout
+    # Who asks for a strategy and gets another is told in any case.
+    assert "\nStrategy: linked, as the memory holds no pairs\n" in run("ask", "q", "--strategy", "ricr").stdout
 
 
 def test_not_in_memory_is_exit_code_3(fake):

@@ -97,6 +97,7 @@ def test_questions_that_cannot_be_asked(corpus: Memory) -> None:
         ("", {}, "empty"),
         (" \n", {}, "empty"),
         ("Who?", {"k": 0}, "k is 0"),
+        ("Who?", {"k": 10**30}, "at most 10,000"),
         ("Who?", {"strategy": "magic"}, "no strategy 'magic'"),
         ("Who?", {"plan": ["Who?"], "strategy": "linked"}, "linked does not follow a plan"),
         ("Who?", {"plan": ["Who?"], "strategy": "dense"}, "dense does not follow a plan"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -141,15 +143,15 @@ def replies() -> dict[str, str]:
 
 @pytest.fixture
 def server(replies: dict[str, str]) -> Iterator[ModelServer]:
-    """A model that says `same` of pairs whose names both stand in `replies`, `different` of all others."""
-
-    def model(body: dict[str, Any]) -> Any:
-        pairs = body["messages"][1]["content"].split("\n\n")
-        said = [replies.get(name, "different") for name in (pair.split("A: ")[1].split(" (")[0].split("\n")[0] for pair in pairs)]
-        return {"verdicts": [{"pair": number, "verdict": verdict} for number, verdict in enumerate(said, 1)]}
-
-    with ModelServer(model) as running:
+    with ModelServer(lambda body: verdicts(body, replies)) as running:
         yield running
+
+
+def verdicts(body: dict[str, Any], replies: dict[str, str]) -> Any:
+    """What a model says that knows the pairs whose first name stands in `replies`, and says `different` of all others."""
+    pairs = body["messages"][1]["content"].split("\n\n")
+    said = [replies.get(name, "different") for name in (pair.split("A: ")[1].split(" (")[0].split("\n")[0] for pair in pairs)]
+    return {"verdicts": [{"pair": number, "verdict": verdict} for number, verdict in enumerate(said, 1)]}
 
 
 def test_a_model_settles_what_rules_leave_open(fresh_settings: Settings, fake_embedder: None, server: ModelServer, replies: dict[str, str], tmp_path: Path) -> None:
@@ -175,6 +177,33 @@ def test_a_model_settles_what_rules_leave_open(fresh_settings: Settings, fake_em
         refused = memory.merge(ask_model=True)
         assert "m was not asked further" in (refused.note or "")
         assert refused.groups, "what rules are sure of is merged all the same"
+
+
+def test_loads_go_on_while_a_model_is_asked_and_what_they_changed_is_not_merged(
+    fresh_settings: Settings, fake_embedder: None, tmp_path: Path
+) -> None:
+    asked, loaded = threading.Event(), threading.Event()
+
+    def model(body: dict[str, Any]) -> Any:
+        asked.set()
+        loaded.wait(30)
+        return verdicts(body, {"Stone Pier": "same"})
+
+    with (
+        ModelServer(model) as server,
+        Memory.open(settings=replace(engines.own_replies(fresh_settings, tmp_path / "cache"), llm="m", llm_url=server.url)) as memory,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        memory.load(merge_world.write(tmp_path), extractor="rules")
+        merging = pool.submit(memory.merge, ask_model=True)
+        assert asked.wait(60)
+        changed = merge_world.record("titled", "Stone-Pier", "Stone-Pier was a man.", samples.entity("Stone-Pier", person=["sailor"]))
+        report = memory.load(samples.jsonl(tmp_path / "world.jsonl", [changed]), extractor="rules")
+        assert (report.documents.replaced, merging.done()) == (1, False), "the load does not wait for the model"
+        loaded.set()
+        done = merging.result(60)
+    assert "JRR Halloran" in named(done), "what still holds is merged"
+    assert not [name for name in named(done) if "Stone" in name]
 
 
 def test_a_model_that_is_not_set_is_an_error(world: Memory) -> None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import fakes
 import pytest
 import samples
+import served
 from contract import by_query, rows
 from dump import differences, dump, version
 
+from gsw_graph.cancel import Cancel
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError
+from gsw_graph.errors import EndedError, InputError
 from gsw_graph.evaluate.settings import with_settings
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.policy.features import FEATURES
 from gsw_graph.policy.selection import Selection
 from gsw_graph.policy.training import Case, train
-from gsw_graph.results import RunCounts
+from gsw_graph.results import Answer, RunCounts
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 EDGES = {
@@ -153,6 +159,53 @@ def test_a_question_builds_what_is_missing_and_shows_its_runs(sample: Memory, tm
     assert (channel, edge.subject, edge.passage) == ("facts", "Ana Ruiz", answer.passages[0].id)
     assert rows(mine, "MATCH (n {id: $id})-[:IN]->(p) RETURN p.id AS id", id=edge.statement) == [(edge.passage,)]
     assert answer.to_dict()["trace"]["runs"][0]["edges"][0]["relation"]
+
+
+def test_a_server_that_only_reads_says_how_runs_are_built(sample: Memory) -> None:
+    """Once they stand, it is asked as any other."""
+    asked = {"question": "Who built the Stone Pier?", "strategy": "pruned"}
+    with served.served(sample, read_only=True) as server:
+        for route in ("ask", "search"):
+            refused = server.client.post(f"/api/{route}", json=asked)
+            assert (refused.status_code, refused.json()["hint"]) == (400, "Build them: gswgraph runs build")
+            assert "and 4 have none yet" in refused.json()["error"]
+        assert sample.runs().runs == 0
+        sample.build_runs()
+        for route in ("ask", "search"):
+            assert server.client.post(f"/api/{route}", json=asked).json()["strategy"] == "pruned"
+
+
+def test_a_build_ends_with_its_question_and_the_next_goes_on(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for it can leave, and builds the rest where the first one leaves."""
+    monkeypatch.setattr("gsw_graph.codebook.building.WINDOW", 1)
+    begun, waits, go = threading.Event(), threading.Event(), threading.Event()
+    builds, leaves = Cancel(), Cancel()
+
+    def stop(_: str, text: str | None) -> None:
+        if text == "runs built for 2 of 4 passages":
+            begun.set()
+            assert go.wait(30)
+
+    def ask(cancel: Cancel, on_stage: Callable[[str, str | None], None] | None = None) -> Answer:
+        return sample.ask("Who built the Stone Pier?", strategy="pruned", keep=False, on_stage=on_stage, cancel=cancel)
+
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(ask, builds, stop)
+        assert begun.wait(30)
+        second = pool.submit(ask, leaves, lambda stage, _: waits.set() if stage == "database" else None)
+        assert waits.wait(30)
+        third = pool.submit(ask, Cancel())
+        time.sleep(0.5)
+        leaves.cancel("the client is gone")
+        with pytest.raises(EndedError, match="the client is gone"):
+            second.result(10)
+        assert not first.done()
+        builds.cancel("the first one is gone")
+        go.set()
+        with pytest.raises(EndedError, match="the first one is gone"):
+            first.result(30)
+        assert third.result(30).strategy == "pruned"
+    assert sample.runs().missing == 0
 
 
 def test_it_says_why_it_ran_as_another(sample: Memory) -> None:

@@ -4,12 +4,14 @@ one clear error."""
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, BinaryIO
 
 import httpx
 import pytest
@@ -24,6 +26,7 @@ from gsw_graph.results.rebuilt import rebuilt
 from gsw_graph.serve import bodies, connections
 from gsw_graph.serve.security import Gate
 
+LIMITS = ((-1, "limit: Input should be greater than or equal to 1"), (0, "greater than or equal to 1"), (10**30, "limit: Input should be less than or equal to"), ("x", "limit: Input should be a valid integer"))
 ASKED = "Who drew the Old Customs House of Port Aldous?"
 
 
@@ -90,21 +93,26 @@ def test_loads_and_answers_come_as_events(server: Served) -> None:
 def test_one_clear_error_for_each_bad_request(server: Served) -> None:
     post = server.client.post
     for status, reply, said in (
-        (400, post("/api/ask", json={"question": 3}), "question: Input should be a valid string"),
-        (400, post("/api/ask", json={"question": "a", "qestion": "b"}), "qestion: Extra inputs"),
-        (400, post("/api/ask", json={"question": "a" * 5000}), "at most 4000"),
+        (422, post("/api/ask", json={"question": 3}), "question: Input should be a valid string"),
+        (422, post("/api/ask", json={"question": "a", "qestion": "b"}), "qestion: Extra inputs"),
+        (422, post("/api/ask", json={"question": "a" * 5000}), "at most 4000"),
         (400, post("/api/ask", json={"question": "a", "strategy": "magic"}), "no strategy 'magic'"),
-        (400, post("/api/ask", content=b"{", headers={"Content-Type": "application/json"}), "JSON decode error"),
+        (422, post("/api/ask", content=b"{", headers={"Content-Type": "application/json"}), "JSON decode error"),
         (400, post("/api/draw", json={"answer": {"question": 1}}), "this is no Answer"),
         (400, post("/api/cypher", json={"query": "MATCH (d) DETACH DELETE d"}), "only reading is allowed"),
         (403, post("/api/cypher", json={"query": "CREATE (d)", "write": True}), "only the owner"),
         (400, post("/api/cypher", json={"query": "RETURN $write", "parameters": {"write": 1}}), "cannot be called 'write'"),
         (403, post("/api/load/paths", json={"paths": ["/etc/passwd"]}), "only the owner"),
         (400, post("/api/load", files={"files": ("../up.md", b"x")}), "no name of a file"),
-        (400, post("/api/load", data={"replace": "true"}), "files: Field required"),
+        (422, post("/api/load", data={"replace": "true"}), "files: Field required"),
         (400, post("/api/forget", json={}), "either sources or everything"),
         (400, server.client.get("/api/documents/nosuch.md"), "no document or passage"),
-        (400, server.client.get("/api/documents", params={"limit": 0}), "the limit is 0"),
+        *((422, server.client.get(f"/api/{path}", params={"limit": limit}), said) for path in ("documents", "names", "names/Port Aldous", "questions") for limit, said in LIMITS),
+        (422, server.client.get("/api/names", params={"skip": -1}), "skip: Input should be greater than or equal to 0"),
+        (422, server.client.get("/api/documents/Port Aldous", params={"passage": -1}), "passage: Input should be greater than or equal to 1"),
+        (400, server.client.get("/api/documents/Port Aldous", params={"passage": 99}), "there is no passage 99"),
+        *((422, post(f"/api/{path}", json={"question": "a", "k": k}), "k: Input should be") for path in ("ask", "search") for k in (-1, 0, 10**30)),
+        (400, post("/api/analyses/most_mentioned", json={"parameters": {"limit": -1}}), "limit of most_mentioned is a whole number from 0"),
         (404, server.client.get("/api/nosuch"), "not found"),
         (405, server.client.get("/api/ask"), "method not allowed"),
         (413, post("/api/ask", content=b"x" * (bodies.JSON + 1)), "larger than 4 MiB"),
@@ -140,7 +148,7 @@ def test_read_only_and_a_token(corpus: Memory) -> None:
             assert token not in refused.text
             assert one.client.post("/mcp", headers=sent, json={}).status_code == 401
             assert one.client.get("/openapi.json", headers=sent).status_code == 401
-        for place in ("/", "/static/index.html", "/static/main.js"):  # open, and no page of another site has them in a frame
+        for place in ("/", "/docs", "/static/index.html", "/static/main.js"):  # open, and no page of another site has them in a frame
             assert "frame-ancestors 'none'" in one.client.get(place).headers["Content-Security-Policy"], place
         one.client.headers["Authorization"] = f"Bearer {token}"
         assert one.ask(ASKED)["id"] is None, "no question is kept"
@@ -152,6 +160,17 @@ def test_read_only_and_a_token(corpus: Memory) -> None:
         ):
             reply = one.client.post(f"/api/{path}", **request)
             assert (reply.status_code, reply.json()["error"]) == (403, "this server only reads"), path
+
+
+def test_the_routes_are_a_page_that_asks_nobody_else(corpus: Memory) -> None:
+    with served.served(corpus) as one:
+        page, schema = one.client.get("/docs").text, one.client.get("/openapi.json").json()
+    for path, methods in schema["paths"].items():
+        for method in methods:
+            assert f">{method.upper()} {path}</h2>" in page
+    assert '<th scope="row">k</th><td>integer from 1 to 100</td><td>default 5</td><td>How many passages.</td>' in page
+    assert '<th scope="row">question</th><td>string of at most 4000</td><td>needed</td>' in page
+    assert set(re.findall(r'(?:href|src)="([^#"]+)', page)) == {"/static/icon.svg", "/static/style.css", "/openapi.json", "/"}
 
 
 def test_names_under_which_a_server_is_asked() -> None:
@@ -210,22 +229,27 @@ def test_a_full_line_says_when_to_come_back(corpus: Memory, monkeypatch: pytest.
 
 
 def test_connections_and_bodies_are_bounded(corpus: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADERS", 1.0)
+    monkeypatch.setattr(connections, "HEADERS", 3.0)
     monkeypatch.setattr(bodies, "GRACE", 1.0)
+    monkeypatch.setattr(bodies, "SILENCE", 1.0)
     with served.served(corpus, connections=20, upload=2**20) as one:
         port = one.place.port
         many = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        many[59].sendall(b"GET /api/status HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100)
         many[0].sendall(b"GET /api/status HTTP/1.1\r\nHost: local")  # and no more
         time.sleep(0.3)
         answers = [said(client, 0.0) for client in many]
         assert sum(b"503 Service Unavailable" in answer and b"Retry-After: 1" in answer for answer in answers) == 40
+        time.sleep(connections.SILENT)
+        assert one.client.get("/api/about").status_code == 200, "one that says nothing makes room"
         assert said(many[0], 5.0) == b"", "what says nothing is closed"
         for client in many:
             client.close()
-        slow = socket.create_connection(("127.0.0.1", port))
-        slow.sendall(b"POST /api/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
-        assert b"408" in said(slow, 10.0)
-        slow.close()
+        for path, sent in (("ask", b"{"), ("load", b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.md"\r\n\r\n' + b"x" * 100_000)):  # at its pace, and then silent
+            slow = socket.create_connection(("127.0.0.1", port))
+            slow.sendall(b"POST /api/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n%s" % (path.encode(), sent))
+            assert b"408" in said(slow, 10.0)
+            slow.close()
 
         def endless() -> Iterator[bytes]:
             yield b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.md"\r\n\r\n'
@@ -235,6 +259,61 @@ def test_connections_and_bodies_are_bounded(corpus: Memory, monkeypatch: pytest.
         large = one.client.post("/api/load", content=endless(), headers={"Content-Type": "multipart/form-data; boundary=b"})
         assert (large.status_code, large.json()["error"]) == (413, "the request is larger than 1 MiB")
         assert one.ask(ASKED)["passages"], "others are served"
+
+
+def test_uploads_of_the_moment_have_so_much_room_together(corpus: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are on disk until they are loaded; what finds no room is told to come back, and does then."""
+
+    def load(*_: Any, uploads: dict[str, BinaryIO], **__: Any) -> Any:
+        held = sum(len(one.read()) for one in uploads.values())
+        return SimpleNamespace(to_dict=lambda: held)
+
+    monkeypatch.setattr(corpus, "load", load)
+    disk = bodies._Disk(bodies.TOGETHER * 2**20)
+    monkeypatch.setattr(bodies, "_Disk", lambda _: disk)
+    go, size = threading.Event(), 900_000
+
+    def body(waits: bool) -> Iterator[bytes]:
+        yield b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.md"\r\n\r\n'
+        yield b"x" * size
+        if waits:
+            assert go.wait(30)
+        yield b"\r\n--b--\r\n"
+
+    def send(waits: bool) -> httpx.Response:
+        head = {"Content-Type": "multipart/form-data; boundary=b"}
+        return httpx.post(f"{one.url}/api/load", content=body(waits), headers=head, timeout=30, trust_env=False)
+
+    with served.served(corpus, upload=2**20) as one, ThreadPoolExecutor(bodies.TOGETHER) as pool:
+        begun = [pool.submit(send, waits=True) for _ in range(bodies.TOGETHER)]
+        until(lambda: disk.left < size)
+        full = send(waits=False)
+        assert (full.status_code, full.headers["Retry-After"]) == (503, "10")
+        assert "take all the room" in full.json()["error"]
+        assert one.client.get("/api/status").status_code == 200, "others are served"
+        go.set()
+        assert [one.result(30).json() for one in begun] == [size] * len(begun)
+        assert send(waits=False).json() == size
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_server_may_have_many_files_open() -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
+        connections.enough_files(600)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 600
+        connections.enough_files(100)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 600, "it takes none away"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def said(client: socket.socket, seconds: float) -> bytes:

@@ -34,7 +34,8 @@ def address(engine_settings: Settings, tmp_path_factory: pytest.TempPathFactory)
         memory = settings.memory
         environment |= {"NEO4J_USERNAME": settings.username, "NEO4J_PASSWORD": settings.password or ""}
     run = [sys.executable, RUNNER, "--memory", memory]
-    subprocess.run([*run, "load", *samples.write(folder)], env=environment, check=True, capture_output=True, timeout=300)
+    many = samples.jsonl(folder / "many.jsonl", [{"title": f"Filler {number:03}", "text": f"Filler {number:03} is empty."} for number in range(120)])
+    subprocess.run([*run, "load", *samples.write(folder), many], env=environment, check=True, capture_output=True, timeout=300)
     server = subprocess.Popen([*run, "serve", "--port", "0"], env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -103,6 +104,22 @@ def test_what_was_asked_and_what_is_held_can_be_browsed(page: Page, address: str
     page.locator("main .rows").get_by_role("link", name="Ana Ruiz", exact=True).click()
     expect(page.locator("h1")).to_have_text("Ana Ruiz")
     expect(page.locator("summary", has_text=re.compile("pair|Passages")).first).to_be_visible()
+
+
+def test_a_long_list_comes_in_pieces(page: Page) -> None:
+    for view in ("Documents", "Names"):
+        page.get_by_role("navigation").get_by_role("link", name=view).click()
+        page.get_by_role("searchbox").fill("filler")
+        page.keyboard.press("Enter")
+        expect(page.locator(".rows li")).to_have_count(100)
+        page.get_by_role("button", name="More").click()
+        expect(page.locator(".rows li")).to_have_count(120)
+        expect(page.locator(".rows li").last).to_contain_text("Filler 119")
+        expect(page.get_by_role("button", name="More")).to_have_count(0)
+    page.get_by_role("link", name="Routes of the HTTP API").click()
+    expect(page.get_by_role("heading", name="POST /api/ask")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).margin") == "0px", "it has the style of the page"
+    shoot(page, "page-routes")
 
 
 def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(page: Page) -> None:

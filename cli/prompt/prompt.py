@@ -61,7 +61,13 @@ def run(
         if as_json:
             print_json(found.to_dict(), lines=True)
         else:
-            print_answer(found, timings=timings, candidates=candidates, streamed=streamed.end())
+            print_answer(
+                found,
+                timings=timings,
+                candidates=candidates,
+                streamed=streamed.end(),
+                wanted=how["strategy"],
+            )
             click.echo()
     return failed
 

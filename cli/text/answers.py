@@ -48,10 +48,16 @@ NOT_ANSWERS = (
 
 
 def print_answer(
-    answer: Answer, *, timings: bool = False, candidates: bool = False, streamed: str = ""
+    answer: Answer,
+    *,
+    timings: bool = False,
+    candidates: bool = False,
+    streamed: str = "",
+    wanted: str = "auto",
 ) -> None:
     """All of an answer that people want to see; the JSON has more. `candidates`: of each hop, where it was
-    traced. `streamed`: what stands in this line already, the answer or what came in its place."""
+    traced. `streamed`: what stands in this line already, the answer or what came in its place. `wanted`: the
+    strategy that was asked for; that another took its place is said in any case."""
     screen = console()
     stands = bool(streamed) and streamed == answer.answer
     if stands:
@@ -93,7 +99,7 @@ def print_answer(
         and not answer.chains
     ):
         click.echo(f"\n{NOT_ANSWERS}")
-    if answer.trace is not None and answer.why and not timings:
+    if answer.why and not timings and (answer.trace is not None or wanted != "auto"):
         click.echo(f"\nStrategy: {_strategy(answer)}")
     if answer.id and answer.answer is not None:
         id_ = answer.id[:ID]

@@ -1,5 +1,5 @@
 // Documents with how many passages each has, by source. $text: in lower case, in the source or the title ('' for any); $path: the source, or a folder above it;
-// $extractor, $loader: null for any; $unfinished: only those whose load was cut off, or in which passages could not be read; $limit.
+// $extractor, $loader: null for any; $unfinished: only those whose load was cut off, or in which passages could not be read; $limit, after $skip.
 // `total` counts all that fit. Runs for `list`.
 MATCH (d:Document)
 WHERE (toLower(d.source) CONTAINS $text OR toLower(d.title) CONTAINS $text OR d.source = $path OR d.source STARTS WITH $path + '/')
@@ -7,7 +7,7 @@ WHERE (toLower(d.source) CONTAINS $text OR toLower(d.title) CONTAINS $text OR d.
   AND (NOT $unfinished OR d.status <> 'ready' OR d.unread IS NOT NULL)
 WITH d ORDER BY d.source
 WITH collect(d) AS found
-WITH size(found) AS total, found[0..$limit] AS shown
+WITH size(found) AS total, found[$skip..$skip + $limit] AS shown
 UNWIND shown AS d
 CALL (d) {
   MATCH (d)<-[:PART_OF]-(p:Passage)

@@ -33,7 +33,7 @@ def build(
 ) -> RunsReport:
     """Build the runs that are missing. What was written stays where this is broken off, and the next call
     goes on. embedder: asked for only where something is missing. on_passages: told how many are done, of how
-    many."""
+    many, before each transaction and at the end; what it raises breaks this off."""
     start = perf_counter()
     missing = store.without_runs(reader)
     done = runs = 0
@@ -41,6 +41,7 @@ def build(
         made = embedder()
         schema.prepare(connection, made.name, made.dimension, made.encode_query)
     for documents in _windows(missing):
+        on_passages(done, len(missing))
         passages = [passage for document in documents for passage in document]
         texts, said = store.statements(reader, passages)
         found = [run for document in documents for run in runs_of(document, texts, said)]
@@ -56,6 +57,7 @@ def build(
             {name: vectors[name] for name in new},
         )
         done += len(passages)
+    if missing:
         on_passages(done, len(missing))
     return RunsReport(done, runs, perf_counter() - start)
 

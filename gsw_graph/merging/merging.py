@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -21,21 +22,31 @@ from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
-    from gsw_graph.inference.chat.language_model import QuestionModel
+    from gsw_graph.inference.chat.language_model import QuestionModel, Spent
 
 EVERYTHING = "all"
 _REASON = 300  # characters of it that are kept
 
 
-def merge(connection: Connection, *, dry_run: bool, llm: QuestionModel | None) -> Merged:
-    """Join concepts that are one; see `Memory.merge`. llm: is asked about pairs that rules leave open."""
+@dataclass(frozen=True)
+class Judged:
+    """What a language model said of the pairs that rules leave open. spent: what that took; note: what it
+    said nothing of, for people."""
+
+    model: str
+    verdicts: dict[Pair, str]
+    spent: Spent
+    note: str | None
+
+
+def judge(connection: Connection, llm: QuestionModel) -> Judged:
+    """Ask a model about the pairs that rules leave open. That takes minutes, and nothing is written."""
     reader = Reader(connection)
-    seen, known = gather(_rows(reader)), reader.aliases()
-    found = pairs(seen)
-    groups, doubtful = grouped(seen, found, known)
+    seen = gather(_rows(reader))
+    _, doubtful = grouped(seen, pairs(seen), reader.aliases())
     verdicts: dict[Pair, str] = {}
     note = None
-    if llm is not None and doubtful:
+    if doubtful:
         ids = judging.passages(seen, doubtful)
         texts = {one.id: one.text for one in reader.passages(ids, [0.0] * len(ids))}
         try:
@@ -43,10 +54,21 @@ def merge(connection: Connection, *, dry_run: bool, llm: QuestionModel | None) -
             note = f"{llm.model} gave no verdict that can be used on {lost} pairs" if lost else None
         except StoppedError as error:
             note = f"{llm.model} was not asked further: {error.message}"
-        groups, left = grouped(seen, judging.decided(found, verdicts, llm.model), known)
+    return Judged(llm.model, verdicts, llm.spent(), note)
+
+
+def merge(connection: Connection, *, dry_run: bool, judged: Judged | None) -> Merged:
+    """Join concepts that are one; see `Memory.merge`. judged: what a model said; of a pair for which
+    something else speaks by now it says nothing."""
+    reader = Reader(connection)
+    seen, known = gather(_rows(reader)), reader.aliases()
+    found = pairs(seen)
+    groups, doubtful = grouped(seen, found, known)
+    verdicts = judged.verdicts if judged else {}
+    if judged:
+        groups, left = grouped(seen, judging.decided(found, verdicts, judged.model), known)
         refuted = [pair for pair in doubtful if verdicts.get(pair) == "different"]
         doubtful = [*left, *refuted]
-    spent = llm.spent() if llm is not None else None
     run, at = None, datetime.now(timezone.utc).isoformat(timespec="microseconds")
     if not dry_run and groups:
         run = content_id("merge", at)[:8]
@@ -56,9 +78,9 @@ def merge(connection: Connection, *, dry_run: bool, llm: QuestionModel | None) -
         run,
         [_group(seen, group, run, at if run else None) for group in groups],
         [_suspicion(seen, pair, verdicts) for pair in doubtful],
-        spent.tokens if spent else {},
-        spent.dollars if spent else None,
-        note,
+        judged.spent.tokens if judged else {},
+        judged.spent.dollars if judged else None,
+        judged.note if judged else None,
     )
 
 

@@ -4,30 +4,32 @@ blocks and the files' buffers, however large the corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.feed import Feed
-from gsw_graph.folders import new_folder
 from gsw_graph.loading import Options, opened_extractor
 from gsw_graph.model import Workspace
 from gsw_graph.moving import fileset
-from gsw_graph.moving.fileset import FileSet, arrow
+from gsw_graph.moving.fileset import FileSet, Manifest, Row, arrow, finish
 from gsw_graph.moving.joining import Joiner
+from gsw_graph.moving.place import Place, new_place
 from gsw_graph.pipeline import embed
 from gsw_graph.results import BulkReport
 from gsw_graph.store import schema
-from gsw_graph.store.graph import kinds
+from gsw_graph.store.graph import kinds, labels
 from gsw_graph.store.rows import ORDER, rows_of
 from gsw_graph.store.tables import JOINED, Tables, joined, tables
-from gsw_graph.store.transfer import Mark
 from gsw_graph.tally import Progress, Tally
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
+    from gsw_graph.feed import Window
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.store.rows import Vectors
 
@@ -62,43 +64,32 @@ def bulk(
         if progress is not None:
             progress(said)
 
-    with new_folder(folder) as beside, opened_extractor(chosen, settings, options, tally) as (found, _):
+    with new_place(folder) as place, opened_extractor(chosen, settings, options, tally) as (found, _):
         feed = Feed(items, lambda _: {}, found, tally, position=lambda: position.bytes)
-        with feed as windows, _Writing(beside, embedder().name, embedder().dimension) as writing:
-            for window in windows:
-                if window is not None:
-                    workspaces = [workspace for workspace, _ in window.workspaces]
-                    at = perf_counter()
-                    vectors = list(embed([(workspace, "new") for workspace in workspaces], embedder()))
-                    tally.seconds["embed"] += perf_counter() - at
-                    at = perf_counter()
-                    writing.add(block(workspaces, vectors))
-                    tally.seconds["write"] = tally.seconds.get("write", 0.0) + perf_counter() - at
-                    tally.documents_embedded += len(workspaces)
-                    tally.passages += window.passages
-                report()
+        with feed as windows:
+            model = embedder()
+            memory = memory_row(model.name, model.dimension)
+            made = write(blocks(windows, model, tally, report), place, memory)
         tally.collect()
-        made = fileset.manifest(beside)
-    return BulkReport(
-        str(Path(folder).resolve()),
-        tally.documents,
-        nodes={name: count for name, count in made.counts.items() if " " not in name},
-        relationships={name: count for name, count in made.counts.items() if " " in name},
-        failures=tally.failures,
-        skipped=tally.skipped,
-        command=["neo4j-admin", *fileset.command(made.counts, str(Path(folder).resolve()))],
-        seconds={**tally.seconds, "total": perf_counter() - start},
-    )
+    return reported(folder, tally, made, start)
 
 
-def write(
-    blocks: Iterable[tuple[Sequence[Workspace], Sequence[Vectors]]], folder: Path, name: str, dimension: int
-) -> None:
-    """Write workspaces whose vectors are there, block by block, into a folder that exists and is empty. name,
-    dimension: of the embedder."""
-    with _Writing(folder, name, dimension) as writing:
-        for workspaces, vectors in blocks:
-            writing.add(block(workspaces, vectors))
+def blocks(
+    windows: Iterable[Window | None], embedder: Embedder, tally: Tally, report: Callable[[], None]
+) -> Iterator[Tables]:
+    """The tables of each window. report: called now and then."""
+    for window in windows:
+        if window is not None:
+            start = perf_counter()
+            vectors = list(embed(window.workspaces, embedder))
+            tally.seconds["embed"] += perf_counter() - start
+            start = perf_counter()
+            made = block([workspace for workspace, _ in window.workspaces], vectors)
+            yield made
+            tally.seconds["write"] += perf_counter() - start
+            tally.documents_embedded += len(window.workspaces)
+            tally.passages += window.passages
+        report()
 
 
 def block(workspaces: Sequence[Workspace], vectors: Iterable[Vectors]) -> Tables:
@@ -111,8 +102,34 @@ def block(workspaces: Sequence[Workspace], vectors: Iterable[Vectors]) -> Tables
     return {**made, **{label: joined(label, made[label]) for label in JOINED}}
 
 
-def memory_row(embedder: str, dimension: int, mark: Mark) -> dict[str, Any]:
-    """The Memory node of files: not whole, until `doctor --mend` has made indexes and counted."""
+def write(made: Iterable[Tables], place: Place, memory: dict[str, Any]) -> Manifest:
+    """Write all tables as one part, what they share joined, and end the set of files. memory: as of
+    `memory_row`."""
+    place.prepare()
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(dir=place.local))
+        files = stack.enter_context(FileSet(place))
+        joiners = {label: stack.enter_context(closing(Joiner(label, Path(folder)))) for label in JOINED}
+        fill(files, made, {label: joiner.add for label, joiner in joiners.items()})
+        for label, joiner in joiners.items():
+            for rows in joiner.rows():
+                files.add(labels()[label], arrow(labels()[label], rows))
+    return finish(place, files.made, memory)
+
+
+def fill(files: FileSet, made: Iterable[Tables], shared: Mapping[str, Callable[[list[Row]], object]]) -> None:
+    """Write tables; rows of labels that many documents share are given to `shared`."""
+    known = {kind.name: kind for kind in kinds()}
+    for one in made:
+        for name, rows in one.items():
+            if name in shared:
+                shared[name](rows)
+            elif rows:
+                files.add(known[name], arrow(known[name], rows))
+
+
+def memory_row(embedder: str, dimension: int) -> dict[str, Any]:
+    """The properties of the Memory node of a new set of files."""
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
     return {
         "id": "memory",
@@ -121,45 +138,19 @@ def memory_row(embedder: str, dimension: int, mark: Mark) -> dict[str, Any]:
         "dimension": dimension,
         "created": now,
         "version": 1,
-        "indexed": False,
-        "vectors": 0,
-        "moving": mark.text(),
     }
 
 
-class _Writing:
-    """The files of one corpus while they are written."""
-
-    def __init__(self, folder: Path, embedder: str, dimension: int) -> None:
-        self._files, self._embedder, self._dimension = FileSet(folder), embedder, dimension
-        self._joiners = {label: Joiner(label, folder) for label in JOINED}
-        self._kinds = {kind.name: kind for kind in kinds()}
-
-    def __enter__(self) -> _Writing:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._finish()
-        finally:
-            self._files.abandon()
-            for joiner in self._joiners.values():
-                joiner.abandon()
-
-    def add(self, made: Tables) -> None:
-        """Write the tables of a block."""
-        for name, rows in made.items():
-            if name in self._joiners:
-                self._joiners[name].add(rows)
-            elif rows:
-                self._files.add(self._kinds[name], arrow(self._kinds[name], rows))
-
-    def _finish(self) -> None:
-        for label, joiner in self._joiners.items():
-            for rows in joiner.rows():
-                self._files.add(self._kinds[label], arrow(self._kinds[label], rows))
-        memory = self._kinds["Memory"]
-        row = memory_row(self._embedder, self._dimension, self._files.mark())
-        self._files.add(memory, arrow(memory, [row]))
-        self._files.close(schema.SCHEMA, self._embedder, self._dimension)
+def reported(folder: str | Path, tally: Tally, made: Manifest, start: float) -> BulkReport:
+    """The report on a set of files. start: of `perf_counter`."""
+    url = Place.of(folder).url
+    return BulkReport(
+        url,
+        tally.documents,
+        nodes={name: count for name, count in made.counts.items() if " " not in name},
+        relationships={name: count for name, count in made.counts.items() if " " in name},
+        failures=tally.failures,
+        skipped=tally.skipped,
+        command=["neo4j-admin", *fileset.command(made.counts, url)],
+        seconds={**tally.seconds, "total": perf_counter() - start},
+    )

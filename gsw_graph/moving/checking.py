@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.moving.fileset import columns, file_of, manifest, opened
+from gsw_graph.moving.fileset import batches, columns, file_of, manifest, opened, parts
+from gsw_graph.moving.place import Place
 from gsw_graph.results import Checked
-from gsw_graph.store.graph import VECTOR, Kind, Label, kinds
+from gsw_graph.store.graph import VECTOR, Kind, Label, Relationship, kinds
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyarrow.parquet import ParquetFile
-
-_ROWS = 2000  # read at once
 
 
 def check(folder: str | Path) -> Checked:
@@ -28,95 +26,97 @@ def check(folder: str | Path) -> Checked:
     Keys are compared by hashes of 64 bits, 8 bytes of memory for each node. InputError: the folder holds no
     set of files, or one that was not written to its end.
     """
-    place = Path(folder)
-    known = manifest(place)
+    place = Place.of(folder)
+    known = manifest(folder)
     faults: list[str] = []
     counts: dict[str, int] = {}
     keys: dict[str, NDArray[np.int64]] = {}
     for kind in kinds():
-        file = _open(place, kind, known.counts.get(kind.name, 0), faults)
-        if file is None:
-            keys[kind.name] = np.zeros(0, np.int64)
-            continue
-        counts[kind.name] = file.metadata.num_rows
+        wanted = known.counts.get(kind.name, 0)
         if isinstance(kind, Label):
-            keys[kind.name] = _nodes(kind, file, known.dimension, faults)
+            keys[kind.name], count = _nodes(place, kind, wanted, known.dimension, faults)
         else:
-            _ends(kind, file, keys, faults)
+            count = _ends(place, kind, wanted, keys, faults)
+        if count:
+            counts[kind.name] = count
     named = {kind.name for kind in kinds()}
     faults += (f"{name}: this gswgraph does not know it" for name in known.counts if name not in named)
     return Checked(
-        str(place.resolve()),
+        place.url,
         nodes={name: count for name, count in counts.items() if " " not in name},
         relationships={name: count for name, count in counts.items() if " " in name},
         faults=faults,
     )
 
 
-def _open(folder: Path, kind: Kind, wanted: int, faults: list[str]) -> ParquetFile | None:
-    """A file whose columns are as they should be; what is wrong goes to `faults`."""
-    import pyarrow as pa
+class _Rows:
+    """The rows of a kind, part by part; what is wrong goes to `faults`. name: of the kind there. count: rows
+    that were there, known at the end."""
 
-    try:
-        file = opened(folder, kind)
-    except (OSError, pa.ArrowException) as error:
-        faults.append(f"{file_of(kind)}: it cannot be read ({error})")
-        return None
-    if (there := 0 if file is None else file.metadata.num_rows) != wanted:
-        faults.append(f"{file_of(kind)}: {there:,} rows, where the manifest says {wanted:,}")
-    if file is None:
-        return None
-    if (found := file.schema_arrow.names) != list(columns(kind)):
-        faults.append(f"{file_of(kind)}: its columns are {', '.join(found)}")
-        return None
-    return file
+    def __init__(self, place: Place, kind: Kind, faults: list[str]) -> None:
+        self._place, self._kind, self._faults, self.count = place, kind, faults, 0
+        self.name = file_of(kind).partition("[.][0-9]")[0].replace("[.]", ".")
+
+    def read(self, headers: list[str], wanted: int) -> Iterator[pa.RecordBatch]:
+        """wanted: how many there should be."""
+        import pyarrow as pa
+
+        for name in parts(self._place, self._kind):
+            try:
+                with opened(self._place, name) as file:
+                    if (found := file.schema_arrow.names) != list(columns(self._kind)):
+                        self.fault(f"the columns of {name} are {', '.join(found)}")
+                        continue
+                    self.count += file.metadata.num_rows
+                    yield from batches(file, headers)
+            except (OSError, pa.ArrowException) as error:
+                self.fault(f"{name} cannot be read to its end ({error})")
+        if self.count != wanted:
+            self.fault(f"{self.count:,} rows, where the manifest says {wanted:,}")
+
+    def hashes(self, column: pa.Array, what: str) -> NDArray[np.int64]:
+        values = column.to_pylist()
+        if missing := sum(not value for value in values):
+            self.fault(f"{what}: {missing:,} are missing")
+        return np.fromiter(map(hash, values), np.int64, len(values))
+
+    def fault(self, text: str) -> None:
+        self._faults.append(f"{self.name}: {text}")
 
 
-def _nodes(label: Label, file: ParquetFile, dimension: int, faults: list[str]) -> NDArray[np.int64]:
-    """The sorted hashes of the keys."""
+def _nodes(
+    place: Place, label: Label, wanted: int, dimension: int, faults: list[str]
+) -> tuple[NDArray[np.int64], int]:
+    """The sorted hashes of the keys, and how many nodes there are."""
     key = next(header for header, (name, _) in columns(label).items() if name == label.key)
     vectors = [header for header, (_, type_) in columns(label).items() if type_ == VECTOR]
-    found, wrong = [], 0
-    for batch in _batches(file, [key, *vectors], file_of(label), faults):
-        found.append(_hashes(batch.column(key), f"{file_of(label)}: keys", faults))
+    found, wrong, rows = [], 0, _Rows(place, label, faults)
+    for batch in rows.read([key, *vectors], wanted):
+        found.append(rows.hashes(batch.column(key), "keys"))
         wrong += sum(_of_other_length(batch.column(header), dimension) for header in vectors)
     if wrong:
-        faults.append(f"{file_of(label)}: {wrong:,} vectors have not {dimension} dimensions")
+        rows.fault(f"{wrong:,} vectors have not {dimension} dimensions")
     hashes = np.concatenate(found) if found else np.zeros(0, np.int64)
     found.clear()
     hashes.sort()
     if twice := int((hashes[1:] == hashes[:-1]).sum()):
-        faults.append(f"{file_of(label)}: {twice:,} keys stand there again")
-    return hashes
+        rows.fault(f"{twice:,} keys stand there again")
+    return hashes, rows.count
 
 
-def _ends(kind: Kind, file: ParquetFile, keys: dict[str, NDArray[np.int64]], faults: list[str]) -> None:
+def _ends(
+    place: Place, kind: Relationship, wanted: int, keys: dict[str, NDArray[np.int64]], faults: list[str]
+) -> int:
+    """How many relationships there are."""
     begin, end = list(columns(kind))[:2]
-    lost = dict.fromkeys((begin, end), 0)
-    for batch in _batches(file, [begin, end], file_of(kind), faults):
-        for header, label in ((begin, kind.begin.name), (end, kind.end.name)):  # type: ignore[union-attr]
-            hashes = _hashes(batch.column(header), f"{file_of(kind)}: {header}", faults)
-            lost[header] += int((~_in(hashes, keys[label])).sum())
-    faults += (
-        f"{file_of(kind)}: {count:,} of {header} lead nowhere" for header, count in lost.items() if count
-    )
-
-
-def _batches(file: ParquetFile, headers: list[str], name: str, faults: list[str]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa
-
-    try:  # a reader holds on to something of every group that it has read: one for each
-        for group in range(file.num_row_groups):
-            yield from file.iter_batches(_ROWS, row_groups=[group], columns=headers, use_threads=False)
-    except (OSError, pa.ArrowException) as error:
-        faults.append(f"{name}: it cannot be read to its end ({error})")
-
-
-def _hashes(column: pa.Array, name: str, faults: list[str]) -> NDArray[np.int64]:
-    values = column.to_pylist()
-    if missing := sum(not value for value in values):
-        faults.append(f"{name}: {missing:,} are missing")
-    return np.fromiter(map(hash, values), np.int64, len(values))
+    lost, rows = dict.fromkeys((begin, end), 0), _Rows(place, kind, faults)
+    for batch in rows.read([begin, end], wanted):
+        for header, label in ((begin, kind.begin.name), (end, kind.end.name)):
+            lost[header] += int((~_in(rows.hashes(batch.column(header), header), keys[label])).sum())
+    for header, count in lost.items():
+        if count:
+            rows.fault(f"{count:,} of {header} lead nowhere")
+    return rows.count
 
 
 def _in(hashes: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -84,26 +84,20 @@ def _all(connection: Connection) -> Iterator[tuple[Kind, dict[str, Any]]]:
 
 
 def _write_files(connection: Connection, folder: Path) -> None:
-    from gsw_graph.moving.fileset import FileSet, arrow, needs_pyarrow
-    from gsw_graph.store import schema
+    from gsw_graph.moving.fileset import FileSet, arrow, finish, needs_pyarrow
+    from gsw_graph.moving.place import Place
 
     needs_pyarrow()
-    state = schema.read_state(connection)
-    assert state is not None  # noqa: S101 - looked at before an export
-    files = FileSet(folder)
-    try:
+    place = Place.of(folder)
+    place.prepare()
+    with FileSet(place) as files:
         for kind in kinds():
             if kind.name == "Memory":
                 continue  # it comes last, as it counts the others
             for page in read(connection, kind):
                 files.add(kind, arrow(kind, [_flat(kind, row) for row in page.rows]))
-        memory = labels()["Memory"]
-        (page,) = read(connection, memory)
-        own = {"indexed": False, "vectors": 0, "moving": files.mark().text()}
-        files.add(memory, arrow(memory, [page.rows[0]["properties"] | own]))
-        files.close(state.schema, state.embedder, state.dimension)
-    finally:
-        files.abandon()
+    (page,) = read(connection, labels()["Memory"])
+    finish(place, files.made, page.rows[0]["properties"])
 
 
 def _flat(kind: Kind, row: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,15 @@
-"""The files that `neo4j-admin database import full --input-type=parquet` takes: a Parquet file for each kind
-of node and relationship, its columns named as the headers of that tool want them.
+"""The files that `neo4j-admin database import full --input-type=parquet` takes: for each kind of node and
+relationship Parquet files, one for each part of a corpus, their columns named as the headers of that tool
+want them.
 
-    FOLDER/nodes/Passage.parquet    id:ID(Passage), text:string, embedding:float[], vector:byte[] ...
-    FOLDER/relationships/Entity.IN.Passage.parquet    :START_ID(Entity), :END_ID(Passage), title:boolean
+    FOLDER/nodes/Passage.00000.parquet    id:ID(Passage), text:string, embedding:float[], vector:byte[] ...
+    FOLDER/relationships/Entity.IN.Passage.00000.parquet    :START_ID(Entity), :END_ID(Passage), title:boolean
     FOLDER/schema.cypher            constraints and indexes, for a database in block format
     FOLDER/import.sh                the command
     FOLDER/gswgraph.json            what is in the files; written last
+
+One machine writes one part, workers of a cluster one each at a time; the number of a part decides about the
+names of its files, so that a part that is written again takes the place of what was left of it.
 
 Parquet and not CSV: there a list cannot hold its own delimiter, an empty list is no list, floats are text.
 """
@@ -16,7 +20,8 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +29,8 @@ import numpy as np
 
 from gsw_graph import __version__
 from gsw_graph.errors import InputError
-from gsw_graph.store.graph import Kind, Label, Relationship, kinds
+from gsw_graph.moving.place import FOLDERS, Place
+from gsw_graph.store.graph import Kind, Label, Relationship, kinds, labels
 from gsw_graph.store.transfer import Mark
 
 if TYPE_CHECKING:
@@ -32,8 +38,9 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 Row = dict[str, Any]
-FORMAT = 1
+FORMAT = 2
 MANIFEST, SCRIPT, SCHEMA = "gswgraph.json", "import.sh", "schema.cypher"
+_ROWS = 2000  # read at once
 GROUP_BYTES = 16_000_000  # of rows that are written at once; the import reads as many at once in each thread
 _PROPERTIES = {
     "string": "string",
@@ -59,64 +66,69 @@ class Manifest:
     counts: dict[str, int]
 
 
-class FileSet:
-    """Writes the files of a folder that exists and is empty, some rows at a time; it holds GROUP_BYTES of
-    each kind. `close` says that they are whole."""
+@dataclass(slots=True)
+class Made:
+    """What parts of a set of files hold. counts: rows of each kind. files: their names. blank: label and
+    property of texts that are empty in some nodes; missing: of those that some nodes have not."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._files: dict[str, Any] = {}
+    counts: dict[str, int] = field(default_factory=dict)
+    files: set[str] = field(default_factory=set)
+    blank: set[tuple[str, str]] = field(default_factory=set)
+    missing: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, other: Made) -> None:
+        """Take in what another part holds."""
+        for name, count in other.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+        self.files |= other.files
+        self.blank |= other.blank
+        self.missing |= other.missing
+
+    def text(self) -> str:
+        """As a line of text, which `read` reads."""
+        return json.dumps([self.counts, *map(sorted, (self.files, self.blank, self.missing))])
+
+    @classmethod
+    def read(cls, text: str) -> Made:
+        counts, files, blank, missing = json.loads(text)
+        return cls(counts, set(files), set(map(tuple, blank)), set(map(tuple, missing)))
+
+
+class FileSet:
+    """Writes the files of one part into a place that is prepared, some rows at a time; it holds GROUP_BYTES
+    of each kind. A context manager: after an error no file of this part is there. `made` is known at its
+    end."""
+
+    def __init__(self, place: Place, part: int = 0) -> None:
+        self._place, self._part = place, part
+        self._open = ExitStack()
+        self._writers: dict[str, Any] = {}
         self._waiting: dict[str, list[pa.Table]] = {}
         self._bytes: dict[str, int] = {}  # of what waits
-        self.counts: dict[str, int] = {}
-        self._blank: dict[tuple[str, str], list[str]] = {}  # keys of nodes whose text is empty
-        self._missing: set[tuple[str, str]] = set()  # properties that some nodes have not
-        for name in ("nodes", "relationships"):
-            (folder / name).mkdir()
+        self.made = Made()
+
+    def __enter__(self) -> FileSet:
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        with self._open:
+            if error is not None:
+                raise error  # which the open files are told
+            for kind in kinds():
+                if self._waiting.get(kind.name):
+                    self._write(kind)
 
     def add(self, kind: Kind, table: pa.Table) -> None:
         """Take rows of a kind, as `arrow` makes them."""
         if not table.num_rows:
             return
-        self.counts[kind.name] = self.counts.get(kind.name, 0) + table.num_rows
+        self.made.counts[kind.name] = self.made.counts.get(kind.name, 0) + table.num_rows
         if isinstance(kind, Label):
             self._look_for_blanks(kind, table)
         self._waiting.setdefault(kind.name, []).append(table)
         self._bytes[kind.name] = self._bytes.get(kind.name, 0) + table.nbytes
         if self._bytes[kind.name] >= GROUP_BYTES:
             self._write(kind)
-
-    def mark(self) -> Mark:
-        """What the Memory node, which comes last, says of an import of these files until it is whole."""
-        return Mark(
-            "import", "files", done=sum(self.counts.values()) + 1, imported=True, blank=self._blanks()
-        )
-
-    def _blanks(self) -> dict[str, dict[str, list[str] | None]]:
-        found: dict[str, dict[str, list[str] | None]] = {}
-        for (label, name), keys in self._blank.items():
-            found.setdefault(label, {})[name] = keys if (label, name) in self._missing else None
-        return found
-
-    def close(self, schema: int, embedder: str, dimension: int) -> Manifest:
-        """Write what waits, the script and the schema, and at last that the files are whole."""
-        for kind in kinds():
-            if self._waiting.get(kind.name):
-                self._write(kind)
-        self.abandon()
-        manifest = Manifest(FORMAT, __version__, schema, embedder, dimension, self.counts)
-        (self._folder / SCHEMA).write_text(schema_text(dimension), encoding="utf-8")
-        script = self._folder / SCRIPT
-        script.write_text(_script(self.counts), encoding="utf-8", newline="\n")
-        script.chmod(0o755)
-        (self._folder / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
-        return manifest
-
-    def abandon(self) -> None:
-        """Close the files as they are."""
-        for file in self._files.values():
-            file.close()
-        self._files = {}
 
     def _look_for_blanks(self, label: Label, table: pa.Table) -> None:
         import pyarrow.compute as pc
@@ -125,11 +137,9 @@ class FileSet:
             if type_ != "string":
                 continue
             if table.column(header).null_count:
-                self._missing.add((label.name, name))
-            empty = pc.equal(table.column(header), "")
-            if pc.any(empty).as_py():
-                keys = table.filter(empty).column(f"{label.key}:ID({label.name})").to_pylist()
-                self._blank.setdefault((label.name, name), []).extend(keys)
+                self.made.missing.add((label.name, name))
+            if pc.any(pc.equal(table.column(header), "")).as_py():
+                self.made.blank.add((label.name, name))
 
     def _write(self, kind: Kind) -> None:
         import pyarrow as pa
@@ -137,22 +147,80 @@ class FileSet:
 
         table = pa.concat_tables(self._waiting.pop(kind.name))
         self._bytes[kind.name] = 0
-        if kind.name not in self._files:
-            self._files[kind.name] = ParquetWriter(
-                self._folder / file_of(kind),
-                table.schema,
-                compression="none",
-                use_dictionary=False,
-                write_statistics=False,
+        if kind.name not in self._writers:
+            name = file_of(kind, self._part)
+            self._writers[kind.name] = self._open.enter_context(
+                ParquetWriter(
+                    self._open.enter_context(self._place.new(name)),
+                    table.schema,
+                    compression="none",
+                    use_dictionary=False,
+                    write_statistics=False,
+                )
             )
-        self._files[kind.name].write_table(table, row_group_size=table.num_rows)
+            self.made.files.add(name)
+        self._writers[kind.name].write_table(table, row_group_size=table.num_rows)
 
 
-def file_of(kind: Kind) -> str:
-    """The file of a kind within its folder."""
-    if isinstance(kind, Label):
-        return f"nodes/{kind.name}.parquet"
-    return f"relationships/{kind.name.replace(' ', '.')}.parquet"
+def finish(place: Place, made: Made, memory: Row) -> Manifest:
+    """Write what comes last: the Memory node, the script, the schema and that the files are whole. memory:
+    properties of that node, among them schema, embedder and dimension. InputError: a file is missing."""
+    kind = labels()["Memory"]
+    row = {**memory, "indexed": False, "vectors": 0, "moving": _mark(place, made).text()}
+    with FileSet(place) as files:
+        files.add(kind, arrow(kind, [row]))
+    made.add(files.made)
+    there = {f"{folder}/{name}" for folder in FOLDERS for name in place.names(folder)}
+    if lost := made.files - there:
+        raise InputError(
+            f"{len(lost):,} files that were written are not here, {min(lost)} among them",
+            where=place.url,
+            hint="Workers must write into the same folder: one that all nodes share, or a url such as s3://",
+        )
+    for stray in there - made.files:  # what a worker that died had begun
+        place.remove(stray)
+    manifest = Manifest(
+        FORMAT, __version__, memory["schema"], memory["embedder"], memory["dimension"], made.counts
+    )
+    place.write(SCHEMA, schema_text(manifest.dimension))
+    place.write(SCRIPT, _script(made.counts))
+    if place.local is not None:
+        (place.local / SCRIPT).chmod(0o755)
+    place.write(MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+    return manifest
+
+
+def _mark(place: Place, made: Made) -> Mark:
+    """What the Memory node, which comes last, says of an import of these files until it is whole."""
+    blank: dict[str, dict[str, list[str] | None]] = {}
+    for label, name in sorted(made.blank):
+        keys = _blank_keys(place, labels()[label], name) if (label, name) in made.missing else None
+        blank.setdefault(label, {})[name] = keys
+    return Mark("import", "files", done=sum(made.counts.values()) + 1, imported=True, blank=blank)
+
+
+def _blank_keys(place: Place, label: Label, name: str) -> list[str]:
+    """The keys of nodes in which a property is an empty text, read back: there may be millions elsewhere."""
+    import pyarrow.compute as pc
+
+    headers = {known: header for header, (known, _) in columns(label).items()}
+    found: list[str] = []
+    for one in parts(place, label):
+        with opened(place, one) as file:
+            for batch in batches(file, [headers[label.key], headers[name]]):
+                empty = pc.equal(batch.column(headers[name]), "")
+                found += batch.filter(empty).column(headers[label.key]).to_pylist()
+    return found
+
+
+def file_of(kind: Kind, part: int | None = None) -> str:
+    """The file of a part of a kind within its folder; without a part the pattern of all of them, as
+    neo4j-admin takes it."""
+    folder = "nodes" if isinstance(kind, Label) else "relationships"
+    name = kind.name.replace(" ", ".")
+    if part is None:
+        return f"{folder}/{name.replace('.', '[.]')}[.][0-9]+[.]parquet"
+    return f"{folder}/{name}.{part:05}.parquet"
 
 
 def columns(kind: Kind) -> dict[str, tuple[str, str]]:
@@ -193,23 +261,39 @@ def rows(kind: Kind, table: pa.Table) -> Iterator[Row]:
         }
 
 
-def opened(folder: Path, kind: Kind) -> ParquetFile | None:
-    """The file of a kind, None where there is none."""
+def parts(place: Place, kind: Kind) -> list[str]:
+    """The names of the files of a kind, sorted."""
+    folder, pattern = file_of(kind).split("/")
+    return [f"{folder}/{name}" for name in place.names(folder) if re.fullmatch(pattern, name)]
+
+
+@contextmanager
+def opened(place: Place, name: str) -> Iterator[ParquetFile]:
+    """A file to read. OSError, ArrowException: it cannot be read."""
     from pyarrow.parquet import ParquetFile
 
-    file = folder / file_of(kind)
-    return ParquetFile(file) if file.exists() else None
+    with place.open(name) as stream, ParquetFile(stream) as file:
+        yield file
 
 
-def manifest(folder: Path) -> Manifest:
+def batches(file: ParquetFile, headers: list[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a file, some rows at a time, in memory that does not grow with the file: a reader holds
+    on to something of every group that it has read, so that each group has one of its own."""
+    for group in range(file.num_row_groups):
+        yield from file.iter_batches(_ROWS, row_groups=[group], columns=headers, use_threads=False)
+
+
+def manifest(folder: str | Path) -> Manifest:
     """What is in a folder. InputError: it holds no set of files that was written to its end."""
+    place = Place.of(folder)
     try:
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        with place.open(MANIFEST) as file:
+            found = json.loads(file.read())
         known = Manifest(**found)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
             "there is no complete set of files here",
-            where=str(folder / MANIFEST),
+            where=f"{place.url}/{MANIFEST}",
             hint="Make one: gswgraph bulk CORPUS --out NEW_FOLDER",
         ) from error
     if known.format != FORMAT:
@@ -224,6 +308,7 @@ def manifest(folder: Path) -> Manifest:
 def needs_pyarrow() -> None:
     """InputError where it is not installed."""
     try:
+        import fsspec  # noqa: F401
         import pyarrow  # noqa: F401
     except ImportError:
         raise InputError("Parquet files need pyarrow", hint="pip install 'gswgraph[bulk]'") from None

@@ -45,11 +45,11 @@ class Joiner:
             yield joined(self._label.name, self._held)
             return
         self._spill()
-        self.abandon()
+        self.close()
         for part in range(PARTITIONS):
             yield joined(self._label.name, self._read(part))
 
-    def abandon(self) -> None:
+    def close(self) -> None:
         """Close the files as they are."""
         for file in self._files.values():
             file.close()

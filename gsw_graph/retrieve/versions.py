@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 from scipy import sparse
 
+from gsw_graph.turns import held, wanted
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.store.reader import Reader
+    from gsw_graph.turns import Check
 
 T = TypeVar("T")
 Arrays = Mapping[str, Any]
@@ -83,13 +86,14 @@ class Versions(Generic[T]):
         self._last: tuple[int, T] | None = None
         self._making = threading.Lock()
 
-    def of(self, version: int, before: Callable[[], None] = lambda: None) -> T:
+    def of(self, version: int, before: Callable[[], None] = lambda: None, check: Check = wanted) -> T:
         """The value of a version of the memory; of a later one where somebody wrote meanwhile. Made once,
-        however many threads ask. before: called before it is made, by the thread that makes it."""
+        however many threads ask. before: called before it is made, by the thread that makes it; check: while
+        another makes it."""
         last = self._last
         if last is not None and last[0] == version:
             return last[1]
-        with self._making:
+        with held(self._making, check):
             return self._made(version, before)
 
     def _made(self, version: int, before: Callable[[], None]) -> T:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
@@ -17,7 +17,7 @@ from starlette.types import Scope
 
 from gsw_graph import __version__
 from gsw_graph.errors import GswGraphError
-from gsw_graph.serve import asking, loading, looking
+from gsw_graph.serve import asking, loading, looking, routes
 from gsw_graph.serve.bodies import BodyLimit
 from gsw_graph.serve.desk import Desk
 from gsw_graph.serve.faults import Fault, fault, fault_of
@@ -86,6 +86,10 @@ def application(desk: Desk, gate: Gate) -> FastAPI:
         def page() -> Response:
             return FileResponse(PAGE / "index.html", headers=headers)
 
+        @app.get("/docs", include_in_schema=False)
+        def routes_page() -> Response:
+            return HTMLResponse(routes.page(app.openapi()), headers=headers)
+
     app.add_middleware(BodyLimit, uploads=desk.limits.upload, large=frozenset({"/api/load"}))
     app.add_middleware(Security, gate=gate)  # the last is the outermost
     return app
@@ -123,7 +127,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
         f"{'.'.join(str(part) for part in one['loc'][1:]) or one['loc'][0]}: {one['msg']}"
         for one in error.errors()[:3]
     ]
-    return _response(fault(400, f"the request cannot be used: {'; '.join(said)}", "See /openapi.json"))
+    return _response(fault(422, f"the request cannot be used: {'; '.join(said)}", "See /openapi.json"))
 
 
 async def _plain(_: Request, error: Exception) -> Response:

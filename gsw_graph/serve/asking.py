@@ -13,7 +13,7 @@ from gsw_graph.cancel import Cancel
 from gsw_graph.errors import InputError
 from gsw_graph.results import Answer, AskedQuestion
 from gsw_graph.results.rebuilt import rebuilt
-from gsw_graph.serve.desk import Asked, At, json
+from gsw_graph.serve.desk import Asked, At, Limit, Skip, json
 from gsw_graph.serve.events import Events, Say
 
 router = APIRouter(tags=["ask"])
@@ -43,6 +43,9 @@ class Question(BaseModel):
     look_again: bool = Field(True, description="Look once for what the model says is missing.")
     past: bool = Field(True, description="Use what was asked before in other words.")
     evidence: Literal["lines", "compact"] = Field("lines", description="In which form the model is shown it.")
+    build_runs: bool = Field(
+        True, description="false: `pruned` fails where runs are missing, and builds none."
+    )
 
 
 class Search(BaseModel):
@@ -73,7 +76,8 @@ async def ask(at: At, asked: Question) -> Response:
     As events: `stage` (what is being done: `stage`, and `text` or null), `text` (a piece of the language
     model's answer as it comes), at the end `answer`, the whole result."""
     given = asked.model_dump()
-    given["keep"] = given["keep"] and not at.desk.read_only
+    for writes in ("keep", "build_runs"):
+        given[writes] = given[writes] and not at.desk.read_only
 
     def work(cancel: Cancel, say: Say) -> Any:
         found = at.memory.ask(
@@ -102,6 +106,7 @@ async def search(at: At, wanted: Search) -> Response:
             answer=False,
             llm=False,
             keep=False,
+            build_runs=not at.desk.read_only,
             cancel=cancel,
         )
         return {"strategy": found.strategy, "passages": [one.to_dict() for one in found.passages]}
@@ -110,10 +115,10 @@ async def search(at: At, wanted: Search) -> Response:
 
 
 @router.get("/questions", summary="List what was asked", response_model=None)
-async def questions(at: At, text: str = "", limit: int = 100) -> Response:
+async def questions(at: At, text: str = "", skip: Skip = 0, limit: Limit = 100) -> Response:
     """The questions that were asked, the latest first, as `gswgraph history --json` prints them. text: in the
-    question or its answer."""
-    return await at.read(lambda: at.memory.history(text, limit=limit))
+    question or its answer. limit: so many, after the first `skip`."""
+    return await at.read(lambda: at.memory.history(text, skip=skip, limit=limit))
 
 
 @router.get("/questions/{which}", summary="Show a question that was asked", response_model=None)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import anyio
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
+from gsw_graph.browse import ALL
 from gsw_graph.cancel import Cancel
 from gsw_graph.cli.text.output import to_json
 from gsw_graph.errors import InputError
@@ -114,6 +115,8 @@ class Asked:
 
 
 At = Annotated[Asked, Depends(Asked)]
+Limit = Annotated[int, Query(ge=1, le=ALL)]
+Skip = Annotated[int, Query(ge=0, le=ALL)]
 
 
 def json(result: Result | Any) -> Response:

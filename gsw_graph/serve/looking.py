@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph import __version__
-from gsw_graph.serve.desk import At, json
+from gsw_graph.serve.desk import At, Limit, Skip, json
 from gsw_graph.serve.faults import RefusedError
 
 router = APIRouter(tags=["look"])
@@ -70,17 +70,19 @@ async def documents(
     extractor: str | None = None,
     loader: str | None = None,
     unfinished: bool = False,
-    limit: int = 100,
+    skip: Skip = 0,
+    limit: Limit = 100,
     folder: str | None = None,
 ) -> Response:
     """Documents by source, as `gswgraph list --json` prints them. text: in their source or title, or a
-    folder."""
+    folder. limit: so many, after the first `skip`."""
     return await at.read(
         lambda: at.memory.documents(
             text,
             extractor=extractor,
             loader=loader,
             unfinished=unfinished,
+            skip=skip,
             limit=limit,
             folder=at.folder(folder),
         )
@@ -88,7 +90,7 @@ async def documents(
 
 
 @router.get("/documents/{name:path}", summary="Show a document", response_model=None)
-async def document(at: At, name: str, passage: int | None = None, folder: str | None = None) -> Response:
+async def document(at: At, name: str, passage: Limit | None = None, folder: str | None = None) -> Response:
     """A document whole, with what was found in it, as `gswgraph show --json` prints it. name: its id,
     source or title; passage: only that, counted from 1."""
     return await at.read(lambda: at.memory.show(name, passage, folder=at.folder(folder)))
@@ -101,13 +103,14 @@ async def passage(at: At, id: str) -> Response:
 
 
 @router.get("/names", summary="List names", response_model=None)
-async def names(at: At, text: str = "", limit: int = 50) -> Response:
-    """Names with a text in them, those that stand in most passages first: `id`, `name`, `passages`."""
-    return await at.read(lambda: at.memory.names(text, limit=limit))
+async def names(at: At, text: str = "", skip: Skip = 0, limit: Limit = 50) -> Response:
+    """Names with a text in them, those that stand in most passages first: `id`, `name`, `passages`. limit: so
+    many, after the first `skip`."""
+    return await at.read(lambda: at.memory.names(text, skip=skip, limit=limit))
 
 
 @router.get("/names/{name:path}", summary="Follow a name", response_model=None)
-async def name(at: At, name: str, limit: int = 20) -> Response:
+async def name(at: At, name: str, limit: Limit = 20) -> Response:
     """A name over all documents: its roles, pairs and facts, the passages it stands in and the names beside
     it."""
     return await at.read(lambda: at.memory.name(name, limit=limit))

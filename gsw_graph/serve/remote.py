@@ -13,6 +13,7 @@ from urllib.parse import quote
 import httpx
 
 from gsw_graph import errors
+from gsw_graph.browse import ALL
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.picture.page import rendered
 from gsw_graph.picture.picture import Edge, Node, Picture
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SILENT = 60.0  # seconds that a server may say nothing; it says every ten that it is there
 UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may stand before it
-ALL = 2**31 - 1
 
 
 @dataclass

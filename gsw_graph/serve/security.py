@@ -17,8 +17,9 @@ from gsw_graph.serve.faults import Fault, fault
 
 OWNER = "gswgraph.owner"  # in the scope: whether the owner of the memory asks, who reads the same files
 
-# What holds nothing of a memory: the page and what it is made of. It asks for the token itself.
-OPEN = ("/static/",)
+# What holds nothing of a memory: the pages and what they are made of. They ask for the token themselves.
+OPEN = frozenset({"/", "/docs"})
+OPEN_FOLDER = "/static/"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ class Gate:
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != hosts[0].lower():
             return fault(403, "a page of another site may not ask this server")
-        if self.token is None or path == "/" or path.startswith(OPEN) or self.given(headers) is not None:
+        open_ = path in OPEN or path.startswith(OPEN_FOLDER)
+        if self.token is None or open_ or self.given(headers) is not None:
             return None
         hint = "Send it: Authorization: Bearer TOKEN; the server said at its start where it stands"
         return fault(401, "the token is missing or wrong", hint, WWW_Authenticate="Bearer")

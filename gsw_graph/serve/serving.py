@@ -17,7 +17,7 @@ import uvicorn
 from gsw_graph.engine.embedded_folder import write_private
 from gsw_graph.errors import EngineError, InputError
 from gsw_graph.serve.app import application
-from gsw_graph.serve.connections import protocol
+from gsw_graph.serve.connections import enough_files, protocol
 from gsw_graph.serve.desk import Desk
 from gsw_graph.serve.running import Running
 from gsw_graph.serve.security import Gate, is_loopback
@@ -104,6 +104,7 @@ def serve(desk: Desk, opened: socket.socket, place: Place) -> None:
     """Serve until SIGTERM or Ctrl-C; requests under way are ended then. Other processes of this user find the
     server by the file that it leaves beside an embedded memory while it runs."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    enough_files()
     owner = secrets.token_urlsafe(32)
     with Running.here(desk.memory.url, local_url(place), owner), _stoppable():
         server(desk, place, owner).run(sockets=[opened])

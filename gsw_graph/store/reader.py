@@ -300,9 +300,9 @@ class Reader:
         """How concepts are shown, by id."""
         return {row["id"]: row["name"] for row in self._run("read/concept_names", ids=list(ids))}
 
-    def names(self, text: str, limit: int) -> list[Row]:
+    def names(self, text: str, *, skip: int = 0, limit: int) -> list[Row]:
         """Concepts with a text in their id, those of most passages first."""
-        return self._run("read/names", text=text, limit=limit)
+        return self._run("read/names", text=text, skip=skip, limit=limit)
 
     def name_found(self, id_: str, limit: int) -> Row:
         """What was found of a concept, by kind, each in no order."""
@@ -334,11 +334,12 @@ class Reader:
         extractor: str | None = None,
         loader: str | None = None,
         unfinished: bool = False,
+        skip: int = 0,
         limit: int,
     ) -> list[Row]:
         """Rows of documents by source; see the statement for the parameters and columns."""
         filters = {"extractor": extractor, "loader": loader, "unfinished": unfinished}
-        return self._run("read/documents", text=text, path=path, **filters, limit=limit)
+        return self._run("read/documents", text=text, path=path, **filters, skip=skip, limit=limit)
 
     def named(self, wanted: str, path: str) -> list[Row]:
         """Documents that a name may mean, with the passage it is the id of; see the statement."""

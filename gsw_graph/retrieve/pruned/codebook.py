@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gsw_graph.results import FoundRun, RunEdge
-from gsw_graph.retrieve.pruned.symbols import Symbols
+from gsw_graph.retrieve.pruned.symbols import Holders, Symbols, within
 from gsw_graph.retrieve.versions import Files, Versions, packed, packed_aliases, unpacked, unpacked_aliases
 from gsw_graph.store import codebook as store
 from gsw_graph.store.reader import Reader
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.pruned.runs import Scored
     from gsw_graph.retrieve.versions import Arrays
     from gsw_graph.store.codebook import StoredEdge
+    from gsw_graph.turns import Check
 
 FORM = "1"
 
@@ -52,6 +54,21 @@ class Codebook:
     edges: NDArray[np.int64]
     vectors: NDArray[np.int8]
 
+    @cached_property
+    def runs_by_concept(self) -> Holders:
+        """The runs that hold each concept, at either end of an edge."""
+        ends = np.concatenate([self.subject, self.object])
+        return Holders.of(ends, np.tile(self._run_of_line, 2), len(self.concepts.names))
+
+    @cached_property
+    def runs_by_relation(self) -> Holders:
+        """The runs that hold each relation."""
+        return Holders.of(self.relation, self._run_of_line, len(self.relations.names))
+
+    @property
+    def _run_of_line(self) -> NDArray[np.int32]:
+        return np.repeat(np.arange(len(self.runs), dtype=np.int32), np.diff(self.begins))
+
     def runs_of(self, statements: Sequence[str]) -> NDArray[np.intp]:
         """The runs that hold some statements, ascending."""
         wanted = set(statements)
@@ -69,10 +86,7 @@ class Codebook:
 
     def lines(self, runs: NDArray[np.intp]) -> NDArray[np.intp]:
         """The lines of some runs, one run after the other."""
-        lengths = np.diff(self.begins)[runs].astype(np.intp)
-        ends = np.cumsum(lengths)
-        firsts = np.repeat(self.begins[runs].astype(np.intp) - ends + lengths, lengths)
-        return np.arange(ends[-1] if len(ends) else 0) + firsts
+        return within(self.begins, runs)
 
     def unit(self, lines: NDArray[np.intp]) -> NDArray[np.float32]:
         """Vectors of some lines, of length 1: (n, dimension)."""
@@ -106,11 +120,11 @@ class Codebooks:
         self._reader = Reader(connection)
         self._books = Versions(self._reader, files(folder), lambda _: self._read())
 
-    def of(self, version: int, complete: Callable[[], None]) -> Codebook:
+    def of(self, version: int, complete: Callable[[], None], check: Check) -> Codebook:
         """The codebook of a version of the memory; of a later one where somebody wrote meanwhile. complete:
-        builds the runs that are missing, called before it is read; it is that of the question that waits for
-        it, which ends alone."""
-        return self._books.of(version, complete)
+        builds the runs that are missing, called before it is read; check: while another question builds them.
+        Both are of the question that waits, which ends alone."""
+        return self._books.of(version, complete, check)
 
     def _read(self) -> Codebook:
         return build(store.edges(self._reader), *store.symbols(self._reader), self._reader.aliases())

@@ -1,4 +1,4 @@
-"""Concepts or relations with their vectors, and which of them are near a question's."""
+"""Concepts or relations with their vectors, which of them are near a question's, and which runs hold them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _EXACT = 50_000  # symbols up to which all are compared
-_PROBED = 16  # of the groups of more, so many nearest to a vector are looked into
+_PROBED = 48  # of the groups of more, so many nearest to a vector are looked into
 _BLOCK = 4096
 
 
@@ -88,3 +88,36 @@ class _Groups:
     begins: list[int]
     vectors: NDArray[np.int8]
     scale: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Holders:
+    """Which runs hold a symbol. runs: by number, those of one symbol after those of another. begins:
+    (symbols + 1,), where the runs of a symbol begin."""
+
+    runs: NDArray[np.int32]
+    begins: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, symbols: NDArray[np.int32], runs: NDArray[np.int32], count: int) -> Holders:
+        """From the symbols that stand in runs, place by place; count: of all symbols."""
+        order = np.argsort(symbols, kind="stable")
+        return cls(runs[order], np.searchsorted(symbols[order], np.arange(count + 1)))
+
+    def best(self, scores: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+        """(count,): the largest score of a symbol of each run, at least 0. scores: of each symbol. It costs
+        what the symbols with a score above 0 stand in, not all runs there are."""
+        near = np.flatnonzero(scores > 0)
+        found = np.zeros(count, dtype=np.float32)
+        lengths = self.begins[near + 1] - self.begins[near]
+        np.maximum.at(found, self.runs[within(self.begins, near)], np.repeat(scores[near], lengths))
+        return found
+
+
+def within(begins: NDArray[np.signedinteger], groups: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The places of what stands in some groups, one group after the other. begins: (all groups + 1,), where
+    each begins."""
+    first = begins[groups].astype(np.intp)
+    lengths = begins[groups + 1] - first
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + lengths, lengths)

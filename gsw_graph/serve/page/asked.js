@@ -1,31 +1,19 @@
 // Questions that were asked, and what the answer of one used.
-import { get } from "./api.js";
 import { again } from "./ask.js";
-import { fill } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
 import { judging } from "./judging.js";
-import { at, busy, count, failed, pairs, search, section, some, when } from "./parts.js";
+import { listed, opener } from "./listed.js";
+import { at, busy, count, failed, pairs, section, some, when } from "./parts.js";
 
-const list = { text: "", found: null };
 const one = { id: null, found: null };
-
-export function openList() {
-  find(list.text);
-}
-
-export function openOne(id) {
-  if (one.id !== id) Object.assign(one, { id, found: null });
-  fill(one, async () => ({ found: await get(`questions/${encodeURIComponent(id)}`) }));
-}
-
-const find = (text) => fill(list, async () => ({ text, found: await get("questions", { text, limit: 100 }) }));
 const answer = (row) => row.answer ?? (row.abstained ? "not in the memory" : "passages only");
 
-export const asked = () => html`<h1>Asked</h1>
-  ${search("In a question or its answer", list.text, find)} ${busy(list)} ${failed(list.error)}
-  ${list.found ? html`<p class="dim">${count(list.found.total, "question")}</p>
-    <ul class="rows">${list.found.questions.map((row) => html`<li><a href=${at("asked", row.id)}>${row.question}</a> <strong>${answer(row)}</strong>
-      <span class="dim small">${when(row.asked_at)}, ${row.strategy}</span></li>`)}</ul>` : nothing}`;
+export const openOne = opener("questions", one);
+
+export const asked = listed({
+  path: "questions", title: "Asked", label: "In a question or its answer", thing: "question", rows: (found) => found.questions,
+  row: (row) => html`<a href=${at("asked", row.id)}>${row.question}</a> <strong>${answer(row)}</strong> <span class="dim small">${when(row.asked_at)}, ${row.strategy}</span>`,
+});
 
 export function question(about) {
   const { found } = one;

@@ -1,29 +1,20 @@
 // Documents of the memory, and one of them whole with what was found in it.
-import { get, post } from "./api.js";
+import { post } from "./api.js";
 import { fill } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
-import { at, busy, count, failed, nameLink, pairs, search, section, some, when } from "./parts.js";
+import { listed, opener } from "./listed.js";
+import { at, busy, count, failed, nameLink, pairs, section, some, when } from "./parts.js";
 
-const list = { text: "", found: null };
 const one = { id: null, found: null };
 
-export function openList() {
-  find(list.text);
-}
+export const openOne = opener("documents", one);
 
-export function openOne(id) {
-  if (one.id !== id) Object.assign(one, { id, found: null });
-  fill(one, async () => ({ found: await get(`documents/${encodeURIComponent(id)}`) }));
-}
-
-const find = (text) => fill(list, async () => ({ text, found: await get("documents", { text, limit: 200 }) }));
-
-export const documents = () => html`<h1>Documents</h1>
-  ${search("In a source or title", list.text, find)} ${busy(list)} ${failed(list.error)}
-  ${list.found ? html`<p class="dim">${count(list.found.total, "document")}${list.found.total > list.found.documents.length ? `, the first ${list.found.documents.length}` : ""}</p>
-    <ul class="rows">${list.found.documents.map((row) => html`<li><a href=${at("documents", row.id)}>${row.title || row.source}</a>
-      <span class="dim small">${row.source}, ${count(row.passages, "passage")}, ${row.extractor}${row.status === "ready" ? "" : `, ${row.status}`}</span></li>`)}</ul>
-    ${list.found.total ? nothing : html`<p><a href="#/load">Load some</a></p>`}` : nothing}`;
+export const documents = listed({
+  path: "documents", title: "Documents", label: "In a source or title", thing: "document", rows: (found) => found.documents,
+  row: (row) => html`<a href=${at("documents", row.id)}>${row.title || row.source}</a>
+    <span class="dim small">${row.source}, ${count(row.passages, "passage")}, ${row.extractor}${row.status === "ready" ? "" : `, ${row.status}`}</span>`,
+  empty: html`<p><a href="#/load">Load some</a></p>`,
+});
 
 async function forget(source) {
   if (!confirm(`Forget ${source}, with all that only it supports?`)) return;

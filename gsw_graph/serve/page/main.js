@@ -12,9 +12,9 @@ import { count, failed } from "./parts.js";
 const page = { view: "ask", id: "", about: null, status: null, error: null };
 const VIEWS = {
   ask: { title: "Ask", show: () => asking(page.about) },
-  documents: { title: "Documents", openList: documents.openList, openOne: documents.openOne, show: () => (page.id ? documents.document_(page.about) : documents.documents()) },
-  names: { title: "Names", openList: names.openList, openOne: names.openOne, show: () => (page.id ? names.name() : names.names()) },
-  asked: { title: "Asked", openList: asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question(page.about) : asked.asked()) },
+  documents: { title: "Documents", openList: documents.documents.openList, openOne: documents.openOne, show: () => (page.id ? documents.document_(page.about) : documents.documents.show()) },
+  names: { title: "Names", openList: names.names.openList, openOne: names.openOne, show: () => (page.id ? names.name() : names.names.show()) },
+  asked: { title: "Asked", openList: asked.asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question(page.about) : asked.asked.show()) },
   load: { title: "Load", show: () => loading(page.about) },
 };
 
@@ -58,6 +58,7 @@ start(() => html`
     <p class="dim small" title=${page.about?.memory || ""}>${page.status ? held(page.status.nodes) : nothing}</p>
   </header>
   <main>${page.about ? VIEWS[page.view].show() : page.error?.status === 401 ? token() : failed(page.error)}</main>
+  <footer class="dim small"><a href="/docs">Routes of the HTTP API</a></footer>
   ${overlay()}`);
 
 addEventListener("hashchange", route);

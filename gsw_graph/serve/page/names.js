@@ -1,27 +1,17 @@
 // Names over all documents, and one of them followed.
-import { get } from "./api.js";
-import { fill } from "./draw.js";
 import { html, nothing } from "./lit-html.js";
-import { at, busy, count, failed, nameLink, pairs, search, section, some } from "./parts.js";
+import { listed, opener } from "./listed.js";
+import { at, busy, count, failed, nameLink, pairs, section, some } from "./parts.js";
 
-const list = { text: "", found: null };
 const one = { id: null, found: null };
 
-export function openList() {
-  find(list.text);
-}
+export const openOne = opener("names", one);
 
-export function openOne(id) {
-  if (one.id !== id) Object.assign(one, { id, found: null });
-  fill(one, async () => ({ found: await get(`names/${encodeURIComponent(id)}`) }));
-}
-
-const find = (text) => fill(list, async () => ({ text, found: await get("names", { text, limit: 100 }) }));
-
-export const names = () => html`<h1>Names</h1>
-  ${search("In a name", list.text, find)} ${busy(list)} ${failed(list.error)}
-  ${list.found ? html`<ul class="rows">${list.found.map((row) => html`<li>${nameLink(row.name, row.id)} <span class="dim small">${count(row.passages, "passage")}</span></li>`)}</ul>
-    ${some(list.found) ? nothing : html`<p class="dim">No name has this in it.</p>`}` : nothing}`;
+export const names = listed({
+  path: "names", title: "Names", label: "In a name", thing: "name",
+  row: (row) => html`${nameLink(row.name, row.id)} <span class="dim small">${count(row.passages, "passage")}</span>`,
+  empty: html`<p class="dim">No name has this in it.</p>`,
+});
 
 export function name() {
   const { found } = one;
