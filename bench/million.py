@@ -92,7 +92,7 @@ def ask(arguments: argparse.Namespace) -> None:
         sides = [Side(folder, stack.enter_context(served(folder, arguments)), arguments) for folder in arguments.folders]
         print("milliseconds, median (of these: database, the client's own); the server's processor time\n")
         print(f"| | {' | '.join(f'{side.world.size:,}' for side in sides)} | ratio |\n|---|---|---|---|")
-        for label, planned in ASKED.items():
+        for label, planned in ((one, ASKED[one]) for one in arguments.strategies or ASKED):
             for side in sides:
                 start = time.perf_counter()
                 side.ask(label, planned, 0)
@@ -209,6 +209,7 @@ def main() -> None:
     command = commands.add_parser("ask")
     command.add_argument("folders", type=Path, nargs=2)
     command.add_argument("--rounds", type=int, default=60)
+    command.add_argument("--strategies", nargs="+", choices=ASKED)
     command.add_argument("--client", type=int, help="passages up to which the client holds the names")
     command.set_defaults(step=ask)
     _of_server(command)

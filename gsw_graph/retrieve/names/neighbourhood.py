@@ -66,7 +66,7 @@ class Neighbourhood:
                     best=recipe.best,
                     cap=recipe.cap,
                     scan=_SCAN,
-                    limit=recipe.limit * len(new),
+                    limit=max(recipe.limit, nearest * len(new)),
                 )
             self._near.update(zip(((question, nearest) for question in new), found.near, strict=True))
             self._seen.update(found.seeds)
