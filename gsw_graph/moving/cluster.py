@@ -61,7 +61,8 @@ def bulk(
 
     folder: one that all nodes share, or a url of fsspec. embedder: called by each worker. address: `local`
     (this machine), `auto` (the cluster that this machine is a node of) or `HOST:PORT`. workers: default what
-    the cluster has room for. part: passages of one; default by the size of the corpus. Seconds of the report are those of all workers.
+    the cluster has room for. part: passages of one; default by the size of the corpus. Seconds of the report
+    are those of all workers.
     InputError as there, or Ray is not installed. EngineError: no such cluster. ModelError: workers die again
     and again.
     """

@@ -120,4 +120,7 @@ def within(begins: NDArray[np.signedinteger], groups: NDArray[np.intp]) -> NDArr
     first = begins[groups].astype(np.intp)
     lengths = begins[groups + 1] - first
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + lengths, lengths)
+    places: NDArray[np.intp] = np.arange(ends[-1] if len(ends) else 0) + np.repeat(
+        first - ends + lengths, lengths
+    )
+    return places
