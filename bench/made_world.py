@@ -38,7 +38,7 @@ def number(text: str) -> int | None:
         return None
     letters = found[1].lower()
     value = sum(_SYLLABLES.index(letters[2 * n : 2 * n + 2]) * 100**n for n in range(3))
-    return value * pow(_STEP, -1, _MOST) % _MOST
+    return int(value * pow(_STEP, -1, _MOST) % _MOST)
 
 
 def _syllables(value: int, count: int) -> str:
@@ -58,7 +58,7 @@ class World:
         self._words, self._shares = [_syllables(7 * n, 2) for n in range(_WORDS)], words / words.sum()
         phrases = _unit(np.random.default_rng(8).standard_normal((2, DIMENSION), np.float32))
         self._phrases = dict(zip(("founded", "stands in"), phrases, strict=True))
-        self._block = lru_cache(64)(self._vectors)  # type: ignore[method-assign]
+        self._block = lru_cache(64)(self._vectors)
 
     def blocks(self) -> Iterator[tuple[list[Workspace], list[Vectors]]]:
         """All workspaces with their vectors, some at a time."""
@@ -119,7 +119,8 @@ class World:
 
     def questions(self, count: int) -> list[tuple[str, list[str]]]:
         """Questions of two hops with their plans: where the founder of a thing stands."""
-        rng, found = np.random.default_rng(5), []
+        rng = np.random.default_rng(5)
+        found: list[tuple[str, list[str]]] = []
         while len(found) < count:
             own = int(rng.integers(self.size))
             founder = int(self.others(own // BLOCK)[own % BLOCK][1])
