@@ -1,6 +1,7 @@
 """`bulk` on a local Ray cluster of two nodes with a slow embedder: one worker against two, in one run.
 
-    python bench/bulk_ray.py [--passages 4000] [--rate 40]
+    python bench/bulk_ray.py [--passages 8000] [--rate 20]
+    python bench/bulk_ray.py --here --passages 20000     # what a passage takes on one machine, embedding apart
 
 The embedder sleeps for as long as one would take that makes so many vectors a second; everything else is the
 real thing: files are read, names found by rule, files written, concepts joined. The cluster stands before the
@@ -14,6 +15,7 @@ import json
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -67,13 +69,63 @@ def corpus(folder: Path, passages: int) -> str:
     return str(folder)
 
 
+class Constant(fakes.BagOfWords):  # type: ignore[misc]
+    """Takes no time."""
+
+    dimension = 384
+
+    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
+        return np.full((len(texts), self.dimension), self.dimension**-0.5, np.float32)
+
+
+def here(passages: int) -> None:
+    """Processor time and bytes of a passage in one process, and of a document for the one that leads."""
+    from gsw_graph.loaders import Identity, Sources
+    from gsw_graph.moving import bulk as one
+
+    with tempfile.TemporaryDirectory() as place:
+        (folder := Path(place, "corpus")).mkdir()
+        name = corpus(folder, passages)
+        start = time.process_time()
+        report = one.bulk([name], Path(place, "files"), Settings(), lambda: Embedder("constant", Constant()))
+        took, made = time.process_time() - start, report.nodes["Passage"]
+        size, rows = (
+            sum(file.stat().st_size for file in Path(place, "files").rglob("*") if file.is_file()),
+            sum(report.nodes.values()) + sum(report.relationships.values()),
+        )
+        print(
+            f"{made:,} passages: {1000 * took / made:.2f} ms of a processor, {size / made:,.0f} bytes of files, "
+            f"{rows / made:.1f} nodes and relationships each"
+        )
+    told = [
+        Identity(f"corpus/{n}.jsonl:{n}", f"corpus/{n}", f"{n:032}", f"{n:032}", 1) for n in range(500_000)
+    ]
+    tracemalloc.start()
+    sources = Sources()
+    for n in told:  # texts of its own, as they come from another process
+        sources.fresh(Identity(*(text[:-1] + text[-1:] if isinstance(text, str) else text for text in n)))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    sources, start = Sources(), time.process_time()
+    for n in told:
+        sources.fresh(n)
+    print(
+        f"a document is told apart in {1e6 * (time.process_time() - start) / len(told):.1f} us, and kept in "
+        f"{kept / len(told):.0f} bytes"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--passages", type=int, default=4000)
-    parser.add_argument("--rate", type=float, default=40, help="vectors a second of one worker")
+    parser.add_argument("--passages", type=int, default=8000)
+    parser.add_argument("--rate", type=float, default=20, help="vectors a second of one worker")
+    parser.add_argument("--here", action="store_true")
     arguments = parser.parse_args()
+    if arguments.here:
+        here(arguments.passages)
+        return
     seconds = {}
     with tempfile.TemporaryDirectory() as place, ray_cluster.two_nodes() as address:
         (folder := Path(place, "corpus")).mkdir()

@@ -9,9 +9,9 @@ one request word for word, so that a memory that brings other evidence finds non
 many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
 (`python -m gsw_graph.testing --open FOLDER` prints what is open) and run it again until none is open.
 
-Forms: `pairs` is what was shown before: the pairs of the chains, passages beside them where the confidence is
-below a half, and the prompt of then; `one round` and `two rounds` what is shown now, without and with a look
-for what the reader says is missing; `compact` facts as a codebook (--evidence compact), with a look.
+Forms: `one round` and `two rounds` are numbered lines, without and with a look for what the reader says is
+missing; `compact` facts as a codebook (--evidence compact), with a look, and how much more right its answers
+are than those of two rounds, with the 95 % interval of the paired difference.
 EM and F1 are over all questions, a refusal counting 0; `answered` is the share of the questions whose gold
 passages are all among the first five that are not refused; tokens are as the server counts them, plan and
 all rounds, a question and a right answer (EM); tokens of evidence are estimates, of all rounds.
@@ -29,28 +29,19 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from gsw_graph.answer.chains import from_chains
-from gsw_graph.answer.evidence import ROOM, Item, cut, flat, listed, texts
-from gsw_graph.answer.reply import parse
-from gsw_graph.answer.support import supported
-from gsw_graph.asking import prepared
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError, StoppedError
+from gsw_graph.evaluate.figures.bootstrap import paired
 from gsw_graph.evaluate.figures.metrics import exact_match, f1
 from gsw_graph.inference.chat.language_model import QuestionModel, Spent
-from gsw_graph.inference.chat.request import Request
-from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.memory import Memory
 from gsw_graph.plan.decompose import decompose
 from gsw_graph.results import Answer
-from gsw_graph.retrieve.strategies.fusion import FUSION
-from gsw_graph.retrieve.strategy import Retrieved
 from gsw_graph.testing import ModelServer, Recorder
 
 DATA = Path(__file__).parent / "data"
 KNOWN = ("reader.jsonl", "compact.jsonl")
-SURE = 0.5  # of the form `pairs`
-FORMS = ("pairs", "one round", "two rounds", "compact")
+FORMS = ("one round", "two rounds", "compact")
 
 
 @dataclass(frozen=True)
@@ -131,38 +122,26 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
     except ReplyError:
         return Outcome(open=True)
     planned = count(model.spent())  # what is asked from here on is counted by the answer
-    if form != "pairs":
-        answer = memory.ask(
-            text,
-            strategy="fusion",
-            plan=plan,
-            keep=False,
-            look_again=form != "one round",
-            evidence="compact" if form == "compact" else "lines",
-        )
-        shown = answer.tokens["evidence"]
-        spent = planned + count(answer)
-        # A second round without a reply yet leaves the first one's refusal, and a failed call.
-        pending = bool(answer.failed_calls)
-        passages, said, inferred = answer.passages, answer.answer, answer.inferred
-    else:
-        state = memory._ready()
-        assert state is not None
-        _, ready = prepared(text, FUSION, plan=plan)
-        found = FUSION(memory._context(state, None, None, trace=False), ready.query)
-        draft = from_chains(text, found, FUSION.confidence, answer=True)
-        items = before(found, draft.confidence)
-        judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
-        try:
-            said = read(text, items, model, judged=judged)
-            pending = False
-        except ReplyError:
-            said, pending = None, True
-        spent, passages, inferred = count(model.spent()), found.passages, False
-        shown = estimate(listed(items))
+    answer = memory.ask(
+        text,
+        strategy="fusion",
+        plan=plan,
+        keep=False,
+        look_again=form != "one round",
+        evidence="compact" if form == "compact" else "lines",
+    )
+    # A second round without a reply yet leaves the first one's refusal, and a failed call.
+    pending = bool(answer.failed_calls)
     gold = {normal(p["paragraph_text"]) for p in question["paragraphs"] if p["is_supporting"]}
-    held = {normal(p.text.removeprefix(f"{p.title}\n")) for p in passages[:5]}
-    return Outcome(said, spent, shown, gold <= held, inferred, pending)
+    held = {normal(p.text.removeprefix(f"{p.title}\n")) for p in answer.passages[:5]}
+    return Outcome(
+        answer.answer,
+        planned + count(answer),
+        answer.tokens["evidence"],
+        gold <= held,
+        answer.inferred,
+        pending,
+    )
 
 
 def count(spent: Spent | Answer) -> int:
@@ -170,37 +149,6 @@ def count(spent: Spent | Answer) -> int:
     return sum(
         of[name] for of in (spent.tokens, *(reply.tokens for reply in spent.kept)) for name in ("in", "out")
     )
-
-
-def before(found: Retrieved, confidence: float | None) -> list[Item]:
-    """What was shown before: pairs, and passages where the chains are not sure."""
-    seen: set[str] = set()
-    items, room = [], ROOM
-    for hop in [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else ():
-        pair = hop.pair
-        if pair.id in seen or pair.passage not in found.cited:
-            continue
-        seen.add(pair.id)
-        roles = flat("; ".join(filter(None, pair.descriptions)))[:100]
-        line = cut(flat(f"{pair.question} {', '.join(pair.answers)}{f' ({roles})' if roles else ''}"), 200)
-        if (room := room - estimate(line)) < 0:
-            break
-        items.append(Item(line, found.cited[pair.passage], pair.question, hop.answer))
-    if confidence is None or confidence < SURE:
-        items += texts(found.passages, max(room, 0))
-    return items
-
-
-def read(question: str, items: Sequence[Item], model: QuestionModel, *, judged: bool) -> str | None:
-    """An answer by the prompt of then, held against the evidence as it was then."""
-    told = (DATA / "answer_before.md").read_text("utf-8").strip()
-    shown = f"{listed(items)}\n\nQuestion: {flat(question)}"
-    messages = ({"role": "system", "content": told}, {"role": "user", "content": shown})
-    said = model.ask(Request("answer", messages, limit=1000), parse).value
-    if said.answer is None:
-        return None
-    named = [number - 1 for number in said.sources]
-    return said.answer if supported(question, said.answer, named, items, judged=judged) else None
 
 
 @contextmanager
@@ -259,7 +207,30 @@ def table(
             f"| {form} | {mean(em)} | {mean(overlap)} | {mean(held)} of {len(held)} | {mean(given)} | {mean(refused)} "
             f"| {sum(shown) / max(1, len(shown)):,.0f} | {sum(tokens) / max(1, len(tokens)):,.0f} | {right} | {inferred} | {left} |"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *compared(forms, questions, there)])
+
+
+def compared(
+    forms: Sequence[str], questions: Sequence[dict[str, Any]], there: Sequence[dict[str, Outcome]]
+) -> Iterator[str]:
+    """What compact evidence gains over lines, on the questions that are open in neither."""
+    if not {"two rounds", "compact"} <= set(forms):
+        return
+    both = [
+        (one, of["two rounds"], of["compact"])
+        for one, of in zip(questions, there, strict=True)
+        if not (of["two rounds"].open or of["compact"].open)
+    ]
+    yield ""
+    for name, metric in (("EM", exact_match), ("F1", f1)):
+        lines = [score(metric, one, row) for one, row, _ in both]
+        compact = [score(metric, one, row) for one, _, row in both]
+        if (found := paired(lines, compact)) is not None:
+            low, high = found.interval
+            yield (
+                f"{name} of compact beside two rounds: {found.mean:+.3f} [{low:+.3f}, {high:+.3f}], "
+                f"{found.n} questions, {found.above} better, {found.below} worse"
+            )
 
 
 def score(metric: Callable[[str, Sequence[str]], float], question: dict[str, Any], outcome: Outcome) -> float:

@@ -133,9 +133,9 @@ async def client_of(server: Server) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def mixed(server: Server, clients: int, seconds: float, share: float, prefix: str) -> Seen:
-    """Clients that ask and, for a share of their turns, load."""
-    seen, end = Seen(), time.monotonic() + seconds
+async def mixed(server: Server, clients: int, seconds: float, share: float, prefix: str, seen: Seen | None = None) -> Seen:
+    """Clients that ask and, for a share of their turns, load. seen: gets what they saw as they see it."""
+    seen, end = seen or Seen(), time.monotonic() + seconds
 
     async def one(number: int) -> None:
         made = random.Random(number)
@@ -226,11 +226,13 @@ def run(memory: str, given: argparse.Namespace, command: tuple[str, ...] | None)
 
 
 async def killed(server: Server, clients: int) -> dict[str, Any]:
-    """Loads by all clients, and the server killed in their middle."""
-    task = asyncio.create_task(mixed(server, clients, 5, 1.0, "killed"))
-    await asyncio.sleep(2)
+    """Loads by all clients, and the server killed when as many documents are loaded as there are clients."""
+    seen = Seen()
+    task = asyncio.create_task(mixed(server, clients, 60, 1.0, "killed", seen))
+    while len(seen.acknowledged) < clients and not task.done():
+        await asyncio.sleep(0.05)
     server.process.kill()
-    seen = await task
+    await task
     server.process.wait()
     return {"documents acknowledged before": len(seen.acknowledged), "acknowledged": seen.acknowledged}
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.store.reader import Reader, Row
 
-ALL = 2**31 - 1  # what no list is longer than
+ALL = 10**9  # what no list is longer than; Neo4j cuts lists by numbers of 32 bits, which twice this is
 _NAMED = 5  # documents that an error lists
 
 

@@ -21,16 +21,15 @@ from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.memory import Memory
 from gsw_graph.moving import bulk as bulking
 from gsw_graph.moving import fileset, joining
-from gsw_graph.moving.bulk import bulk, memory_row
+from gsw_graph.moving.bulk import bulk
 from gsw_graph.moving.checking import check
 from gsw_graph.moving.fileset import file_of, opened, parts, rows
 from gsw_graph.moving.place import Place
 from gsw_graph.results import BulkReport
 from gsw_graph.store import rows as store_rows
 from gsw_graph.store import schema
-from gsw_graph.store.graph import Kind, Label, kinds, labels
+from gsw_graph.store.graph import Kind, Label, kinds
 from gsw_graph.store.tables import joined
-from gsw_graph.store.transfer import Mark
 
 pa = engines.needs("pyarrow", "bulk")
 pq = engines.needs("pyarrow.parquet", "bulk")
@@ -274,11 +273,7 @@ def test_texts_that_are_empty_for_some_and_missing_for_others_are_told_apart(tmp
     question = next(kind for kind in kinds() if kind.name == "Question")
     with fileset.FileSet(place) as files:
         files.add(question, fileset.arrow(question, [{"id": "a", "answer": "", "question": ""}, {"id": "b", "question": ""}, {"id": "c", "answer": "yes", "question": "q"}]))
-    fileset.finish(place, files.made, memory_row("fake", 3))
-    memory = labels()["Memory"]
-    with opened(place, parts(place, memory)[0]) as file:
-        (row,) = rows(memory, file.read())
-    assert Mark.read(row["moving"]).blank == {"Question": {"answer": ["a"], "question": None}}
+    assert fileset.mark(place, fileset.Made.read(files.made.text())).blank == {"Question": {"answer": ["a"], "question": None}}
 
 
 def test_every_statement_of_a_load_has_its_table(corpus: list[str], tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ def test_documents_are_listed_by_source(corpus: Memory) -> None:
     assert corpus.documents(limit=3).documents == found.documents[:3]
     assert corpus.documents(limit=3).total == len(FILES)
     assert corpus.documents(skip=3, limit=2).documents == found.documents[3:5]
-    assert (corpus.documents(skip=99).total, corpus.documents(skip=99).documents) == (len(FILES), [])
+    assert (corpus.documents(skip=10**9).total, corpus.documents(skip=99).documents) == (len(FILES), [])
     assert [corpus.names(skip=n, limit=1)[0] for n in range(3)] == corpus.names(limit=3)
     for look in (corpus.documents, corpus.names, corpus.history):
         for wrong in ({"limit": 0}, {"limit": -1}, {"limit": 10**30}, {"skip": -1}, {"skip": 10**30}):
-            with pytest.raises(InputError, match="at most 2,147,483,647"):
+            with pytest.raises(InputError, match="at most 1,000,000,000"):
                 look(**wrong)
     assert {document.extractor for document in found.documents} == {"rules"}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.moving.fileset import batches, columns, file_of, manifest, opened, parts
+from gsw_graph.moving.fileset import columns, file_of, manifest, opened, parts
 from gsw_graph.moving.place import Place
 from gsw_graph.results import Checked
 from gsw_graph.store.graph import VECTOR, Kind, Label, Relationship, kinds
@@ -16,6 +16,8 @@ from gsw_graph.store.graph import VECTOR, Kind, Label, Relationship, kinds
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
+
+_ROWS = 2000  # read at once
 
 
 def check(folder: str | Path) -> Checked:
@@ -68,7 +70,10 @@ class _Rows:
                         self.fault(f"the columns of {name} are {', '.join(found)}")
                         continue
                     self.count += file.metadata.num_rows
-                    yield from batches(file, headers)
+                    for group in range(file.num_row_groups):  # a reader holds on to something of each
+                        yield from file.iter_batches(
+                            _ROWS, row_groups=[group], columns=headers, use_threads=False
+                        )
             except (OSError, pa.ArrowException) as error:
                 self.fault(f"{name} cannot be read to its end ({error})")
         if self.count != wanted:

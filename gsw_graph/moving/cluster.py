@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from gsw_graph.inference.embed.embedder import Embedder
 
 PART = 20_000  # passages of a part, at most: what a worker that dies loses
-LEAST = 500  # and no fewer, however small the corpus
+PARTS = 8  # of a worker, at least, so that none waits long for the last
+LEAST = 500  # and no fewer passages, however small the corpus
 PASSAGE = 1000  # bytes of a file that are one, about: for the size of parts
 GROUP = 64_000_000, 1000  # bytes and files that one task reads
 READERS = 2  # groups that are read at once, for each node
@@ -92,7 +93,7 @@ def bulk(
 
         pool = Pool(place, open_settings, "none" if asked else chosen, embedder, workers, done)
         try:
-            size = part or min(max((tally.bytes or 0) // PASSAGE // (4 * pool.size), LEAST), PART)
+            size = part or min(max((tally.bytes or 0) // PASSAGE // (PARTS * pool.size), LEAST), PART)
             with closing(_read(_groups(found, tally), min(size, CHUNK), tally)) as read:
                 ready = _parts(read, size, tally)
                 if asked:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 FORMAT = 2
 MANIFEST, SCRIPT, SCHEMA = "gswgraph.json", "import.sh", "schema.cypher"
-_ROWS = 2000  # read at once
 GROUP_BYTES = 16_000_000  # of rows that are written at once; the import reads as many at once in each thread
 _PROPERTIES = {
     "string": "string",
@@ -68,8 +67,8 @@ class Manifest:
 
 @dataclass(slots=True)
 class Made:
-    """What parts of a set of files hold. counts: rows of each kind. files: their names. blank: label and
-    property of texts that are empty in some nodes; missing: of those that some nodes have not."""
+    """What parts of a set of files hold. counts: rows of each kind. files: their names. blank, missing:
+    labels and properties of which some nodes have an empty text, and some none."""
 
     counts: dict[str, int] = field(default_factory=dict)
     files: set[str] = field(default_factory=set)
@@ -86,7 +85,7 @@ class Made:
 
     def text(self) -> str:
         """As a line of text, which `read` reads."""
-        return json.dumps([self.counts, *map(sorted, (self.files, self.blank, self.missing))])
+        return json.dumps([self.counts, sorted(self.files), sorted(self.blank), sorted(self.missing)])
 
     @classmethod
     def read(cls, text: str) -> Made:
@@ -166,7 +165,7 @@ def finish(place: Place, made: Made, memory: Row) -> Manifest:
     """Write what comes last: the Memory node, the script, the schema and that the files are whole. memory:
     properties of that node, among them schema, embedder and dimension. InputError: a file is missing."""
     kind = labels()["Memory"]
-    row = {**memory, "indexed": False, "vectors": 0, "moving": _mark(place, made).text()}
+    row = {**memory, "indexed": False, "vectors": 0, "moving": mark(place, made).text()}
     with FileSet(place) as files:
         files.add(kind, arrow(kind, [row]))
     made.add(files.made)
@@ -190,27 +189,27 @@ def finish(place: Place, made: Made, memory: Row) -> Manifest:
     return manifest
 
 
-def _mark(place: Place, made: Made) -> Mark:
-    """What the Memory node, which comes last, says of an import of these files until it is whole."""
+def mark(place: Place, made: Made) -> Mark:
+    """What the Memory node, which comes last, says of an import of these files until it is whole. The import
+    takes empty texts for missing ones: where a property is empty for some nodes and missing for others, it
+    has the keys of the first, which are read from the files."""
     blank: dict[str, dict[str, list[str] | None]] = {}
     for label, name in sorted(made.blank):
-        keys = _blank_keys(place, labels()[label], name) if (label, name) in made.missing else None
+        keys = list(_blank(place, labels()[label], name)) if (label, name) in made.missing else None
         blank.setdefault(label, {})[name] = keys
     return Mark("import", "files", done=sum(made.counts.values()) + 1, imported=True, blank=blank)
 
 
-def _blank_keys(place: Place, label: Label, name: str) -> list[str]:
-    """The keys of nodes in which a property is an empty text, read back: there may be millions elsewhere."""
+def _blank(place: Place, label: Label, name: str) -> Iterator[str]:
+    """The keys of nodes one of whose texts is empty."""
     import pyarrow.compute as pc
 
-    headers = {known: header for header, (known, _) in columns(label).items()}
-    found: list[str] = []
-    for one in parts(place, label):
-        with opened(place, one) as file:
-            for batch in batches(file, [headers[label.key], headers[name]]):
-                empty = pc.equal(batch.column(headers[name]), "")
-                found += batch.filter(empty).column(headers[label.key]).to_pylist()
-    return found
+    headers = {one: header for header, (one, _) in columns(label).items()}
+    key, header = headers[label.key], headers[name]
+    for part in parts(place, label):
+        with opened(place, part) as file:
+            for batch in file.iter_batches(columns=[key, header]):
+                yield from batch.filter(pc.equal(batch.column(header), "")).column(key).to_pylist()
 
 
 def file_of(kind: Kind, part: int | None = None) -> str:
@@ -274,13 +273,6 @@ def opened(place: Place, name: str) -> Iterator[ParquetFile]:
 
     with place.open(name) as stream, ParquetFile(stream) as file:
         yield file
-
-
-def batches(file: ParquetFile, headers: list[str]) -> Iterator[pa.RecordBatch]:
-    """Some columns of a file, some rows at a time, in memory that does not grow with the file: a reader holds
-    on to something of every group that it has read, so that each group has one of its own."""
-    for group in range(file.num_row_groups):
-        yield from file.iter_batches(_ROWS, row_groups=[group], columns=headers, use_threads=False)
 
 
 def manifest(folder: str | Path) -> Manifest:
