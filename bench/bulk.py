@@ -22,7 +22,7 @@ import made
 import numpy as np
 
 from gsw_graph import Settings
-from gsw_graph.engine import connect, local
+from gsw_graph.engine import Connection, connect, local
 from gsw_graph.model import Workspace
 from gsw_graph.moving import bulk, fileset
 from gsw_graph.moving.checking import check
@@ -91,9 +91,24 @@ def load(
     """Seconds to write, as a load does, and to index."""
     connection = connect(settings)
     clock, start = Clock(), time.perf_counter()
-    schema.prepare(connection, "random", dimension)
+    put(connection, clock.watch(items), "random", dimension)
+    written = time.perf_counter() - start - clock.making
+    start = time.perf_counter()
+    schema.build_search_indexes(connection, dimension)
+    connection.close()
+    return written, time.perf_counter() - start
+
+
+def put(
+    connection: Connection,
+    items: Iterator[tuple[list[Workspace], list[Vectors]]],
+    embedder: str,
+    dimension: int,
+) -> None:
+    """Write by transactions, as a load does."""
+    schema.prepare(connection, embedder, dimension)
     with Writer(connection) as writer:
-        for workspaces, vectors in clock.watch(items):
+        for workspaces, vectors in items:
             batch = Batch()
             for workspace, found in zip(workspaces, vectors, strict=True):
                 batch.add(workspace, found)
@@ -102,11 +117,6 @@ def load(
                     batch = Batch()
             if batch.documents:
                 writer.put(batch)
-    written = time.perf_counter() - start - clock.making
-    start = time.perf_counter()
-    schema.build_search_indexes(connection, dimension)
-    connection.close()
-    return written, time.perf_counter() - start
 
 
 def write(

@@ -838,14 +838,15 @@ class Memory:
         from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
 
-        names = self._name_graphs(state)
+        names, most = self._name_graphs(state), self._settings.linked_client_passages
+        held = names.size <= most
         return Context(
-            Reader(self._connection, lambda version: names.of(version).passage_numbers),
+            Reader(self._connection, (lambda version: names.of(version).passage_numbers) if held else None),
             self,
             names,
             self._proposition_graphs(state),
             lambda version: self._codebook(state, version, on_stage, check, build_runs=build_runs),
-            client_passages=self._settings.linked_client_passages,
+            client_passages=most,
             llm=llm,
             on_text=on_text,
             on_stage=on_stage,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 def content_id(*parts: str) -> str:
@@ -15,6 +16,11 @@ def content_id(*parts: str) -> str:
         data = part.encode("utf-8", "surrogatepass")
         written += (len(data).to_bytes(8, "big"), data)
     return hashlib.blake2b(b"".join(written), digest_size=16).hexdigest()
+
+
+@lru_cache(maxsize=256)  # every id within a document asks for it
+def _document_id(source: str) -> str:
+    return content_id("document", source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Document:
 
     @property
     def id(self) -> str:
-        return content_id("document", self.source)
+        return _document_id(self.source)
 
     @property
     def content_hash(self) -> str:

@@ -39,16 +39,17 @@ def imported(files: Path, folder: Path, *, cache: Path | None = None) -> Iterato
 def run_import(files: Path, settings: Settings) -> str:
     """Import into the private server of `settings`, which has not been started yet; what the tool says."""
     home, lib = settings.cache_dir / "neo4j" / VERSION, settings.cache_dir / "neo4j" / "lib" / local.RELEASES[VERSION]
-    java = local_java.find_java((17, 21), "Neo4j 5.26")
+    java = local_java.find_java(local_maven._JAVA[VERSION.split(".")[0]], f"Neo4j {VERSION}")
     if not lib.is_dir():
         local_maven._get_jars(lib, local.RELEASES[VERSION])
     (home / "conf").mkdir(parents=True)
     (home / "conf" / "neo4j.conf").write_text("server.memory.pagecache.size=256m\n")
     local._password(home)
     local_maven._set_password(java, lib, home)  # which the first start does only where there are no data yet
-    # parquet-floor has the few classes of Hadoop that reading needs; those of hadoop-common want what the assembly has not
-    jars = [str(jar) for jar in sorted(lib.iterdir()) if jar.suffix == ".jar" and not jar.name.startswith("hadoop-common")]
-    command = [java, "-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", os.pathsep.join(jars), "org.neo4j.cli.AdminTool"]
+    # parquet-floor has most of what reading needs of Hadoop, and comes first; the same classes of hadoop-common want what the assembly has not
+    jars = sorted(map(str, lib.glob("*.jar")), key=lambda jar: ("parquet-floor" not in jar, "hadoop-common" in jar, jar))
+    flags = ["-Xmx1g", "--add-opens=java.base/java.nio=ALL-UNNAMED", *local_maven._FLAGS[VERSION.split(".")[0]]]
+    command = [java, *flags, "-cp", os.pathsep.join(jars), "org.neo4j.cli.AdminTool"]
     arguments = fileset.command(fileset.manifest(files).counts, str(files))
     done = subprocess.run(
         [*command, *arguments, "--verbose"],

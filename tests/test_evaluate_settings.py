@@ -48,7 +48,7 @@ def _quick(monkeypatch):
 def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
     walk = [f"walk.{one.name}" for one in fields(WalkRecipe)]
     chains = [one.name for one in fields(ChainRecipe) if one.name != "walk"] + walk
-    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe)), "scan"]
+    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe))]
     assert names("ricr") == chains
     own = [one.name for one in fields(FusionRecipe) if one.name not in ("walk", "chains")]
     assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]
@@ -181,7 +181,7 @@ def test_kept_graphs_tell_with_which_constants_they_were_made(name, there, form)
         ("proprag[recipe=code,weights.clique=3]", replace(QUICK, exact=40, weights=EdgeWeights(3.0, 1.0, 2.0))),
         ("proprag-linked", LINKED),
         ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
-        ("linked[walk.steps=3,scan=7]", LinkedRecipe(WalkRecipe(steps=3), scan=7)),
+        ("linked[walk.steps=3,leads.names=1]", LinkedRecipe(WalkRecipe(steps=3), LeadRecipe(names=1))),
         ("ricr[score=geometric]", ChainRecipe(score="geometric")),
     ],
 )

@@ -14,6 +14,7 @@ from dump import version
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
+from gsw_graph.results import Answer
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.recipes import CODE, LINKED, QUICK, PropositionRecipe
 from gsw_graph.retrieve.strategies import STRATEGIES as RUN
@@ -112,11 +113,19 @@ def test_a_recipe_may_embed_paths_as_texts_of_the_memory(sample: Memory, strateg
     assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in paths)
 
 
-def test_the_answer_says_what_ran_instead_of_fusion_on_a_memory_too_large_for_the_client(sample: Memory) -> None:
-    for memory, plan, ran in ((sample, None, "fusion"), (by_query(sample), None, "linked"), (by_query(sample), samples.PLAN, "ricr")):
-        answer = memory.ask(samples.QUESTION, strategy="fusion", plan=plan, llm=False, keep=False)
-        assert answer.strategy == ran
-        assert answer.passages == memory.ask(samples.QUESTION, strategy=ran, plan=plan, llm=False, keep=False).passages
+@pytest.mark.parametrize(("strategy", "plan"), [("linked", None), ("fusion", None), ("fusion", samples.PLAN)])
+def test_by_query_the_same_is_found_and_nobody_reads_all_names(
+    sample: Memory, strategy: str, plan: list[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(memory: Memory) -> Answer:
+        return memory.ask(samples.QUESTION, strategy=strategy, plan=plan, llm=False, keep=False)
+
+    held, query = asked(sample), by_query(sample)
+    monkeypatch.setattr(Reader, "name_graph", None)
+    found = asked(query)
+    assert (found.strategy, found.answer) == (strategy, held.answer)
+    assert [one.id for one in found.passages] == [one.id for one in held.passages]
+    assert found.round_trips <= held.round_trips
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.names.cache import NameGraphs
+    from gsw_graph.retrieve.names.neighbourhood import Neighbourhood
     from gsw_graph.retrieve.propositions.cache import PropositionGraphs
     from gsw_graph.retrieve.pruned.codebook import Codebook
     from gsw_graph.store.reader import Reader
@@ -51,6 +52,7 @@ class Context:
     was set, or None; on_text gets its answer as it comes. on_stage: told when a stage begins, and what goes
     on in it.
     past: whether earlier answers may point at evidence.
+    neighbourhood: what was fetched of the graph of names, where the client does not hold it.
     trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
     which a language model is shown what was found, one of `EVIDENCE`.
     seconds: by stage. used: the models that ran, by kind.
@@ -81,6 +83,7 @@ class Context:
         self._models = models
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._has_pairs: bool | None = None
+        self.neighbourhood: Neighbourhood | None = None
 
     @property
     def has_pairs(self) -> bool:

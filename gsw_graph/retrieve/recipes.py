@@ -100,13 +100,11 @@ class OrderRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class LinkedRecipe(Recipe):
-    """Of `linked`: its walk, the names for another one, and the order. scan: documents of a very common name
-    that are looked at where the neighbourhood is fetched by a query."""
+    """Of `linked`: its walk, the names for another one, and the order."""
 
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     leads: LeadRecipe = field(default_factory=LeadRecipe)
     order: OrderRecipe = field(default_factory=OrderRecipe)
-    scan: int = count(500)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,16 +54,23 @@ class NearestPropositions:
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourPassage:
-    """A passage of a neighbourhood, its names, the canonical name of each, whether each is its title, in how
-    many passages of the memory each stands; its cosine if it is a near one."""
+class NeighbourName:
+    """A name of a neighbourhood, its canonical one, and in how many passages of the memory it stands."""
 
     id: str
-    names: list[str]
-    canonicals: list[str]
-    titles: list[bool | None]
-    frequencies: list[int]
-    cosine: float | None
+    canonical: str
+    frequency: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The neighbourhood of some questions: for each the passages of the vector index, best first, with their
+    cosine; ids of the seed names; of each passage its names and whether each is its title; these names."""
+
+    near: list[list[tuple[str, float]]]
+    seeds: list[str]
+    passages: dict[str, tuple[list[str], list[bool | None]]]
+    names: list[NeighbourName]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,23 +247,33 @@ class Reader:
         return NearestPropositions(row["version"], near, facts)
 
     def neighbourhood(
-        self, embedding: Sequence[float], keys: Sequence[str], *, near: int, best: int, cap: int, scan: int
-    ) -> list[NeighbourPassage]:
-        """The part of the name graph that a walk from a vector and some names reaches first; see the
-        statement for the numbers."""
-        limits = {"near": near, "best": best, "cap": cap, "scan": scan}
-        rows = self._run("read/neighbourhood", embedding=embedding, keys=list(keys), **limits)
-        return [
-            NeighbourPassage(
-                row["id"],
-                row["names"],
-                row["canonicals"],
-                row["titles"],
-                row["frequencies"],
-                None if row["score"] is None else 2 * row["score"] - 1,
-            )
-            for row in rows
-        ]
+        self,
+        embeddings: Sequence[Sequence[float]],
+        keys: Sequence[str],
+        *,
+        seen: Sequence[str] = (),
+        known: Sequence[str] = (),
+        **limits: int,
+    ) -> Neighbours:
+        """The part of the name graph that walks from some questions reach first, without what is around the
+        names `seen` and without the passages `known`; see the statement for the limits."""
+        row = self._run(
+            "read/neighbourhood",
+            embeddings=list(embeddings),
+            keys=list(keys),
+            seen=list(seen),
+            known=list(known),
+            **limits,
+        )[0]
+        return Neighbours(
+            [
+                list(zip(one["ids"], (2 * score - 1 for score in one["scores"]), strict=True))
+                for one in row["asked"]
+            ],
+            row["seeds"],
+            dict(zip(row["ids"], zip(row["names"], row["titles"], strict=True), strict=True)),
+            list(map(NeighbourName, row["concepts"], row["canonicals"], row["frequencies"])),
+        )
 
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
         """The answered pairs of some passages."""

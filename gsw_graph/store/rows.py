@@ -74,7 +74,7 @@ def rows_of(
     ids = _Ids(workspace)
     counted: dict[str, set[int]] = {}
     for entity in workspace.entities:
-        _entity(workspace, entity, counted.setdefault(entity.key, set()), rows)
+        _entity(workspace, entity, ids.written[entity.name], counted.setdefault(entity.key, set()), rows)
     place = 0
     seen: Counter[tuple[str, ...]] = Counter()
     for phrase in workspace.verb_phrases:
@@ -137,16 +137,16 @@ class _Ids:
     """The ids of entities by name as written, else by normal form."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._written = {
+        self.written = {
             entity.name: workspace.document.entity_id(entity.name) for entity in workspace.entities
         }
         self._keys: dict[str, str] = {}
         for entity in workspace.entities:
-            self._keys.setdefault(entity.key, self._written[entity.name])
+            self._keys.setdefault(entity.key, self.written[entity.name])
 
     def of(self, name: str) -> str | None:
         """The id of an entity, None for a text that is none."""
-        return self._written.get(name) or self._keys.get(normalise(name))
+        return self.written.get(name) or self._keys.get(normalise(name))
 
     def all(self, names: tuple[str, ...]) -> Iterator[str]:
         """The ids of those names that are entities, each once."""
@@ -212,13 +212,14 @@ def _passages(
         rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
 
 
-def _entity(workspace: Workspace, entity: Entity, counted: set[int], rows: dict[str, list[Row]]) -> None:
+def _entity(
+    workspace: Workspace, entity: Entity, id_: str, counted: set[int], rows: dict[str, list[Row]]
+) -> None:
     """`counted` are the passages in which another spelling of the name was counted, and grows."""
     document, titles = workspace.document, set(entity.titles)
-    entity_id = document.entity_id(entity.name)
     rows["entities"].append(
         {
-            "id": entity_id,
+            "id": id_,
             "name": entity.name,
             "key": entity.key,
             "description": entity.description,
@@ -232,6 +233,4 @@ def _entity(workspace: Workspace, entity: Entity, counted: set[int], rows: dict[
         }
     )
     counted.update(entity.passages)
-    rows["roles"] += (
-        {"entity": entity_id, "role": role, "states": list(states)} for role, states in entity.roles
-    )
+    rows["roles"] += ({"entity": id_, "role": role, "states": list(states)} for role, states in entity.roles)

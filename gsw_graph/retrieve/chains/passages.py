@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gsw_graph.retrieve.names.neighbourhood import around
 from gsw_graph.retrieve.names.passages import best_together
 
 if TYPE_CHECKING:
@@ -31,12 +32,9 @@ def rank(
                 mass[passage] += float(weight)
     if walk:
         asked = _walked_from(beams, recipe.walked_from) or [question]
-        vectors = context.vectors(asked)
-        with context.clock("database"):
-            near = context.reader.nearest([vectors[one].tolist() for one in asked], recipe.walk.nearest)
-            graph = context.names.of(near.version)
+        graph, near = around(context, asked, recipe.walk)
         with context.clock("rank"):
-            near_each = list(zip(asked, near.passages, strict=True))
+            near_each = list(zip(asked, near, strict=True))
             walked = best_together(graph, near_each, max(k, recipe.walked), recipe.walk)
             for passage, weight in zip(walked.passages, walked.scores, strict=True):
                 mass[passage] += recipe.walk_weight * (weight / walked.scores[0]) ** 0.5

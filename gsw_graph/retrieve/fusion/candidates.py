@@ -9,6 +9,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.chains.candidates import Candidates, CandidateSearch, ScoredPair
+from gsw_graph.retrieve.names.neighbourhood import around
 from gsw_graph.retrieve.names.passages import best_passages
 
 if TYPE_CHECKING:
@@ -28,14 +29,13 @@ class WalkingCandidateSearch(CandidateSearch):
         self._fusion = recipe
 
     def _find(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
-        context, recipe, vectors = self._context, self._fusion, self._vectors(question, asked)
-        with context.clock("database"):
-            near = context.reader.nearest([vectors[one.text].tolist() for one in asked], recipe.walk.nearest)
-            graph = context.names.of(near.version)
+        context, recipe = self._context, self._fusion
+        self._vectors(question, asked)
+        graph, near = around(context, [one.text for one in asked], recipe.walk)
         with context.clock("rank"):
             walked = [
                 best_passages(graph, one.text, passages, recipe.walked, recipe.walk)
-                for one, passages in zip(asked, near.passages, strict=True)
+                for one, passages in zip(asked, near, strict=True)
             ]
         offered = {
             one.text: found.passages[: recipe.offered] for one, found in zip(asked, walked, strict=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.fusion.bridges import Answered, bridges
+from gsw_graph.retrieve.names.neighbourhood import around
 from gsw_graph.retrieve.names.passages import best_passages, best_together
 
 if TYPE_CHECKING:
@@ -25,13 +26,9 @@ def walk_twice(
     question and from the question with these in it; what the last walk found, and these answers, None
     where the best passages have no pairs at all."""
     vector, trace = context.vector(question), context.trace is not None
-    with context.clock("database"):
-        nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)
-        graph = context.names.of(nearest.version)
+    graph, (near,) = around(context, [question], recipe.walk)
     with context.clock("rank"):
-        first = best_passages(
-            graph, question, nearest.passages[0], max(k, recipe.best), recipe.walk, trace=trace
-        )
+        first = best_passages(graph, question, near, max(k, recipe.best), recipe.walk, trace=trace)
     best = list(zip(first.passages, first.scores, strict=True))[: recipe.best]
     with context.clock("database"):
         offered = context.reader.pairs_of([passage for passage, _ in best])
@@ -44,9 +41,7 @@ def walk_twice(
     if not found:
         return first, [] if pairs else None
     further = " ".join([question, *found])
-    embedding = context.vector(further).tolist()
-    with context.clock("database"):
-        near = context.reader.nearest([embedding], recipe.nearest)
+    graph, (others,) = around(context, [further], recipe.walk, recipe.nearest)
     with context.clock("rank"):
-        asked = [(question, nearest.passages[0]), (further, near.passages[0])]
+        asked = [(question, near), (further, others)]
         return best_together(graph, asked, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace), found

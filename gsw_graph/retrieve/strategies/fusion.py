@@ -6,28 +6,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.recipes import FusionRecipe, LinkedRecipe
-from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategies.ricr import RICR
+from gsw_graph.retrieve.strategies.linked import LINKED, over
 from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
 
-_LARGE = "the memory is too large to be held by the client"
-
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
-    """With a plan chains whose every hop walks, without one two walks; in a memory too large for the client,
-    where every walk would be a query of its own, `ricr` or `linked`."""
+    """With a plan chains whose every hop walks, without one two walks."""
     if query.plan:
-        if not context.held_by_client:
-            return replace(RICR.run(context, query, recipe.chains), ran=RICR.name, why=_LARGE)
         from gsw_graph.retrieve.chains.found import follow
         from gsw_graph.retrieve.fusion.candidates import WalkingCandidateSearch
 
         return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
-    if not context.held_by_client:
-        return replace(LINKED.run(context, query, LinkedRecipe(recipe.walk)), ran=LINKED.name, why=_LARGE)
     return _walk(context, query, recipe)
 
 
@@ -46,14 +38,8 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     with context.clock("database"):
         passages = context.reader.passages(best.passages, best.scores)
     if context.trace is not None:
-        small = context.names.size <= recipe.walk.whole
-        write_walk(
-            context,
-            context.trace,
-            best,
-            passages,
-            "twice" if bridges else "whole graph" if small else "neighbourhood",
-        )
+        walked_over = "twice" if bridges else over(context, recipe.walk)
+        write_walk(context, context.trace, best, passages, walked_over)
         context.trace.bridges = bridges
     return Retrieved(passages)
 

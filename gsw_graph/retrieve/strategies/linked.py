@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.retrieve.recipes import LinkedRecipe, OrderRecipe
+from gsw_graph.retrieve.recipes import LinkedRecipe, OrderRecipe, WalkRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -19,22 +19,14 @@ if TYPE_CHECKING:
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     """Walks over the graph of names that the client holds or, in a memory too large for that, over the
     part that the question needs."""
-    from gsw_graph.retrieve.names import neighbourhood
     from gsw_graph.retrieve.names.leads import leads
+    from gsw_graph.retrieve.names.neighbourhood import around
     from gsw_graph.retrieve.names.passages import best_passages, best_together
     from gsw_graph.retrieve.names.trace import write_walk
     from gsw_graph.retrieve.names.wording import Wording
 
     question, traced = query.question, context.trace is not None
-    if context.held_by_client:
-        embedding = context.vector(question).tolist()
-        with context.clock("database"):
-            nearest = context.reader.nearest([embedding], recipe.walk.nearest)
-            near, graph = nearest.passages[0], context.names.of(nearest.version)
-        over = "whole graph" if graph.matrices.size <= recipe.walk.whole else "neighbourhood"
-    else:
-        graph, near = neighbourhood.fetch(context, question, recipe)
-        over = "neighbourhood by query"
+    graph, (near,) = around(context, [question], recipe.walk)
     most = max(query.k, recipe.order.passages)
     with context.clock("rank"):
         first = found = best_passages(graph, question, near, most, recipe.walk, trace=traced)
@@ -46,9 +38,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
             names = leads(graph, question, best, Wording(question, list(map(_text, best))), recipe.leads)
     if names:
         further = " ".join([question, *names])
-        embedding = context.vector(further).tolist()
-        with context.clock("database"):
-            others = context.reader.nearest([embedding], recipe.leads.nearest).passages[0]
+        graph, (others,) = around(context, [further], recipe.walk, recipe.leads.nearest)
         with context.clock("rank"):
             asked = [(question, near), (further, others)]
             found = best_together(graph, asked, most, recipe.walk, trace=traced)
@@ -60,9 +50,16 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         paths |= zip(first.passages, first.paths, strict=True)
         ids = [one.id for one in ranked]
         shown = replace(first, passages=ids, paths=[paths[one] for one in ids])
-        write_walk(context, context.trace, shown, ranked, over)
+        write_walk(context, context.trace, shown, ranked, over(context, recipe.walk))
         context.trace.bridges = names
     return Retrieved(ranked)
+
+
+def over(context: Context, recipe: WalkRecipe) -> str:
+    """What a walk goes over, as `Trace.walked` has it."""
+    if not context.held_by_client:
+        return "neighbourhood by query"
+    return "whole graph" if context.names.size <= recipe.whole else "neighbourhood"
 
 
 def read(context: Context, found: Walked, known: dict[str, RankedPassage], most: int) -> list[RankedPassage]:
