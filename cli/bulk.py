@@ -124,7 +124,10 @@ def _print(report: BulkReport) -> None:
     what = f"{counted(report.documents.new, 'document')}, {counted(sum(report.nodes.values()), 'node')}"
     what += f" and {counted(sum(report.relationships.values()), 'relationship')}"
     click.echo(f"Wrote {what} to {short_source(report.folder)}; {duration(report.seconds['total'])}")
-    click.echo(f"Import them: sh {shlex.quote(short_source(report.folder))}/import.sh")
+    if "://" in report.folder:
+        click.echo("Copy them to a disk of the Neo4j server, and import them there: sh import.sh")
+    else:
+        click.echo(f"Import them: sh {shlex.quote(short_source(report.folder))}/import.sh")
     click.echo("Then start the server, and: gswgraph doctor --mend")
 
 
