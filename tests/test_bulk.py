@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -14,6 +15,7 @@ import fakes
 import neo4j_import
 import pytest
 import samples
+from cli_runner import run
 from dump import Dump, differences, dump
 
 from gsw_graph.config import Settings
@@ -24,7 +26,7 @@ from gsw_graph.moving import fileset, joining
 from gsw_graph.moving.bulk import bulk
 from gsw_graph.moving.checking import check
 from gsw_graph.moving.fileset import file_of, opened, parts, rows
-from gsw_graph.moving.place import Place
+from gsw_graph.moving.place import Place, new_place
 from gsw_graph.results import BulkReport
 from gsw_graph.store import rows as store_rows
 from gsw_graph.store import schema
@@ -168,6 +170,14 @@ def test_files_are_written_wherever_fsspec_reaches(corpus: list[str], tmp_path: 
         assert Place.of(url).names("other") == []
         with pytest.raises(InputError, match="cannot be reached"):
             write(corpus, "unheard://of")
+        said = run("bulk", corpus[0], "--out", f"{url}/cli").stdout
+        assert ("Copy them to a disk" in said, "cli/import.sh" in said) == (True, False)
+        bucket = Place.of(f"{url}/bucket")
+        bucket.system.mkdir(bucket.root)
+        with contextlib.suppress(KeyError), new_place(f"{url}/bucket") as place:
+            place.write("nodes/x", "what was written before the error")
+            raise KeyError
+        assert (bucket.system.isdir(bucket.root), bucket.names("")) == (True, []), "a bucket stays, and is empty"
     finally:
         Place.of(url).remove()
 
