@@ -75,8 +75,9 @@ def protocol(most: int) -> type[H11Protocol]:
             self._refused = True
             self.connections.discard(self)
             self.transport.write(_BUSY % (len(_FULL), _FULL))
-            self.transport.write_eof()
             self.loop.call_later(SILENT, self.transport.close)
+            with contextlib.suppress(OSError):  # it is gone already
+                self.transport.write_eof()
 
         def _arm(self) -> None:
             self._disarm()
