@@ -107,10 +107,14 @@ def test_a_language_model_is_asked_within_one_limit_and_its_replies_are_kept(tmp
 
 
 def test_what_goes_wrong_on_a_worker_is_said_as_on_one_machine(tmp_path: Path, address: str) -> None:
-    settings = Settings(llm_key="sk-secret", password="secret", reranker_key="secret")
-    with pytest.raises(ModelError, match=r"all-MiniLM-L6-v2: there is no such model. Name another$"):
-        on_cluster([str(EXAMPLES / "corpus")], tmp_path / "there", address, settings, embedder=ray_workers.absent)
-    assert list(tmp_path.iterdir()) == []
+    """And the language model is asked no further."""
+    model_corpus.write(tmp_path / "corpus", 300)
+    with ModelServer(model_corpus.reply, delay=0.02) as server:
+        settings = Settings(llm="any", llm_url=server.url, llm_key="sk-secret", password="secret", reranker_key="secret", cache_dir=tmp_path / "cache")
+        with pytest.raises(ModelError, match=r"all-MiniLM-L6-v2: there is no such model. Name another$"):
+            on_cluster([str(tmp_path / "corpus")], tmp_path / "there", address, settings, part=4, embedder=ray_workers.absent)
+        assert [thread.name for thread in threading.enumerate() if thread.name == "gswgraph-reader"] == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "corpus"]
     with pytest.raises(InputError, match="cannot read standard input"):
         on_cluster(["-"], tmp_path / "there", address)
     assert "All nodes must see the corpus and --out" in str(pool._ours(FileNotFoundError(2, "no such file", "/shared/nodes/x")))
