@@ -182,6 +182,21 @@ def test_files_are_written_wherever_fsspec_reaches(corpus: list[str], tmp_path: 
         Place.of(url).remove()
 
 
+def test_a_store_that_lets_nobody_in_is_one_error(corpus: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    class NoCredentialsError(Exception):
+        """As drivers of stores raise it: no OSError."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise NoCredentialsError("no keys")
+
+    system = type(Place.of("memory://store").system)
+    monkeypatch.setattr(system, "ls", refuse)
+    monkeypatch.setattr(system, "open", refuse)
+    for call in (lambda: write(corpus, "memory://store/files"), lambda: check("memory://store/files")):
+        with pytest.raises(InputError, match=r"cannot be reached \(NoCredentialsError: no keys\)"):
+            call()
+
+
 def test_a_document_that_comes_twice_is_written_once(tmp_path: Path) -> None:
     for name, text in (("one", "Ana Ruiz sang."), ("two", "Ana Ruiz sang."), ("three", "Ana Ruiz wrote.")):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "same", "title": "T", "text": text}), encoding="utf-8")

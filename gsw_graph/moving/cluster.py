@@ -252,8 +252,9 @@ def _join(place: Place, shared: Made) -> Made:
     if not files:
         return made
     context, log = ray.data.DataContext.get_current(), logging.getLogger("ray.data")
+    bars, level = context.enable_progress_bars, log.level
+    context.enable_progress_bars = False
     log.setLevel(logging.ERROR)
-    before, context.enable_progress_bars = context.enable_progress_bars, False
     try:
         found = (
             ray.data.from_items(files)
@@ -263,7 +264,8 @@ def _join(place: Place, shared: Made) -> Made:
             .take_all()
         )
     finally:
-        context.enable_progress_bars = before
+        context.enable_progress_bars = bars
+        log.setLevel(level)
     for one in found:
         made.add(Made.read(one["made"]))
     return made

@@ -62,16 +62,32 @@ class Place:
                 (self.local / name).mkdir(parents=True, exist_ok=True)
 
     def names(self, folder: str) -> list[str]:
-        """The files of a folder, sorted; none where there is no such folder."""
+        """The files of a folder, sorted; none where there is no such folder. InputError: as of `open`."""
         try:
-            found = self.system.ls(f"{self.root}/{folder}", detail=False, refresh=True)
+            with self._let_in():
+                found = self.system.ls(f"{self.root}/{folder}", detail=False, refresh=True)
         except FileNotFoundError:
             return []
         return sorted(str(one).rstrip("/").rsplit("/", 1)[-1] for one in found)
 
     def open(self, name: str) -> Any:
-        """A file to read. FileNotFoundError, OSError."""
-        return self.system.open(f"{self.root}/{name}", "rb")
+        """A file to read. FileNotFoundError, OSError. InputError: a store that lets nobody in."""
+        with self._let_in():
+            return self.system.open(f"{self.root}/{name}", "rb")
+
+    @contextmanager
+    def _let_in(self) -> Iterator[None]:
+        """Drivers of stores have errors of their own, for keys that are missing or a name that is unknown."""
+        try:
+            yield
+        except (OSError, InputError):
+            raise
+        except Exception as error:
+            raise InputError(
+                f"this cannot be reached ({type(error).__name__}: {error})",
+                where=self.url,
+                hint="Check the address, and the keys that the store wants in the environment",
+            ) from error
 
     @contextmanager
     def new(self, name: str) -> Iterator[BinaryIO]:
