@@ -273,7 +273,7 @@ class FakeMemory:
         self._called("status")
         return self.state
 
-    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, limit=None, folder=""):
+    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, skip=0, limit=None, folder=""):
         self._called("documents", text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit)
         return Documents(self.stored.total, self.stored.documents[:limit])
 
@@ -281,7 +281,7 @@ class FakeMemory:
         self._called("show", name, passage)
         return self.shown
 
-    def history(self, text="", *, limit=None):
+    def history(self, text="", *, skip=0, limit=None):
         self._called("history", text, limit=limit)
         return self.questions
 
