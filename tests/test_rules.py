@@ -270,14 +270,12 @@ def test_time_grows_with_the_text_and_not_faster(piece):
         text = (piece * (size // len(piece) + 1))[: size - 1] + "x"
         hostile = document(text, title=text)
         best = float("inf")
-        for _ in range(3):
+        for _ in range(2):
             start = time.process_time()
             rules.extract(hostile)
             best = min(best, time.process_time() - start)
-            if best > 2:
-                break
         return best
 
     normalise.cache_clear()
     small, large = seconds(50_000), seconds(400_000)
-    assert large < 8 * 5 * max(small, 0.0005)  # what grows with the square would take 64 times as long
+    assert large < 8 * 3.5 * max(small, 0.0005)  # what grows with the square would take 64 times as long
