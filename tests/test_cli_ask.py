@@ -161,7 +161,7 @@ def test_a_pipe_has_no_commands(fake):
 
 
 def test_lines_are_known_in_the_next_session(at_terminal, tmp_path):
-    readline = pytest.importorskip("readline")
+    readline = pytest.importorskip("readline", reason="Python on Windows has no readline")
     file = tmp_path / "cache" / "questions"
     for lines in (("one", "", "/k 2"), ("two",)):
         readline.clear_history()
