@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     help="A host name under which the server is asked; may be repeated.",
 )
 @click.option(
-    "--asks", type=click.IntRange(min=1), default=8, show_default=True, help="Questions at once; more wait."
+    "--asks",
+    type=click.IntRange(min=1),
+    help="Questions at once; more wait. Two for each processor by default and at least 4, with a language model 8.",
 )
 @click.option(
     "--timeout",
@@ -69,7 +71,7 @@ def serve(
     read_only: bool,
     token_file: Path | None,
     names: tuple[str, ...],
-    asks: int,
+    asks: int | None,
     timeout: float,
     upload_limit: int,
     llm: str | None,
@@ -88,7 +90,7 @@ def serve(
     """
     check_extra()
     from gsw_graph.memory import Memory
-    from gsw_graph.serve.desk import Desk, Limits
+    from gsw_graph.serve.desk import Desk, Limits, at_once
     from gsw_graph.serve.serving import Place, listening, token_of
     from gsw_graph.serve.serving import serve as run
 
@@ -96,7 +98,11 @@ def serve(
     with Memory.open(url, settings=asked, models=["embedder", "llm"]) as memory:
         token, where = token_of(host, token_file, _folder(memory))
         with listening(Place(host, port, names, token)) as (opened, place):
-            limits = Limits(asks=asks, seconds=timeout, upload=upload_limit * 2**20)
+            limits = Limits(
+                asks=asks or at_once(model=memory.settings.llm is not None),
+                seconds=timeout,
+                upload=upload_limit * 2**20,
+            )
             if as_json:
                 said = {"memory": memory.url, "address": place.url, "read_only": read_only, "token": where}
                 print_json(said, lines=True)

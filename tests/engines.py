@@ -84,13 +84,19 @@ def private_cache(folder: Path) -> Settings:
     return Settings(cache_dir=folder)
 
 
-def own_replies(settings: Settings, folder: Path) -> Settings:
-    """The same with a cache folder without kept replies of models, in which the embedded engine starts as quickly as ever."""
+def quick_cache(folder: Path) -> Path:
+    """A new cache folder in which the embedded engine starts as quickly as ever: what that needs is shared, and not made anew beside the test."""
     folder.mkdir()
     shared = default_cache_dir(os.environ).absolute() / "embedded"
     shared.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(OSError):  # Windows without the right to make links: it starts more slowly
         (folder / "embedded").symlink_to(shared, target_is_directory=True)
+    return folder
+
+
+def own_replies(settings: Settings, folder: Path) -> Settings:
+    """The same with a cache folder without kept replies of models."""
+    quick_cache(folder)
     password = settings.password
     if "://" in settings.memory and password is None:  # of a private server, which its own cache folder knows
         password = local.password_for(settings, int(settings.memory.rpartition(":")[2]))

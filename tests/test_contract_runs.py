@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import engines
 import fakes
 import pytest
 import samples
@@ -266,7 +267,7 @@ def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:
 def test_the_codebook_is_found_again_on_disk(sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     shutil.copytree(sample_folder, tmp_path / "memory")
-    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")) as memory:
+    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"))) as memory:
         first = memory.ask(samples.QUESTION, strategy="pruned", trace=True, keep=False)
         monkeypatch.setattr("gsw_graph.store.codebook.edges", lambda reader: pytest.fail("read again"))
         second = Memory(memory._connection, memory._settings).ask(samples.QUESTION, strategy="pruned", trace=True, keep=False)

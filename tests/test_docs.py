@@ -60,7 +60,9 @@ def named(page: Path) -> str:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+    made = tmp_path_factory.mktemp("home")
+    engines.quick_cache(made / "cache")
+    return made
 
 
 @pytest.fixture
@@ -115,7 +117,7 @@ def test_what_needs_a_language_model_runs_with_recorded_replies(page: Path, shel
     lines = [json.loads(line) for name in ("replies", "agents") for line in (shell.folder / "examples" / f"{name}.jsonl").read_text("utf-8").splitlines()]
     with ModelServer([*lines, OTHERWISE]) as server:
         # replies that another page had are not kept for this one
-        shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(tmp_path / "cache"))
+        shell.variables.update(GSWGRAPH_LLM_URL=server.url, GSWGRAPH_LLM="recorded", GSWGRAPH_LLM_PROMPT="long", GSWGRAPH_CACHE=str(engines.quick_cache(tmp_path / "cache")))
         run_all(shell, page, MODEL, loaded, lambda text: text.replace("http://localhost:11434/v1", server.url))
         assert server.count(status=200) > 0
 

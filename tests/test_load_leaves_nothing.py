@@ -6,6 +6,7 @@ import socket
 from dataclasses import replace
 from pathlib import Path
 
+import engines
 import pytest
 from contract import rows
 from dump import differences, dump
@@ -28,7 +29,7 @@ def settings(fake_embedder: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    return Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache", llm="m", llm_url=url, concurrency=2)
+    return Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"), llm="m", llm_url=url, concurrency=2)
 
 
 def fails_to_load(settings: Settings, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import engines
 import local_model
 import pytest
 
@@ -30,7 +31,7 @@ def settings(fake_embedder: None, tmp_path: Path) -> Iterator[Settings]:
     if model is None or importlib.util.find_spec("xllamacpp") is None:
         missing = "the extra `local` and its weights are not installed: see the Makefile"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    given = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache", llm="SmolLM2", llm_timeout=45, llm_prompt="short", concurrency=1)
+    given = Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"), llm="SmolLM2", llm_timeout=45, llm_prompt="short", concurrency=1)
     with local_model.running(model) as url:
         yield replace(given, llm_url=url)
 

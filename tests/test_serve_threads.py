@@ -16,6 +16,7 @@ from gsw_graph.cancel import Cancel
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
+from gsw_graph.serve import desk
 from gsw_graph.turns import InTurn, Turns
 
 QUESTIONS = ("Who drew the Old Customs House of Port Aldous?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")
@@ -184,3 +185,11 @@ def test_who_is_alone_waits_for_questions_and_others_for_it() -> None:
     for one in threads:
         one.join(10)
     assert order == ["asked", "indexed", "asked later"]
+
+
+@pytest.mark.parametrize(("processors", "model", "expected"), [(2, False, 4), (2, True, 8), (8, False, 16), (8, True, 16), (None, False, 4)])
+def test_questions_side_by_side_follow_the_processors_unless_they_wait_for_a_model(
+    monkeypatch: pytest.MonkeyPatch, processors: int | None, model: bool, expected: int
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    assert desk.at_once(model=model) == expected

@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import engines
 import fakes
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def sample(sample_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
         with ModelServer(said) as server:
-            settings = Settings(memory=str(copy / "memory"), cache_dir=copy / "cache", llm="m", llm_url=server.url)
+            settings = Settings(memory=str(copy / "memory"), cache_dir=engines.quick_cache(copy / "cache"), llm="m", llm_url=server.url)
             with Memory.open(settings=settings) as memory:
                 yield memory
 
@@ -126,7 +127,7 @@ def test_a_reader_sees_passages_below_those_that_were_asked_for(sample_folder: P
     shutil.copytree(sample_folder, tmp_path / "memory")
     open_ = "Not in the evidence: Where was Ana Ruiz born?"
     with ModelServer(lambda body: open_ if stage_of(body) == "answer" else None) as server:
-        settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache", llm="m", llm_url=server.url, llm_prompt="long")
+        settings = Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"), llm="m", llm_url=server.url, llm_prompt="long")
         with Memory.open(settings=settings) as memory:
             answer = memory.ask(samples.QUESTION, strategy="linked", k=1, keep=False)
             assert len(answer.passages) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -35,6 +36,12 @@ class Limits:
     seconds: float = 120.0
     upload: int = 256 * 2**20
     connections: int = 1000
+
+
+def at_once(*, model: bool) -> int:
+    """Questions that run side by side where nobody says how many. They are work for processors, so that more
+    of them are no faster and hold loads up; those that wait for a language model leave them free."""
+    return max(2 * (os.cpu_count() or 1), 8 if model else 4)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,7 @@ def channels(
         return {name: chosen(book, one, choices[name], recipe.same) for name, one in found.items()}
 
 
-def _choices(
-    query: Query, found: dict[str, Scored], recipe: PrunedRecipe, *, model: bool
-) -> dict[str, str]:
+def _choices(query: Query, found: dict[str, Scored], recipe: PrunedRecipe, *, model: bool) -> dict[str, str]:
     """What is done with each channel: as the recipe says, or its policy for this question."""
     if not recipe.policy:
         return {"facts": recipe.facts, "answers": recipe.answers, "thinking": recipe.thinking}
