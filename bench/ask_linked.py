@@ -37,6 +37,7 @@ from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
+from gsw_graph.turns import wanted
 
 BARE = (
     "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score "
@@ -146,8 +147,9 @@ def main() -> None:
                 indexed, have = time.perf_counter() - start, size
                 state = schema.read_state(connection)
                 assert state is not None  # `prepare` wrote it
-                memory._state, memory._names = state, None
-                graphs = memory._name_graphs(state), memory._proposition_graphs(state), partial(memory._codebook, state, on_stage=None)
+                memory._state, memory._held = state, None
+                kept = memory._held_of(state)
+                graphs = kept.names, kept.propositions, partial(kept.codebook, on_stage=None, check=wanted, build_runs=True)
                 held, by_query = (
                     Context(reader, models, *graphs, client_passages=most) for most in (10**9, 0)
                 )

@@ -34,7 +34,7 @@ from gsw_graph.results import (
     Unmerged,
 )
 from gsw_graph.tally import Progress
-from gsw_graph.turns import Turns, held, wanted
+from gsw_graph.turns import Turns, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,9 +51,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.names.cache import NameGraphs
-    from gsw_graph.retrieve.propositions.cache import PropositionGraphs
-    from gsw_graph.retrieve.pruned.codebook import Codebook, Codebooks
+    from gsw_graph.retrieve.held import Held
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.schema import MemoryState
@@ -75,9 +73,7 @@ class Memory:
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
         self._connection, self._settings, self._embedder = connection, settings, embedder
         self._reranker: Reranker | None = None
-        self._names: NameGraphs | None = None
-        self._propositions: PropositionGraphs | None = None
-        self._codebooks: Codebooks | None = None
+        self._held: Held | None = None
         self._chat: Chat | None = None
         self._turns, self._lazy = Turns(), RLock()  # of what is made when it is first needed
         self._building = Lock()  # of runs, in a question too
@@ -774,11 +770,11 @@ class Memory:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """While the memory changes: what was known of it is read again, then and after."""
-        self._state = self._names = self._propositions = self._codebooks = None
+        self._state = self._held = None
         try:
             yield
         finally:
-            self._state = self._names = self._propositions = self._codebooks = None
+            self._state = self._held = None
 
     def _holds_nothing(self) -> bool:
         """Whether it is certain that nothing was written."""
@@ -838,14 +834,15 @@ class Memory:
         from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
 
-        names, most = self._name_graphs(state), self._settings.linked_client_passages
-        held = names.size <= most
+        held, most = self._held_of(state), self._settings.linked_client_passages
+        names = held.names
+        fits = names.size <= most
         return Context(
-            Reader(self._connection, (lambda version: names.of(version).passage_numbers) if held else None),
+            Reader(self._connection, (lambda version: names.of(version).passage_numbers) if fits else None),
             self,
             names,
-            self._proposition_graphs(state),
-            lambda version: self._codebook(state, version, on_stage, check, build_runs=build_runs),
+            held.propositions,
+            lambda version: held.codebook(version, on_stage, check, build_runs=build_runs),
             client_passages=most,
             llm=llm,
             on_text=on_text,
@@ -854,61 +851,12 @@ class Memory:
             evidence=evidence,
         )
 
-    def _name_graphs(self, state: MemoryState) -> NameGraphs:
-        from gsw_graph.retrieve.names.cache import NameGraphs
+    def _held_of(self, state: MemoryState) -> Held:
+        """What the client holds of the memory, kept under the cache folder."""
+        from gsw_graph.retrieve.held import Held
 
         with self._lazy:
-            if self._names is None:
-                self._names = NameGraphs(self._connection, self._graph_folder(state))
-            return self._names
-
-    def _proposition_graphs(self, state: MemoryState) -> PropositionGraphs:
-        from gsw_graph.retrieve.propositions.cache import PropositionGraphs
-
-        with self._lazy:
-            if self._propositions is None:
-                folder = self._graph_folder(state) / "propositions"
-                self._propositions = PropositionGraphs(
-                    self._connection, folder, lambda texts: self.embedder.encode(texts)
-                )
-            return self._propositions
-
-    def _codebook(
-        self,
-        state: MemoryState,
-        version: int,
-        on_stage: Callable[[str, str | None], None] | None,
-        check: Check,
-        *,
-        build_runs: bool,
-    ) -> Codebook:
-        from gsw_graph.codebook.building import build
-        from gsw_graph.retrieve.pruned.codebook import Codebooks
-        from gsw_graph.store.codebook import without_runs
-        from gsw_graph.store.reader import Reader
-
-        def complete() -> None:
-            if not build_runs:
-                if missing := len(without_runs(Reader(self._connection))):
-                    raise InputError(
-                        f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
-                        hint="Build them: gswgraph runs build",
-                    )
-                return
-
-            def told(done: int, passages: int) -> None:
-                if on_stage is not None:
-                    on_stage("database", f"runs built for {done:,} of {passages:,} passages")
-
-            with held(self._building, check):
-                build(self._connection, Reader(self._connection), lambda: self.embedder, told)
-
-        with self._lazy:
-            if self._codebooks is None:
-                self._codebooks = Codebooks(self._connection, self._graph_folder(state) / "runs")
-            codebooks = self._codebooks
-        return codebooks.of(version, complete, check)
-
-    def _graph_folder(self, state: MemoryState) -> Path:
-        """Where graphs of this memory are kept."""
-        return self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
+            if self._held is None:
+                folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
+                self._held = Held(self._connection, folder, lambda: self.embedder, self._building)
+            return self._held

@@ -51,7 +51,7 @@ def test_answers_of_32_threads_are_those_asked_alone(corpus: Memory) -> None:
         one = ASKED[number % len(ASKED)]
         return one, corpus.ask(one[0], strategy=one[1], trace=True)
 
-    corpus._names = corpus._propositions = corpus._state = None  # what they share is made by one of them
+    corpus._held = corpus._state = None  # what they share is made by one of them
     found = at_once(32, ask)
     assert all(same(answer) == alone[one] for one, answer in found)
     assert all(answer.id for _, answer in found), "each is kept"
