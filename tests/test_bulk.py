@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import shutil
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,16 @@ def test_a_store_that_lets_nobody_in_is_one_error(corpus: list[str], monkeypatch
     for call in (lambda: write(corpus, "memory://store/files"), lambda: check("memory://store/files")):
         with pytest.raises(InputError, match=r"cannot be reached \(NoCredentialsError: no keys\)"):
             call()
+
+
+def test_an_address_where_nobody_answers_is_one_error_without_its_password(corpus: list[str]) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        done = run("bulk", corpus[0], "--out", f"ftp://me:secret@127.0.0.1:{closed.getsockname()[1]}/files")
+    assert done.exit_code == 1
+    assert "Error: ftp://127.0.0.1:" in done.output
+    assert "cannot be reached" in done.output
+    assert "secret" not in done.output
 
 
 def test_a_document_that_comes_twice_is_written_once(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ _SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")  # colours and curso
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _REORDERING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_LOGIN = re.compile(r"\b((?:bolt|neo4j)(?:\+ssc|\+s)?://)\S*@", re.IGNORECASE)
+# Of Neo4j a password may hold anything; of other urls an @ may stand in the path.
+_LOGIN = re.compile(r"\b((?:bolt|neo4j)(?:\+ssc|\+s)?://)\S*@|\b([a-z][a-z0-9+.-]*://)[^\s/?#]*@", re.IGNORECASE)
 
 
 def clean(text: str) -> str:
@@ -40,5 +41,5 @@ def short_source(source: str) -> str:
 
 
 def without_password(text: str) -> str:
-    """Text in which no url of a server shows a user or a password."""
-    return _LOGIN.sub(r"\1", text)
+    """Text in which no url shows a user or a password."""
+    return _LOGIN.sub(lambda found: found[1] or found[2], text)

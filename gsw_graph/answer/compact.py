@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.answer.codebook import Edge, Fact, Run, Sentence, edge_of
 from gsw_graph.answer.evidence import Item, cut, flat
+from gsw_graph.answer.payload import Edge, Fact, Run, Sentence, edge_of
 from gsw_graph.answer.sentences import sentences_of, word_shares
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.names import normalise

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gsw_graph.answer.codebook import Run, shortest
+from gsw_graph.answer.payload import Run, shortest
 from gsw_graph.inference.chat.control_tokens import broken
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import content_id

@@ -28,12 +28,13 @@ class Place:
 
     @classmethod
     def of(cls, folder: str | Path) -> Place:
-        """The place of a path or a url. InputError: no such protocol, or what it needs is not installed."""
+        """The place of a path or a url. InputError: no such protocol, what it needs is not installed, or nobody
+        answers there."""
         try:
             from fsspec.core import url_to_fs
 
             system, root = url_to_fs(os.fspath(folder))
-        except (ImportError, ValueError) as error:
+        except (ImportError, ValueError, OSError) as error:
             raise InputError(
                 f"this cannot be reached ({error})",
                 where=str(folder),
@@ -80,9 +81,11 @@ class Place:
         """Drivers of stores have errors of their own, for keys that are missing or a name that is unknown."""
         try:
             yield
-        except (OSError, InputError):
+        except InputError:
             raise
         except Exception as error:
+            if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+                raise
             raise InputError(
                 f"this cannot be reached ({type(error).__name__}: {error})",
                 where=self.url,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.codebook import (
+from gsw_graph.answer.payload import (
     PAYLOADS,
     Edge,
     Fact,
