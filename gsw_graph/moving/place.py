@@ -28,8 +28,8 @@ class Place:
 
     @classmethod
     def of(cls, folder: str | Path) -> Place:
-        """The place of a path or a url. InputError: no such protocol, what it needs is not installed, or nobody
-        answers there."""
+        """The place of a path or a url. InputError: no such protocol, what it needs is not installed, or
+        nobody answers there."""
         try:
             from fsspec.core import url_to_fs
 
