@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--asks",
     type=click.IntRange(min=1),
-    help="Questions at once; more wait. Two for each processor by default and at least 4, with a language model 8.",
+    help="Questions at once; more wait. By default two for each processor, at least 4 (8 with a language model), at most 16.",
 )
 @click.option(
     "--timeout",

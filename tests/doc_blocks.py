@@ -70,7 +70,7 @@ def commands(kind: str, text: str) -> list[tuple[str, list[str]]]:
 
 
 SCORE = re.compile(r"(?<![\d.])[01]\.\d\d(?!\d| m?s\b)")
-NEAR = 0.03  # between the scores of two processors
+NEAR = 3  # hundredths between the scores of two processors
 
 
 def shows(expected: list[str], printed: str) -> list[str]:
@@ -82,8 +82,8 @@ def shows(expected: list[str], printed: str) -> list[str]:
 def _same(expected: str, printed: str) -> bool:
     if _plain(expected) != _plain(printed):
         return False
-    scores = (map(float, SCORE.findall(line)) for line in (expected, printed))
-    return all(abs(one - other) <= NEAR for one, other in zip(*scores, strict=True))
+    one, other = ([round(100 * float(score)) for score in SCORE.findall(line)] for line in (expected, printed))
+    return len(one) == len(other) and all(abs(a - b) <= NEAR for a, b in zip(one, other, strict=True))
 
 
 def _plain(line: str) -> str:

@@ -187,9 +187,9 @@ def test_who_is_alone_waits_for_questions_and_others_for_it() -> None:
     assert order == ["asked", "indexed", "asked later"]
 
 
-@pytest.mark.parametrize(("processors", "model", "expected"), [(2, False, 4), (2, True, 8), (8, False, 16), (8, True, 16), (None, False, 4)])
+@pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (6, True, 12), (64, False, 16)])
 def test_questions_side_by_side_follow_the_processors_unless_they_wait_for_a_model(
-    monkeypatch: pytest.MonkeyPatch, processors: int | None, model: bool, expected: int
+    monkeypatch: pytest.MonkeyPatch, processors: int, model: bool, expected: int
 ) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    monkeypatch.setattr(desk, "processors", lambda: processors)
     assert desk.at_once(model=model) == expected

@@ -11,8 +11,8 @@ _SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")  # colours and curso
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _REORDERING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-# Of Neo4j a password may hold anything; of other urls an @ may stand in the path.
-_LOGIN = re.compile(r"\b((?:bolt|neo4j)(?:\+ssc|\+s)?://)\S*@|\b([a-z][a-z0-9+.-]*://)[^\s/?#]*@", re.IGNORECASE)
+_WORD = re.compile(r"\S+")
+_USER = re.compile(r"^[^/?#]*@")
 
 
 def clean(text: str) -> str:
@@ -41,5 +41,17 @@ def short_source(source: str) -> str:
 
 
 def without_password(text: str) -> str:
-    """Text in which no url shows a user or a password."""
-    return _LOGIN.sub(lambda found: found[1] or found[2], text)
+    """Text in which no url shows a user or a password. A password of a server or store may hold anything, so
+    that all to the last @ goes; in the path of a page an @ may stand."""
+    return _WORD.sub(_bare, text)
+
+
+def _bare(word: re.Match[str]) -> str:
+    pieces = word[0].split("://")
+    shown = pieces[:1]
+    for number in range(1, len(pieces)):
+        if not pieces[number - 1].lower().endswith(("http", "https")):
+            shown.append("://".join(pieces[number:]).rpartition("@")[2])
+            break
+        shown.append(_USER.sub("", pieces[number], count=1))
+    return "://".join(shown)

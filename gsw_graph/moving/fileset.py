@@ -268,7 +268,7 @@ def parts(place: Place, kind: Kind) -> list[str]:
 
 @contextmanager
 def opened(place: Place, name: str) -> Iterator[ParquetFile]:
-    """A file to read. OSError, ArrowException: it cannot be read."""
+    """A file to read. OSError, ArrowException: it cannot be read. InputError: as of `Place.open`."""
     from pyarrow.parquet import ParquetFile
 
     with place.open(name) as stream, ParquetFile(stream) as file:

@@ -34,7 +34,7 @@ class Place:
             from fsspec.core import url_to_fs
 
             system, root = url_to_fs(os.fspath(folder))
-        except (ImportError, ValueError, OSError) as error:
+        except Exception as error:  # each driver has errors of its own
             raise InputError(
                 f"this cannot be reached ({error})",
                 where=str(folder),
@@ -72,7 +72,7 @@ class Place:
         return sorted(str(one).rstrip("/").rsplit("/", 1)[-1] for one in found)
 
     def open(self, name: str) -> Any:
-        """A file to read. FileNotFoundError, OSError. InputError: a store that lets nobody in."""
+        """A file to read. FileNotFoundError, OSError of a disk. InputError: a store nobody can reach."""
         with self._let_in():
             return self.system.open(f"{self.root}/{name}", "rb")
 
@@ -81,10 +81,10 @@ class Place:
         """Drivers of stores have errors of their own, for keys that are missing or a name that is unknown."""
         try:
             yield
-        except InputError:
+        except (FileNotFoundError, InputError):
             raise
         except Exception as error:
-            if isinstance(error, OSError) and not isinstance(error, ConnectionError):
+            if self.local is not None:
                 raise
             raise InputError(
                 f"this cannot be reached ({type(error).__name__}: {error})",

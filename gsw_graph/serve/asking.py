@@ -54,7 +54,7 @@ class Search(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str = Field(max_length=LONGEST)
-    strategy: str = "auto"
+    strategy: str = Field("auto", max_length=100)
     k: int = Field(5, ge=1, le=MOST)
 
 

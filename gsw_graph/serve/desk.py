@@ -40,8 +40,17 @@ class Limits:
 
 def at_once(*, model: bool) -> int:
     """Questions that run side by side where nobody says how many. They are work for processors, so that more
-    of them are no faster and hold loads up; those that wait for a language model leave them free."""
-    return max(2 * (os.cpu_count() or 1), 8 if model else 4)
+    of them are no faster and hold loads up; those that wait for a language model leave them free. One Python
+    process has no use for more than 16."""
+    return min(max(2 * processors(), 8 if model else 4), 16)
+
+
+def processors() -> int:
+    """Those that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS, Windows
+        return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
