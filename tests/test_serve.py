@@ -96,6 +96,7 @@ def test_one_clear_error_for_each_bad_request(server: Served) -> None:
         (422, post("/api/ask", json={"question": 3}), "question: Input should be a valid string"),
         (422, post("/api/ask", json={"question": "a", "qestion": "b"}), "qestion: Extra inputs"),
         (422, post("/api/ask", json={"question": "a" * 5000}), "at most 4000"),
+        (422, post("/api/ask", json={"question": "a", "strategy": "a" * 200}), "at most 100"),
         (400, post("/api/ask", json={"question": "a", "strategy": "magic"}), "no strategy 'magic'"),
         (422, post("/api/ask", content=b"{", headers={"Content-Type": "application/json"}), "JSON decode error"),
         (400, post("/api/draw", json={"answer": {"question": 1}}), "this is no Answer"),

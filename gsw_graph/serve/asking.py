@@ -28,7 +28,7 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str = Field(max_length=LONGEST)
-    strategy: str = "auto"
+    strategy: str = Field("auto", max_length=100)
     plan: list[Any] | dict[str, Any] | bool | None = Field(
         None,
         description="Sub-questions to follow, as `ask --plan` reads them; false: none, nor one made.",
