@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import importlib.util
 import os
+import secrets
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,11 +25,15 @@ DOCKER_PASSWORD = "only-for-tests"
 
 
 def free_ports() -> tuple[int, int]:
-    """Two ports that nobody listens on."""
-    with socket.socket() as one, socket.socket() as two:
-        one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], two.getsockname()[1]
+    """Two ports that nobody listens on, of those that systems give to nobody who does not ask: a server takes seconds to
+    start, and in that time another test or a client would be given one of the others."""
+    found: list[int] = []
+    while len(found) < 2:
+        port = 12_000 + secrets.randbelow(20_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            found.append(port)
+    return found[0], found[1]
 
 
 def cannot_have(what: str, reason: str) -> None:

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -270,6 +271,35 @@ def test_an_engine_that_does_not_start_shows_its_log(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(embedded_process, "heap_size", lambda: "1m")  # too small for any Java
     with pytest.raises(EngineError, match=r"did not start: .*[Hh]eap.*engine\.log"):
         connect(Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache"))
+
+
+def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path: Path) -> None:
+    with opened(Settings(memory=str(tmp_path / "memory"))):
+        pass
+    shutil.rmtree(tmp_path / "memory" / "databases" / "gsw")
+    (tmp_path / "memory" / "databases" / "gsw").write_text("no database")
+    began = time.monotonic()
+    with pytest.raises(EngineError, match=r"did not start: .*engine\.log"):
+        connect(Settings(memory=str(tmp_path / "memory")))
+    assert time.monotonic() - began < embedded_process.STOP_SECONDS  # it does not wait for one that is gone
+    assert "Traceback" in (tmp_path / "memory" / embedded_folder.LOG).read_text()
+
+
+def test_a_port_that_another_took_meanwhile_costs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        taken = other.getsockname()[1]
+        (tmp_path / "sitecustomize.py").write_text(
+            f"import socket\nsocket.socket.getsockname = lambda self: ('127.0.0.1', {taken})\n"
+        )
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        with opened(Settings(memory=str(tmp_path / "memory"))) as connection:
+            assert connection.on_close is not None
+            ready = connection.on_close.__self__.ready  # type: ignore[attr-defined]
+            assert taken < ready["http"] <= taken + 100
+            connection.dialect.run_schema("CREATE VERTEX TYPE Thing IF NOT EXISTS")  # by HTTP; what follows by Bolt
+            assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
 
 
 def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ DATABASE = "gsw"
 COMMAND_TIMEOUT_MS = 3_600_000
 MESSAGE_BYTES = 128 << 20  # with Bolt's default of 16 MiB the client hangs on a larger message
 STOP_SECONDS = 60
+_MORE_PORTS = 100
 
 
 def main(arguments: list[str]) -> None:
@@ -78,7 +80,7 @@ def main(arguments: list[str]) -> None:
 
     for task in (listen, watch) if os.name == "posix" else (listen,):
         threading.Thread(target=task, daemon=True).start()
-    server = None
+    server, failed = None, False
     try:
         server, ports = start_server(folder, heap, jvm_arguments(cache_folder))
         database.value = server.create_database(DATABASE)  # or opens it
@@ -87,8 +89,9 @@ def main(arguments: list[str]) -> None:
         say({"ready": ports})
         end.wait()
     except Exception as error:
+        failed = True
+        traceback.print_exc()
         say({"failed": " ".join(str(error).split())[:500]})
-        raise
     finally:
         lock.announce_stop()
         threading.Thread(target=_give_up, daemon=True).start()
@@ -96,6 +99,8 @@ def main(arguments: list[str]) -> None:
             server.stop()
             # of an engine that did not start it ends with the process: what that had opened is not known
             lock.release()
+    if failed:
+        os._exit(1)  # threads of a Java that half started would keep it
     record_aside(cache_folder, heap)
     say({"stopped": True})
     os._exit(0)  # open Bolt connections are threads of the JVM that would block a normal exit
@@ -112,11 +117,12 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
     from arcadedb_embedded.server import ArcadeDBServer
 
     os.environ.setdefault("ARCADEDB_JVM_ERROR_FILE", str(folder / "hs_err.log"))
-    http, bolt = _free_ports()
+    http = _free_port()
     config = {
         "host": "127.0.0.1",
-        "http_port": http,
-        "bolt_port": bolt,
+        # Others may take a free port before Java has started: the engine goes on to the next, and says which.
+        "http_port": f"{http}-{min(http + _MORE_PORTS, 65535)}",
+        "bolt_port": 0,
         "mode": "development",  # "production" keeps the reason of every error from the client
         "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
     }
@@ -141,14 +147,16 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
     processors = jpype.JClass("java.lang.Runtime").getRuntime().availableProcessors()
     jpype.JClass("com.arcadedb.GlobalConfiguration").VECTOR_INDEX_GRAPH_BUILD_PARALLELISM.setValue(processors)
     server.start()
-    return server, {"http": http, "bolt": bolt, "version": arcadedb_embedded.__version__}
+    java = server._java_server
+    bolt = next(plugin for plugin in java.getPlugins() if str(plugin.getName()) == "Neo4j-Bolt")
+    ports = {"http": int(java.getHttpServer().getPort()), "bolt": int(bolt.getPort())}
+    return server, {**ports, "version": arcadedb_embedded.__version__}
 
 
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as two:
+def _free_port() -> int:
+    with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
-        two.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], two.getsockname()[1]
+        return int(one.getsockname()[1])
 
 
 def _answer(database: Any, question: dict[str, Any]) -> dict[str, Any]:

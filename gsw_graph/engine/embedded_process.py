@@ -27,7 +27,6 @@ _NEEDED = re.compile(
     r"|VIRTUAL_ENV|PYTHON(?!PATH)\w+|XDG_CACHE_HOME|LOCALAPPDATA|APPDATA|COVERAGE_\w+|COV_CORE_\w+|ARCADEDB_\w+",
     re.IGNORECASE,
 )
-_ATTEMPTS = 3  # another process may take a free port in the moment between choosing and binding
 
 
 class EngineProcess:
@@ -38,7 +37,7 @@ class EngineProcess:
         self._folder, self._cache = folder, cache
         self._pid = os.getpid()
         self._asking, self._asked = threading.Lock(), 0
-        for attempt in range(1, _ATTEMPTS + 1):
+        for attempt in (1, 2):
             self._process, self._stopped = self._spawn(), False
             self._lines = self._listen(self._pipe(self._process.stdout))
             try:
@@ -50,10 +49,8 @@ class EngineProcess:
             except BaseException:  # Ctrl-C while it starts
                 self._end()
                 raise
-            crashed = (
-                not word and self._drop_start_cache()
-            )  # a Java that died without a word may have choked on it
-            if attempt == _ATTEMPTS or not (crashed or "in use" in str(word.get("failed", ""))):
+            # a Java that died without a word may have choked on its start cache
+            if word or attempt == 2 or not self._drop_start_cache():
                 break
             self._end()
         if "ready" not in word:
@@ -175,7 +172,10 @@ class EngineProcess:
     def _word(self, seconds: float) -> dict[str, Any]:
         """The next line of the child, `{}` where it has ended or hangs."""
         try:
-            word = json.loads(self._lines.get(timeout=seconds) or b"{}")
+            line = self._lines.get(timeout=seconds)
+            if not line:
+                self._lines.put(line)  # for who waits next: nothing comes after the end
+            word = json.loads(line or b"{}")
         except (queue.Empty, ValueError):
             return {}
         return word if isinstance(word, dict) else {}
