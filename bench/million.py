@@ -32,13 +32,12 @@ from gsw_graph import Memory, Settings
 from gsw_graph.engine import connect, local, local_maven
 from gsw_graph.moving import bulk, fileset
 from gsw_graph.moving.checking import check
-from gsw_graph.moving.importing import finish
+from gsw_graph.moving.importing import finish, into_private
 from gsw_graph.moving.place import Place
 from gsw_graph.store import schema
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import engines  # type: ignore[import-not-found]
-import neo4j_import  # type: ignore[import-not-found]
 
 ASKED = {"dense": False, "linked": False, "fusion": False, "fusion with a plan": True, "ricr": True}  # with a plan?
 _PAGE_CACHE = "server.memory.pagecache.size="
@@ -67,9 +66,8 @@ def check_files(arguments: argparse.Namespace) -> None:
 def make(arguments: argparse.Namespace) -> None:
     """Import the files into a private Neo4j, and make it whole."""
     settings = engines.private_cache(arguments.folder)
-    neo4j_import.VERSION = arguments.neo4j
     with took("neo4j-admin database import"):
-        neo4j_import.run_import(arguments.folder / "files", settings)
+        into_private(settings, arguments.folder / "files", arguments.neo4j)
     with served(arguments.folder, arguments) as (server, at), took("doctor --mend", server.pid):
         connection = connect(at)
         finish(connection)

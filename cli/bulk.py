@@ -53,8 +53,8 @@ def bulk(
 ) -> None:
     """Write a corpus as the files of `neo4j-admin database import full`, without an engine: the way to load millions of passages.
 
-    PATH as of load. The files hold the same as a load would write; DIR/import.sh imports them into a Neo4j that does not run, and `gswgraph doctor --mend`
-    makes the indexes after it has started. Needs the extra `bulk` (pyarrow). DIR may be a url that fsspec reaches, such as s3://BUCKET/FOLDER.
+    PATH as of load. The files hold the same as a load would write; `gswgraph db import DIR` (the private Neo4j) or DIR/import.sh imports them into a Neo4j that does not
+    run, and `gswgraph doctor --mend` makes the indexes after it has started. Needs the extra `bulk` (pyarrow). DIR may be a url that fsspec reaches, such as s3://BUCKET/FOLDER.
 
     With --ray the nodes of a cluster read, extract, embed and write; they must see PATH and DIR. A language model is asked from here, within one limit.
 
@@ -127,7 +127,8 @@ def _print(report: BulkReport) -> None:
     if "://" in report.folder:
         click.echo("Copy them to a disk of the Neo4j server, and import them there: sh import.sh")
     else:
-        click.echo(f"Import them: sh {shlex.quote(short_source(report.folder))}/import.sh")
+        folder = shlex.quote(short_source(report.folder))
+        click.echo(f"Import them: gswgraph db import {folder}, or sh {folder}/import.sh for another Neo4j")
     click.echo("Then start the server, and: gswgraph doctor --mend")
 
 

@@ -116,6 +116,41 @@ def status(version: str | None, as_json: bool) -> None:
         )
 
 
+@db.command(name="import")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option(
+    "--version", type=_VERSIONS, default="5.26", show_default=True, help="The version line of Neo4j."
+)
+@_JSON
+def import_(folder: str, version: str, as_json: bool) -> None:
+    """Make the server's database of the files that `gswgraph bulk` wrote into DIR.
+
+    The server must not run and hold no database yet. `gswgraph doctor --mend` makes the indexes afterwards.
+
+    \b
+    Example:
+      gswgraph bulk corpus/ --out files
+      gswgraph db import files
+      gswgraph db start
+      gswgraph --memory bolt://127.0.0.1:7687 doctor --mend
+    """
+    from pathlib import Path
+
+    from gsw_graph.config import Settings
+    from gsw_graph.moving.importing import into_private
+
+    made = into_private(
+        Settings.from_env(), Path(folder), version, report=lambda line: click.echo(line, err=True)
+    )
+    if as_json:
+        _print_json({"version": version, "counts": made.counts})
+        return
+    click.echo(f"Imported {made.counts.get('Document', 0):,} documents into Neo4j {version}.")
+    click.echo(
+        f"\nNext:\n  gswgraph db start --version {version}\n  gswgraph --memory bolt://127.0.0.1:7687 doctor --mend"
+    )
+
+
 @db.command(name="open")
 @_JSON
 def open_(as_json: bool) -> None:

@@ -77,7 +77,9 @@ def test_the_same_files_although_a_worker_is_killed_in_the_middle(names: list[st
 
     killer = threading.Thread(target=kill)
     killer.start()
-    report = on_cluster(names, tmp_path / "there", address, part=8, embedder=partial(ray_workers.mortal, folder=str(seen)))
+    said: list[Progress] = []
+    report = on_cluster(names, tmp_path / "there", address, part=8, embedder=partial(ray_workers.mortal, folder=str(seen)), progress=said.append)
+    assert (said[0].stage, said[-1].stage) == ("waiting for a worker", "loading")
     killer.join()
     assert (seen / "killed").exists()
     assert len(list(seen.glob("made.*"))) > 1  # another went on

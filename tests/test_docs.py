@@ -35,7 +35,6 @@ REASONS = {
     "needs the data of the papers",
     "asks a server; tests/test_serve.py does",
     "serves until Ctrl-C; tests/test_browser_drawn.py opens it",
-    "needs a Neo4j that is stopped; tests/test_bulk.py imports",
     "needs a Ray cluster; tests/test_bulk_ray.py starts one",
     "serves until Ctrl-C; tests/test_serve_process.py runs it",
     "serves until it is ended; tests/test_model_server.py runs it",

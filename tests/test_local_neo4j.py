@@ -22,7 +22,8 @@ from neo4j.exceptions import ClientError
 from gsw_graph.cli.db import db
 from gsw_graph.config import Settings
 from gsw_graph.engine import local, local_docker, local_java, local_maven
-from gsw_graph.errors import EngineError
+from gsw_graph.errors import EngineError, InputError
+from gsw_graph.moving import fileset, importing
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="shell scripts stand in for programs")
 
@@ -263,6 +264,77 @@ exit 0"""
     assert not stopped.running
 
 
+MANIFEST = {"format": fileset.FORMAT, "gswgraph": "1", "schema": 4, "embedder": "e", "dimension": 3, "counts": {"Memory": 1, "Document": 2}}
+LOADS = """
+case "$*" in *" import "*) mkdir -p "$NEO4J_HOME/data/databases/neo4j" "$NEO4J_HOME/data/transactions/neo4j"; pwd; echo "$*";; esac
+"""
+
+
+@pytest.fixture
+def to_import(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Settings, Path]:
+    """Settings whose server was never started, with no Docker, and a folder that says it holds a set of files."""
+    monkeypatch.setattr(local_docker, "answers", lambda: False)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / fileset.MANIFEST).write_text(json.dumps(MANIFEST))
+    (tmp_path / "cache" / "neo4j" / "lib" / local.RELEASES["2026"]).mkdir(parents=True)
+    return Settings(cache_dir=tmp_path / "cache"), tmp_path / "files"
+
+
+@POSIX
+def test_files_are_imported_once(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
+    settings, folder = to_import
+    monkeypatch.setattr(local_maven, "find_java", lambda majors, wanted_by: str(program(tmp_path / "bin", "java", LOADS)))
+    done = invoke(settings, "import", str(folder), "--version", "2026")
+    assert done.exit_code == 0, done.output
+    assert "Importing 3 nodes and relationships" in done.stderr
+    assert "Imported 2 documents into Neo4j 2026" in done.stdout
+    assert "gswgraph db start --version 2026" in done.stdout
+    with pytest.raises(EngineError, match=r"holds a database, and an import would replace it\. Move that folder away"):
+        importing.into_private(settings, folder, "2026")
+    assert (settings.cache_dir / "neo4j" / "2026" / "data" / "databases" / "neo4j").is_dir()
+
+
+@POSIX
+def test_an_import_that_fails_says_why_and_leaves_no_database(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
+    settings, folder = to_import
+    failing = program(tmp_path / "bin", "java", f"{LOADS}\necho 'disk full' >&2; exit 1")
+    monkeypatch.setattr(local_maven, "find_java", lambda majors, wanted_by: str(failing))
+    with pytest.raises(EngineError, match=r"neo4j-admin database import failed: .*disk full.*neo4j-admin\.log"):
+        importing.into_private(settings, folder, "2026")
+    home = settings.cache_dir / "neo4j" / "2026"
+    said = (home / local_maven.ADMIN_LOG).read_text()
+    assert str(folder) in said  # where it ran, as what it is given is relative to that
+    assert "--nodes=Document=./nodes/Document" in said
+    assert [path for name in ("databases", "transactions") for path in (home / "data" / name).iterdir()] == []
+
+
+def test_nothing_is_imported_into_a_server_that_runs(running: tuple[Settings, local.LocalServer], to_import: tuple[Settings, Path]) -> None:
+    with pytest.raises(EngineError, match=r"Neo4j 5\.26\.\d+ is running\. Stop it first: gswgraph db stop"):
+        importing.into_private(running[0], to_import[1])
+
+
+def test_a_folder_without_files_is_not_imported(to_import: tuple[Settings, Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no complete set of files"):
+        importing.into_private(to_import[0], tmp_path, "2026")
+    assert not (tmp_path / "cache" / "neo4j" / "2026").exists()
+
+
+@POSIX
+def test_docker_imports_where_it_answers(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
+    """With a program in place of docker that writes down what it is asked."""
+    settings, folder = to_import
+    monkeypatch.setattr(local_docker, "answers", lambda: True)
+    program(tmp_path / "bin", "docker", f"echo \"$GSWGRAPH_NEO4J_2026 $*\" >> {tmp_path}/log\ntest ! -f {tmp_path}/full || {{ echo 'already exists' >&2; exit 1; }}")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
+    importing.into_private(settings, folder, "2026")
+    said = (tmp_path / "log").read_text()
+    assert f"--volume {folder}:/files:ro --workdir /files neo4j-2026 neo4j-admin database import full neo4j" in said
+    assert said.startswith(local.RELEASES["2026"])
+    (tmp_path / "full").touch()
+    with pytest.raises(EngineError, match="neo4j-admin database import failed: already exists"):
+        importing.into_private(settings, folder, "2026")
+
+
 def test_the_package_holds_its_files() -> None:
     folder = files("gsw_graph.docker")
     assert "org.neo4j" in folder.joinpath("maven/pom.xml").read_text()
@@ -273,7 +345,7 @@ def test_the_package_holds_its_files() -> None:
     assert compose.count('"127.0.0.1:') == 4
 
 
-@pytest.mark.parametrize("command", ["start", "stop", "status"])
+@pytest.mark.parametrize("command", ["start", "stop", "status", "import"])
 def test_help_has_an_example(command: str) -> None:
     text = CliRunner().invoke(db, [command, "--help"]).output
     assert f"gswgraph db {command}" in text

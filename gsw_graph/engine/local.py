@@ -7,11 +7,13 @@ each version line.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
+import shutil
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,16 +71,7 @@ def start(
 
     EngineError where a port is taken, Java or Maven is missing, or the server does not come up.
     """
-    if version not in RELEASES:
-        raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
-    home = _home(settings, version)
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = FolderLock(home)
-    if lock.acquire({"pid": os.getpid(), "command": "gswgraph db start"}, patience=1) is not None:
-        raise EngineError(
-            "another gswgraph db start is at work on this server", where=str(home), hint="Wait for it to end"
-        )
-    try:
+    with _at_work(settings, version, "gswgraph db start") as home:
         found = _server(settings, version)
         if found is not None and found.running:
             return found
@@ -95,9 +88,6 @@ def start(
             pid = local_maven.start(home, lib, release, port, http_port, after_login(), report)
         state = _State(release, port, http_port, "maven" if pid else "docker", pid)
         write_private(home / "server.json", json.dumps(asdict(state)))
-    finally:
-        lock.announce_stop()
-        lock.release()
     server = _server(settings, version)
     if server is None or not server.running:
         raise EngineError(
@@ -106,6 +96,66 @@ def start(
             hint=f"Its log is {home / local_maven.LOG}",
         )
     return server
+
+
+def import_files(
+    settings: Settings,
+    files: Path,
+    arguments: list[str],
+    version: str = DEFAULT_VERSION,
+    report: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Make the database of a version line by `neo4j-admin ARGUMENTS`, run in the folder `files`; the next
+    `start` has it. EngineError where the server runs or holds one, or the import fails; then none is left."""
+    release = RELEASES[_known(version)]
+    with _at_work(settings, version, "gswgraph db import") as home:
+        found, data = _server(settings, version), home / "data"
+        if found is not None and found.running:
+            raise EngineError(
+                f"Neo4j {release} is running", where=found.url, hint="Stop it first: gswgraph db stop"
+            )
+        if local_docker.answers():
+            local_docker.admin(home, version, release, arguments, files)
+            return
+        if (data / "databases" / "neo4j").exists():
+            raise EngineError(
+                f"Neo4j {release} holds a database, and an import would replace it",
+                where=str(data),
+                hint="Move that folder away, or import into the other version line: --version",
+            )
+        lib = settings.cache_dir / "neo4j" / "lib" / release
+        try:
+            local_maven.admin(home, lib.absolute(), release, files, arguments, report)
+        except BaseException:  # Ctrl-C too
+            for folder in ("databases", "transactions"):
+                shutil.rmtree(data / folder / "neo4j", ignore_errors=True)
+            raise
+
+
+@contextlib.contextmanager
+def _at_work(settings: Settings, version: str, command: str) -> Iterator[Path]:
+    """The home of a version line, on which no other command is at work meanwhile."""
+    home = _home(settings, _known(version))
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = FolderLock(home)
+    holder = lock.acquire({"pid": os.getpid(), "command": command}, patience=1)
+    if holder is not None:
+        raise EngineError(
+            f"another {holder.get('command', command)} is at work on this server",
+            where=str(home),
+            hint="Wait for it to end",
+        )
+    try:
+        yield home
+    finally:
+        lock.announce_stop()
+        lock.release()
+
+
+def _known(version: str) -> str:
+    if version not in RELEASES:
+        raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
+    return version
 
 
 def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:

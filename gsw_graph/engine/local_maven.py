@@ -18,7 +18,7 @@ from gsw_graph.engine.embedded_process import heap_size
 from gsw_graph.engine.local_java import find_java
 from gsw_graph.errors import EngineError
 
-LOG = "neo4j.log"
+LOG, ADMIN_LOG = "neo4j.log", "neo4j-admin.log"
 START_SECONDS, STOP_SECONDS = 180, 120
 _JAVA = {"5": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
 _MAIN = {"5": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
@@ -64,17 +64,13 @@ def start(
 ) -> int:
     """Start a server on `home` that outlives this process; returns its process id when it answers.
     after_login: commands that Neo4j Browser runs after every login."""
-    line = release.split(".")[0]
-    java = find_java(_JAVA[line], f"Neo4j {release}")
-    if not lib.is_dir():
-        report(f"Getting Neo4j {release} from Maven Central (about 150 MB, once)")
-        _get_jars(lib, release)
+    line, java = release.split(".")[0], _java(lib, release, report)
     for name in ("conf", "plugins", "import"):
         (home / name).mkdir(exist_ok=True)
     conf = _CONF.format(port=port, http_port=http_port, after_login=after_login)
     conf += _CONF_2026 if line == "2026" else ""
     (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
-    if not (home / "data").exists():
+    if not (home / "data" / "databases" / "system").exists():
         _set_password(java, lib, home)
     report(f"Starting Neo4j {release}")
     options = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
@@ -87,6 +83,38 @@ def start(
             stop(home, pid)
         raise
     return pid
+
+
+def admin(
+    home: Path, lib: Path, release: str, files: Path, arguments: list[str], report: Callable[[str], None]
+) -> None:
+    """Run `neo4j-admin` in `files` on the data of `home`, which no server has open. EngineError: it fails."""
+    java = _java(lib, release, report)
+    # parquet-floor has most of what Parquet needs of Hadoop, and comes first: the same classes of
+    # hadoop-common want what is not there
+    names = sorted(
+        map(str, lib.glob("*.jar")), key=lambda one: ("parquet-floor" not in one, "hadoop-common" in one)
+    )
+    path = os.pathsep.join(names)
+    flags = _FLAGS[release.split(".")[0]]
+    done = _admin(java, path, home, files, [*arguments, "--verbose"], *flags)
+    if done.returncode != 0:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        (home / ADMIN_LOG).write_text("\n".join(said) + "\n", encoding="utf-8")
+        raise EngineError(
+            f"neo4j-admin {' '.join(arguments[:2])} failed: {' | '.join(said[-3:])[-400:]}",
+            where=str(home),
+            hint=f"What it said is in {home / ADMIN_LOG}",
+        )
+
+
+def _java(lib: Path, release: str, report: Callable[[str], None]) -> str:
+    """The Java for a release, whose jars are in `lib` then."""
+    java = find_java(_JAVA[release.split(".")[0]], f"Neo4j {release}")
+    if not lib.is_dir():
+        report(f"Getting Neo4j {release} from Maven Central (about 150 MB, once)")
+        _get_jars(lib, release)
+    return java
 
 
 def _await(home: Path, pid: int, port: int) -> None:
@@ -169,24 +197,35 @@ def _get_jars(lib: Path, release: str) -> None:
 
 def _set_password(java: str, lib: Path, home: Path) -> None:
     # by @file, because every user of the machine can see a command line
-    command = [
-        java,
-        "-cp",
-        f"{lib}{os.sep}*",
-        "org.neo4j.cli.AdminTool",
-        "dbms",
-        "set-initial-password",
-        f"@{home / 'password'}",
-    ]
-    environment = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, errors="replace", check=False
+    done = _admin(
+        java, f"{lib}{os.sep}*", home, home, ["dbms", "set-initial-password", f"@{home / 'password'}"]
     )
     if done.returncode != 0:
-        shutil.rmtree(home / "data", ignore_errors=True)
         raise EngineError(
             f"Neo4j refused its first password: {' '.join(done.stderr.split())[-300:]}", where=str(home)
         )
+
+
+def _admin(
+    java: str, classpath: str, home: Path, folder: Path, arguments: list[str], *flags: str
+) -> subprocess.CompletedProcess[str]:
+    command = [
+        java,
+        f"-Xmx{heap_size()}",
+        "--add-opens=java.base/java.nio=ALL-UNNAMED",
+        *flags,
+        "-cp",
+        classpath,
+    ]
+    return subprocess.run(
+        [*command, "org.neo4j.cli.AdminTool", *arguments],
+        env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
 
 
 def _detach(command: list[str], home: Path) -> int:

@@ -75,11 +75,12 @@ def bulk(
     needs_ray(address)
     options = Options(extractor, follow_links=follow_links)
     chosen = options.chosen(settings)
+    asked = chosen == "llm"
     tally = Tally(bytes=loaders.size(list(names), follow_links=follow_links))
     found = loaders.paths(list(names), follow_links=follow_links)
 
     def report() -> None:
-        said = tally.progress("loading")
+        said = tally.progress("loading" if pool.model[1] or asked else "waiting for a worker")
         if progress is not None:
             progress(said)
 
@@ -87,7 +88,6 @@ def bulk(
         place.prepare()
         place.below(SHARED).prepare()
         open_settings = replace(settings, password=None, llm_key=None, reranker_key=None)
-        asked = chosen == "llm"
 
         def done(told: dict[str, Any]) -> None:  # what was asked about was counted when it was answered
             tally.post(**{name: value for name, value in told.items() if not (asked and name == "new")})

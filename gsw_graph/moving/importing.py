@@ -1,13 +1,34 @@
-"""What is left to do in a database that `neo4j-admin database import` made of our files."""
+"""Our files into the private Neo4j, and what is left to do in a database that `neo4j-admin database import`
+made of them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
+from gsw_graph.moving import fileset
 
 if TYPE_CHECKING:
+    from gsw_graph.config import Settings
     from gsw_graph.engine import Connection
+
+
+def into_private(
+    settings: Settings,
+    files: Path,
+    version: str = local.DEFAULT_VERSION,
+    report: Callable[[str], None] = lambda _: None,
+) -> fileset.Manifest:
+    """Make the database of the private Neo4j, which must not run and hold none, of a set of files; what was
+    in them. `local.start` and `finish` come next. InputError: no set of files. EngineError: as of
+    `local.import_files`."""
+    found = fileset.manifest(files)
+    report(f"Importing {sum(found.counts.values()):,} nodes and relationships")
+    local.import_files(settings, files.absolute(), fileset.command(found.counts), version, report)
+    return found
 
 
 def finish(connection: Connection) -> bool:

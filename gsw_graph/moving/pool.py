@@ -150,6 +150,7 @@ class Pool:
         """Wait for what is under way, and for one worker at least."""
         while not self.model[1] or any(part for _, part in self._under_way.values()):
             self._take(report)
+        report()
 
     def end(self) -> None:
         import ray
@@ -160,6 +161,7 @@ class Pool:
     def _take(self, report: Callable[[], None]) -> None:
         import ray
 
+        report()  # what is waited for
         done, _ = ray.wait(list(self._under_way), num_returns=1, timeout=TICK)
         for one in done:
             worker, is_part = self._under_way.pop(one)
@@ -172,7 +174,6 @@ class Pool:
             else:
                 self.model = found
                 self._free.append(worker)  # one part to make, one that waits
-        report()
 
 
 def _room(settings: Settings) -> tuple[int, dict[str, int]]:
