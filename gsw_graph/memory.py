@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.held import Held
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
+    from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
     from gsw_graph.turns import Check
 
@@ -192,6 +193,12 @@ class Memory:
 
                 self._chat = Chat.open(self._settings)
             return self._chat
+
+    @property
+    def _reader(self) -> Reader:
+        from gsw_graph.store.reader import Reader
+
+        return Reader(self._connection)
 
     @with_plain_errors
     def load(
@@ -370,17 +377,15 @@ class Memory:
     def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
         from gsw_graph import browse
         from gsw_graph.store.past import judge
-        from gsw_graph.store.reader import Reader
 
-        reader = Reader(self._connection)
         self._exists()  # SchemaError of half a copy
-        one = browse.asked(reader, which)
+        one = browse.asked(self._reader, which)
         if one.answer is None:
             raise InputError(
                 "this question was not answered, so there is nothing to judge", where=one.question[:200]
             )
         judge(self._connection, one.id, verdict)
-        return browse.asked(reader, one.id)
+        return browse.asked(self._reader, one.id)
 
     def _has_past(self, state: MemoryState, check: Check) -> bool:
         """Whether questions have vectors; those of an older memory get them where whoever asks may write."""
@@ -431,23 +436,21 @@ class Memory:
         Raises EngineError where another process removes what a run stands on.
         """
         from gsw_graph.codebook.building import build
-        from gsw_graph.store.reader import Reader
 
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
         told = progress or (lambda *_: None)
         with self._turns.writing(), self._building:
-            return build(self._connection, Reader(self._connection), lambda: self.embedder, told)
+            return build(self._connection, self._reader, lambda: self.embedder, told)
 
     @with_plain_errors
     def runs(self) -> RunCounts:
         """How much the symbol codebook holds, and for how many passages it is not built yet."""
         from gsw_graph.store import codebook
-        from gsw_graph.store.reader import Reader
 
         if not self._exists():
             return RunCounts(0, 0, 0, 0)
-        reader = Reader(self._connection)
+        reader = self._reader
         nodes, relationships = reader.counts()
         missing = len(codebook.without_runs(reader))
         return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
@@ -503,7 +506,6 @@ class Memory:
         """
         from gsw_graph import export as panini
         from gsw_graph.moving import exporting
-        from gsw_graph.store.reader import Reader
 
         if format not in ("panini", *exporting.FORMATS):
             hint = f"Use one of panini, {', '.join(exporting.FORMATS)}"
@@ -515,17 +517,16 @@ class Memory:
                 hint="Load something first: gswgraph load PATH",
             )
         if format == "panini":
-            return panini.export(Reader(self._connection), target)
+            return panini.export(self._reader, target)
         return exporting.export(self._connection, target, format)
 
     @with_plain_errors
     def status(self) -> Status:
         """What the memory holds."""
         from gsw_graph.store import schema
-        from gsw_graph.store.reader import Reader
 
         connection = self._connection
-        state, reader = schema.read_state(connection), Reader(connection)
+        state, reader = schema.read_state(connection), self._reader
         nodes, relationships = reader.counts() if state else ({}, {})
         known = {
             name: getattr(state, name, None)
@@ -563,9 +564,8 @@ class Memory:
         """
         from gsw_graph.browse import asked
         from gsw_graph.browser import address, answer
-        from gsw_graph.store.reader import Reader
 
-        place, reader = address.find(self._settings), Reader(self._connection)
+        place, reader = address.find(self._settings), self._reader
         if question is None:
             return place.link(answer.overview())
         return place.link(answer.drawing(reader, asked(reader, question).id))
@@ -597,11 +597,9 @@ class Memory:
         extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
         read. `limit` of them, after the first `skip`. folder: as of `forget`."""
         from gsw_graph import browse
-        from gsw_graph.store.reader import Reader
 
-        reader = Reader(self._connection)
         return browse.documents(
-            reader,
+            self._reader,
             text,
             extractor=extractor,
             loader=loader,
@@ -617,45 +615,40 @@ class Memory:
         passage, which is then shown alone, as is number `passage` of the document, counted from 1. folder: as
         of `forget`. Raises InputError where the name means none, or several."""
         from gsw_graph import browse
-        from gsw_graph.store.reader import Reader
 
-        return browse.show(Reader(self._connection), name, passage, folder=folder)
+        return browse.show(self._reader, name, passage, folder=folder)
 
     @with_plain_errors
     def names(self, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
         """The names of the memory with `text` in them, those that stand in most passages first: `limit` of
         them, after the first `skip`."""
         from gsw_graph import browse
-        from gsw_graph.store.reader import Reader
 
-        return browse.names(Reader(self._connection), text, skip=skip, limit=limit)
+        return browse.names(self._reader, text, skip=skip, limit=limit)
 
     @with_plain_errors
     def name(self, name: str, *, limit: int = 20) -> FollowedName:
         """One name over all documents: what the memory says of it, the passages it stands in, and the names
         beside it; at most `limit` of each. Raises InputError where no name is so, with the nearest."""
         from gsw_graph import browse
-        from gsw_graph.store.reader import Reader
 
-        return browse.name(Reader(self._connection), name, limit=limit)
+        return browse.name(self._reader, name, limit=limit)
 
     @with_plain_errors
     def history(self, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
         """The questions that were asked, the latest first: those with `text` in the question or its answer,
         `limit` of them, after the first `skip`."""
         from gsw_graph import browse
-        from gsw_graph.store.reader import Reader
 
-        return browse.history(Reader(self._connection), text, skip=skip, limit=limit)
+        return browse.history(self._reader, text, skip=skip, limit=limit)
 
     @with_plain_errors
     def asked(self, which: int | str) -> AskedQuestion:
         """One question that was asked, with what its answer used. which: 1 is the latest, or the beginning
         of its id. Raises InputError: there is none."""
         from gsw_graph import browse
-        from gsw_graph.store.reader import Reader
 
-        return browse.asked(Reader(self._connection), which)
+        return browse.asked(self._reader, which)
 
     @with_plain_errors
     def doctor(
@@ -748,14 +741,13 @@ class Memory:
         from gsw_graph import browse
         from gsw_graph.analyses import NAMES, analysis, bind
         from gsw_graph.store.adhoc import run
-        from gsw_graph.store.reader import Reader
 
         query, values = bind(analysis(name), parameters)
         check = cancel.check if cancel else wanted
         table = run(self._connection, query, values, write=False, timeout=timeout, check=check)
         asked = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
         if asked:
-            browse.check_concepts(Reader(self._connection), asked)
+            browse.check_concepts(self._reader, asked)
         return table
 
     def _close_chat(self, chat: Chat | None = None) -> None:
