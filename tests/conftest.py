@@ -32,6 +32,8 @@ os.environ["TERM"] = "xterm"
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it, and tests press Ctrl-C
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1", "localhost")))
+# Engines of tests live for seconds: what Java spends on the best code for them is half of their time.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 hypothesis.settings.register_profile("gswgraph", hypothesis.settings(deadline=None))
 hypothesis.settings.load_profile("gswgraph")
 
@@ -44,10 +46,12 @@ ON_EVERY_NEO4J = ("neo4j_engine", "contract_cypher", "contract_chains", "contrac
 
 
 SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
+LONG = ("test_docs", "test_local_model", "test_copy", "test_crash", "test_load_faults")  # files that take minutes, and begin early
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Neo4j 2026 runs what depends on the version, all with GSWGRAPH_TEST_ALL=1 (`make test-all`)."""
+    """Neo4j 2026 runs what depends on the version, all with GSWGRAPH_TEST_ALL=1 (`make test-all`); what takes long comes first."""
+    items.sort(key=lambda one: (not any(sign in one.nodeid for sign in SERVERS), one.path.stem not in LONG))
     if os.environ.get("GSWGRAPH_TEST_ALL") == "1":
         return
     left_out = [one for one in items if "neo4j-2026" in one.nodeid and one.path.stem.removeprefix("test_") not in ON_EVERY_NEO4J]
@@ -65,6 +69,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return "servers" if any(sign in nodeid for sign in SERVERS) else nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False  # as collected, not by how many tests a file has
     return ByPlace(config, log)
 
 
