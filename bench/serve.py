@@ -60,7 +60,7 @@ class Server:
     """`gswgraph serve` as a process of its own. command: what starts it, for tests with another embedder."""
 
     def __init__(self, memory: str, *options: str, command: tuple[str, ...] | None = None) -> None:
-        port = 12_000 + secrets.randbelow(20_000)  # a client is given none of these while the server starts
+        port = 12_000 + secrets.randbelow(20_000)  # not one that a system gives to a client meanwhile
         self.url = f"http://127.0.0.1:{port}"
         command = command or (sys.executable, "-m", "gsw_graph.cli")
         self._log = Path(tempfile.mkdtemp(prefix="gswgraph-serve-")) / "log"

@@ -38,7 +38,7 @@ VERBS = {
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
     "draw": "Draw what a Cypher query returns, as an HTML file.",
-    "db": "Start and stop a private Neo4j with Browser.",
+    "db": "Start, stop and import into a private Neo4j with Browser.",
     "completion": "Print the completion script of a shell.",
 }
 

@@ -17,7 +17,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 
 @click.group()
 def db() -> None:
-    """Start and stop a private Neo4j with Browser on this machine.
+    """Start and stop a private Neo4j with Browser on this machine, or import into it.
 
     It runs in Docker where an engine answers, else from Maven Central, which needs Maven and Java 17 or 21 (5.26), 21 or 25 (2026).
 
@@ -123,9 +123,10 @@ def status(version: str | None, as_json: bool) -> None:
 )
 @_JSON
 def import_(folder: str, version: str, as_json: bool) -> None:
-    """Make the server's database of the files that `gswgraph bulk` wrote into DIR.
+    """Make the server's database of the files that `gswgraph bulk`, or `export --format import`, wrote into DIR.
 
-    The server must not run and hold no database yet. `gswgraph doctor --mend` makes the indexes afterwards.
+    The server must not run, and must never have been started before: a start makes a database. It cannot be one of
+    Docker. `gswgraph doctor --mend` makes the indexes afterwards. Needs the extra `bulk`.
 
     \b
     Example:
@@ -146,9 +147,8 @@ def import_(folder: str, version: str, as_json: bool) -> None:
         _print_json({"version": version, "counts": made.counts})
         return
     click.echo(f"Imported {made.counts.get('Document', 0):,} documents into Neo4j {version}.")
-    click.echo(
-        f"\nNext:\n  gswgraph db start --version {version}\n  gswgraph --memory bolt://127.0.0.1:7687 doctor --mend"
-    )
+    click.echo(f"\nNext:\n  gswgraph db start --version {version}")
+    click.echo("  gswgraph --memory bolt://127.0.0.1:7687 doctor --mend")
 
 
 @db.command(name="open")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a load is. stage: `loading`, `indexing`, `waiting` (for a batch) or `waiting for a worker` (of
-    a cluster: others may hold its processors). documents: embedded whole. passages: embedded. total: passages
-    to load, None where it is not known yet. failed: documents and passages. problem: the last. written:
-    passages. answered: passages that the language model is done with, None without one; replies,
-    failed_calls: of that model, as they come, repairs and second tries among them.
+    a cluster, to start: others may hold its processors). documents: embedded whole. passages: embedded.
+    total: passages to load, None where it is not known yet. failed: documents and passages. problem: the
+    last. written: passages. answered: passages that the language model is done with, None without one;
+    replies, failed_calls: of that model, as they come, repairs and second tries among them.
     """
 
     documents: int

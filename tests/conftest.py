@@ -51,7 +51,8 @@ LONG = ("test_docs", "test_local_model", "test_copy", "test_crash", "test_load_f
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Neo4j 2026 runs what depends on the version, all with GSWGRAPH_TEST_ALL=1 (`make test-all`); what takes long comes first."""
-    items.sort(key=lambda one: (not any(sign in one.nodeid for sign in SERVERS), one.path.stem not in LONG))
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda one: (not any(sign in one.nodeid for sign in SERVERS), one.path.stem not in LONG))
     if os.environ.get("GSWGRAPH_TEST_ALL") == "1":
         return
     left_out = [one for one in items if "neo4j-2026" in one.nodeid and one.path.stem.removeprefix("test_") not in ON_EVERY_NEO4J]

@@ -32,7 +32,7 @@ def free_ports() -> tuple[int, int]:
         port = 12_000 + secrets.randbelow(20_000)
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            found.append(port)
+            found += [port] if port not in found else []
     return found[0], found[1]
 
 

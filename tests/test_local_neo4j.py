@@ -268,6 +268,10 @@ MANIFEST = {"format": fileset.FORMAT, "gswgraph": "1", "schema": 4, "embedder": 
 LOADS = """
 case "$*" in *" import "*) mkdir -p "$NEO4J_HOME/data/databases/neo4j" "$NEO4J_HOME/data/transactions/neo4j"; pwd; echo "$*";; esac
 """
+FAILS = f"""{LOADS}
+echo "java.lang.IllegalStateException: disk full" >&2
+echo "	at picocli.CommandLine.execute(CommandLine.java:1)" >&2
+exit 1"""
 
 
 @pytest.fixture
@@ -286,10 +290,10 @@ def test_files_are_imported_once(monkeypatch: pytest.MonkeyPatch, to_import: tup
     monkeypatch.setattr(local_maven, "find_java", lambda majors, wanted_by: str(program(tmp_path / "bin", "java", LOADS)))
     done = invoke(settings, "import", str(folder), "--version", "2026")
     assert done.exit_code == 0, done.output
-    assert "Importing 3 nodes and relationships" in done.stderr
+    assert f"Importing into Neo4j {local.RELEASES['2026']}" in done.stderr
     assert "Imported 2 documents into Neo4j 2026" in done.stdout
     assert "gswgraph db start --version 2026" in done.stdout
-    with pytest.raises(EngineError, match=r"holds a database, and an import would replace it\. Move that folder away"):
+    with pytest.raises(EngineError, match=r"imported into before, and holds a database\. Move that folder away"):
         importing.into_private(settings, folder, "2026")
     assert (settings.cache_dir / "neo4j" / "2026" / "data" / "databases" / "neo4j").is_dir()
 
@@ -297,9 +301,9 @@ def test_files_are_imported_once(monkeypatch: pytest.MonkeyPatch, to_import: tup
 @POSIX
 def test_an_import_that_fails_says_why_and_leaves_no_database(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
     settings, folder = to_import
-    failing = program(tmp_path / "bin", "java", f"{LOADS}\necho 'disk full' >&2; exit 1")
+    failing = program(tmp_path / "bin", "java", FAILS)
     monkeypatch.setattr(local_maven, "find_java", lambda majors, wanted_by: str(failing))
-    with pytest.raises(EngineError, match=r"neo4j-admin database import failed: .*disk full.*neo4j-admin\.log"):
+    with pytest.raises(EngineError, match=r"neo4j-admin database import failed: java\.lang\.IllegalStateException: disk full\. What.*neo4j-admin\.log"):
         importing.into_private(settings, folder, "2026")
     home = settings.cache_dir / "neo4j" / "2026"
     said = (home / local_maven.ADMIN_LOG).read_text()
@@ -319,20 +323,39 @@ def test_a_folder_without_files_is_not_imported(to_import: tuple[Settings, Path]
     assert not (tmp_path / "cache" / "neo4j" / "2026").exists()
 
 
-@POSIX
-def test_docker_imports_where_it_answers(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
-    """With a program in place of docker that writes down what it is asked."""
-    settings, folder = to_import
+def test_into_docker_nothing_is_imported(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path]) -> None:
     monkeypatch.setattr(local_docker, "answers", lambda: True)
-    program(tmp_path / "bin", "docker", f"echo \"$GSWGRAPH_NEO4J_2026 $*\" >> {tmp_path}/log\ntest ! -f {tmp_path}/full || {{ echo 'already exists' >&2; exit 1; }}")
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
+    with pytest.raises(EngineError, match=r"runs in Docker here.*: sh .*files/import\.sh"):
+        importing.into_private(*to_import, "2026")
+
+
+@POSIX
+def test_an_import_that_was_killed_is_no_database(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
+    settings, folder = to_import
+    fake = program(tmp_path / "bin", "java", LOADS)
+    monkeypatch.setattr(local_maven, "find_java", lambda majors, wanted_by: str(fake))
+    with monkeypatch.context() as patch:
+        patch.setattr(local_maven, "admin", lambda *_: os._exit(9))
+        child = os.fork()
+        if child == 0:
+            importing.into_private(settings, folder, "2026")
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    half = settings.cache_dir / "neo4j" / "2026" / "data" / "databases" / "neo4j"
+    (half / "half").mkdir(parents=True)
+    with pytest.raises(EngineError, match=r"was cut off\. Run gswgraph db import again"):
+        local.start(settings, "2026", *free_ports())
     importing.into_private(settings, folder, "2026")
-    said = (tmp_path / "log").read_text()
-    assert f"--volume {folder}:/files:ro --workdir /files neo4j-2026 neo4j-admin database import full neo4j" in said
-    assert said.startswith(local.RELEASES["2026"])
-    (tmp_path / "full").touch()
-    with pytest.raises(EngineError, match="neo4j-admin database import failed: already exists"):
+    assert list(half.iterdir()) == []
+
+
+@POSIX
+def test_logs_that_were_there_are_left_alone(to_import: tuple[Settings, Path]) -> None:
+    settings, folder = to_import
+    logs = settings.cache_dir / "neo4j" / "2026" / "data" / "transactions" / "neo4j"
+    logs.mkdir(parents=True)
+    with pytest.raises(EngineError, match="holds a database"):
         importing.into_private(settings, folder, "2026")
+    assert logs.is_dir()
 
 
 def test_the_package_holds_its_files() -> None:

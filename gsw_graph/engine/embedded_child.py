@@ -10,6 +10,7 @@ not in the parent, because a JVM inside it would crash on SIGTERM and hang at ex
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -91,7 +92,8 @@ def main(arguments: list[str]) -> None:
     except Exception as error:
         failed = True
         traceback.print_exc()
-        say({"failed": " ".join(str(error).split())[:500]})
+        with contextlib.suppress(OSError):  # the parent is gone
+            say({"failed": " ".join(str(error).split())[:500]})
     finally:
         lock.announce_stop()
         threading.Thread(target=_give_up, daemon=True).start()

@@ -11,6 +11,7 @@ import contextlib
 import json
 import os
 import secrets
+import shlex
 import shutil
 import socket
 from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ RELEASES = {"5.26": "5.26.30", "2026": "2026.08.1"}
 DEFAULT_VERSION = "5.26"
 BOLT_PORT, HTTP_PORT = 7687, 7474
 USER = "neo4j"
+_IMPORTING = "importing"  # in the home while an import is under way, and after one that was killed
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,10 @@ def start(
         found = _server(settings, version)
         if found is not None and found.running:
             return found
+        if (home / _IMPORTING).exists():
+            raise EngineError(
+                "an import into this server was cut off", where=str(home), hint="Run gswgraph db import again"
+            )
         for number, option in ((port, "--port"), (http_port, "--http-port")):
             _check_free(number, option)
         password = _password(home)
@@ -106,42 +112,60 @@ def import_files(
     report: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Make the database of a version line by `neo4j-admin ARGUMENTS`, run in the folder `files`; the next
-    `start` has it. EngineError where the server runs or holds one, or the import fails; then none is left."""
-    release = RELEASES[_known(version)]
+    `start` has it. EngineError where the server runs or holds one, or is one of Docker, or the import fails;
+    then none is left."""
     with _at_work(settings, version, "gswgraph db import") as home:
-        found, data = _server(settings, version), home / "data"
+        release, found = RELEASES[version], _server(settings, version)
+        if local_docker.answers():
+            raise EngineError(
+                "the private Neo4j runs in Docker here, into which this cannot import",
+                hint=f"Use a Neo4j of your own: sh {shlex.quote(str(files))}/import.sh",
+            )
         if found is not None and found.running:
             raise EngineError(
                 f"Neo4j {release} is running", where=found.url, hint="Stop it first: gswgraph db stop"
             )
-        if local_docker.answers():
-            local_docker.admin(home, version, release, arguments, files)
-            return
-        if (data / "databases" / "neo4j").exists():
+        made = [home / "data" / folder / "neo4j" for folder in ("databases", "transactions")]
+        begun = home / _IMPORTING
+        if begun.exists():
+            _remove(made)
+        if any(folder.exists() for folder in made):
             raise EngineError(
-                f"Neo4j {release} holds a database, and an import would replace it",
-                where=str(data),
+                f"Neo4j {release} was started or imported into before, and holds a database",
+                where=str(home / "data"),
                 hint="Move that folder away, or import into the other version line: --version",
             )
-        lib = settings.cache_dir / "neo4j" / "lib" / release
+        report(f"Importing into Neo4j {release}")
+        begun.touch()
+        lib = (settings.cache_dir / "neo4j" / "lib" / release).absolute()
+        arguments = [*arguments, f"--report-file={home / 'import.report'}"]
         try:
-            local_maven.admin(home, lib.absolute(), release, files, arguments, report)
+            local_maven.admin(home, lib, release, files, arguments, report)
         except BaseException:  # Ctrl-C too
-            for folder in ("databases", "transactions"):
-                shutil.rmtree(data / folder / "neo4j", ignore_errors=True)
+            _remove(made)
+            begun.unlink()
             raise
+        begun.unlink()
+
+
+def _remove(folders: list[Path]) -> None:
+    for folder in folders:
+        if folder.exists():
+            shutil.rmtree(folder)
 
 
 @contextlib.contextmanager
 def _at_work(settings: Settings, version: str, command: str) -> Iterator[Path]:
     """The home of a version line, on which no other command is at work meanwhile."""
-    home = _home(settings, _known(version))
+    if version not in RELEASES:
+        raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
+    home = _home(settings, version)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = FolderLock(home)
     holder = lock.acquire({"pid": os.getpid(), "command": command}, patience=1)
     if holder is not None:
         raise EngineError(
-            f"another {holder.get('command', command)} is at work on this server",
+            f"{holder.get('command', 'another command')} is at work on this server",
             where=str(home),
             hint="Wait for it to end",
         )
@@ -150,12 +174,6 @@ def _at_work(settings: Settings, version: str, command: str) -> Iterator[Path]:
     finally:
         lock.announce_stop()
         lock.release()
-
-
-def _known(version: str) -> str:
-    if version not in RELEASES:
-        raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
-    return version
 
 
 def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:

@@ -45,16 +45,6 @@ def stop(home: Path, version: str) -> None:
         )
 
 
-def admin(home: Path, version: str, release: str, arguments: list[str], files: Path) -> None:
-    """Run `neo4j-admin` on the data of a container that is down, in `files`. EngineError: it fails."""
-    command = ["run", "--rm", "--no-TTY", "--volume", f"{files}:/files:ro", "--workdir", "/files"]
-    values = {f"GSWGRAPH_NEO4J_{version.replace('.', '_')}": release}
-    done = _compose(home, version, [*command, f"neo4j-{version}", "neo4j-admin", *arguments], values)
-    if done.returncode != 0:
-        said = " ".join((done.stdout + done.stderr).split())[-400:]
-        raise EngineError(f"neo4j-admin {' '.join(arguments[:2])} failed: {said}", where=str(files))
-
-
 def runs(home: Path, version: str) -> bool:
     """True where the container is up."""
     return bool(_compose(home, version, ["ps", "--quiet", "--status", "running"]).stdout.strip())

@@ -93,16 +93,16 @@ def admin(
     # parquet-floor has most of what Parquet needs of Hadoop, and comes first: the same classes of
     # hadoop-common want what is not there
     names = sorted(
-        map(str, lib.glob("*.jar")), key=lambda one: ("parquet-floor" not in one, "hadoop-common" in one)
+        map(str, lib.glob("*.jar")), key=lambda one: ("parquet-floor" not in one, "hadoop-common" in one, one)
     )
     path = os.pathsep.join(names)
     flags = _FLAGS[release.split(".")[0]]
     done = _admin(java, path, home, files, [*arguments, "--verbose"], *flags)
     if done.returncode != 0:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        (home / ADMIN_LOG).write_text("\n".join(said) + "\n", encoding="utf-8")
+        said = done.stdout + done.stderr
+        (home / ADMIN_LOG).write_text(said, encoding="utf-8")
         raise EngineError(
-            f"neo4j-admin {' '.join(arguments[:2])} failed: {' | '.join(said[-3:])[-400:]}",
+            f"neo4j-admin {' '.join(arguments[:2])} failed: {_telling(said)}",
             where=str(home),
             hint=f"What it said is in {home / ADMIN_LOG}",
         )
@@ -275,6 +275,13 @@ def _log(home: Path) -> str:
 
 
 def _reason(home: Path) -> str:
-    lines = [line.strip() for line in _log(home).splitlines() if line.strip()]
+    return _telling(_log(home))
+
+
+def _telling(said: str) -> str:
+    """The lines of a log that say what went wrong, as one."""
+    lines = [
+        line.strip() for line in said.splitlines() if line.strip() and not line.lstrip().startswith("at ")
+    ]
     telling = [line for line in lines if "ERROR" in line or "Caused by" in line or "Exception" in line]
     return " | ".join((telling or lines)[-3:])[-600:] or "no reason given"

@@ -22,11 +22,11 @@ def into_private(
     version: str = local.DEFAULT_VERSION,
     report: Callable[[str], None] = lambda _: None,
 ) -> fileset.Manifest:
-    """Make the database of the private Neo4j, which must not run and hold none, of a set of files; what was
-    in them. `local.start` and `finish` come next. InputError: no set of files. EngineError: as of
-    `local.import_files`."""
+    """Make the database of the private Neo4j, which must not run, and must hold none yet, of a set of files.
+    Returns what was in them. `local.start` and `finish` come next. InputError: no set of files. EngineError:
+    as of `local.import_files`."""
+    fileset.needs_pyarrow()
     found = fileset.manifest(files)
-    report(f"Importing {sum(found.counts.values()):,} nodes and relationships")
     local.import_files(settings, files.absolute(), fileset.command(found.counts), version, report)
     return found
 
