@@ -63,6 +63,8 @@ test: lint
 
 test-all: export GSWGRAPH_TEST_ALL := 1
 test-all: export GSWGRAPH_CRASHES := 50
+# Both of Java's compilers, as users have them; `test` does without the slow one (tests/conftest.py).
+test-all: export JAVA_TOOL_OPTIONS :=
 test-all: lint
 	$(BIN)/python -m pytest --cov --cov-branch --cov-report=term $(ARGS)
 
