@@ -6,10 +6,12 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -332,16 +334,28 @@ def test_into_docker_nothing_is_imported(monkeypatch: pytest.MonkeyPatch, to_imp
 @POSIX
 def test_an_import_that_was_killed_is_no_database(monkeypatch: pytest.MonkeyPatch, to_import: tuple[Settings, Path], tmp_path: Path) -> None:
     settings, folder = to_import
-    fake = program(tmp_path / "bin", "java", LOADS)
+    fake = program(tmp_path / "bin", "java", f"{LOADS}\ntest -f {tmp_path}/quick || exec python3 -c 'import time; time.sleep(60)' $NEO4J_HOME")
     monkeypatch.setattr(local_maven, "find_java", lambda majors, wanted_by: str(fake))
-    with monkeypatch.context() as patch:
-        patch.setattr(local_maven, "admin", lambda *_: os._exit(9))
-        child = os.fork()
-        if child == 0:
-            importing.into_private(settings, folder, "2026")
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    child = os.fork()
+    if child == 0:
+        importing.into_private(settings, folder, "2026")
+        os._exit(1)
+    begun, end = settings.cache_dir / "neo4j" / "2026" / "importing", time.monotonic() + 60
+    while not (begun.exists() and (said := begun.read_text()) and "sleep" in local_maven._command_line(int(said))):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    for again in (lambda: importing.into_private(settings, folder, "2026"), lambda: local.start(settings, "2026", *free_ports())):
+        with pytest.raises(EngineError, match=rf"an import still runs \(pid {said}\)"):
+            again()
+    os.kill(int(said), signal.SIGKILL)
+    while "sleep" in local_maven._command_line(int(said)):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    (tmp_path / "quick").touch()
     half = settings.cache_dir / "neo4j" / "2026" / "data" / "databases" / "neo4j"
-    (half / "half").mkdir(parents=True)
+    (half / "half").mkdir()
     with pytest.raises(EngineError, match=r"was cut off\. Run gswgraph db import again"):
         local.start(settings, "2026", *free_ports())
     importing.into_private(settings, folder, "2026")

@@ -32,7 +32,7 @@ RELEASES = {"5.26": "5.26.30", "2026": "2026.08.1"}
 DEFAULT_VERSION = "5.26"
 BOLT_PORT, HTTP_PORT = 7687, 7474
 USER = "neo4j"
-_IMPORTING = "importing"  # in the home while an import is under way, and after one that was killed
+_IMPORTING = "importing"  # in the home, with the process that imports, and after that was killed
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def start(
         found = _server(settings, version)
         if found is not None and found.running:
             return found
-        if (home / _IMPORTING).exists():
+        if _import_ended(home):
             raise EngineError(
                 "an import into this server was cut off", where=str(home), hint="Run gswgraph db import again"
             )
@@ -126,26 +126,36 @@ def import_files(
                 f"Neo4j {release} is running", where=found.url, hint="Stop it first: gswgraph db stop"
             )
         made = [home / "data" / folder / "neo4j" for folder in ("databases", "transactions")]
-        begun = home / _IMPORTING
-        if begun.exists():
+        if _import_ended(home):
             _remove(made)
         if any(folder.exists() for folder in made):
+            other = next(line for line in RELEASES if line != version)
             raise EngineError(
                 f"Neo4j {release} was started or imported into before, and holds a database",
                 where=str(home / "data"),
-                hint="Move that folder away, or import into the other version line: --version",
+                hint=f"Move that folder away, or take the other: gswgraph db import --version {other} DIR",
             )
-        report(f"Importing into Neo4j {release}")
-        begun.touch()
+        begun = home / _IMPORTING
         lib = (settings.cache_dir / "neo4j" / "lib" / release).absolute()
         arguments = [*arguments, f"--report-file={home / 'import.report'}"]
         try:
-            local_maven.admin(home, lib, release, files, arguments, report)
+            local_maven.admin(home, lib, release, files, arguments, begun, report)
         except BaseException:  # Ctrl-C too
             _remove(made)
-            begun.unlink()
+            begun.unlink(missing_ok=True)
             raise
         begun.unlink()
+
+
+def _import_ended(home: Path) -> bool:
+    """Whether an import was cut off. EngineError: what it started still runs."""
+    begun = home / _IMPORTING
+    if not begun.exists():
+        return False
+    pid = begun.read_text(encoding="ascii")
+    if pid.isdecimal() and local_maven.runs(home, int(pid)):
+        raise EngineError(f"an import still runs (pid {pid})", where=str(home), hint="Wait until it ends")
+    return True
 
 
 def _remove(folders: list[Path]) -> None:

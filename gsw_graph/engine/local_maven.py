@@ -86,10 +86,18 @@ def start(
 
 
 def admin(
-    home: Path, lib: Path, release: str, files: Path, arguments: list[str], report: Callable[[str], None]
+    home: Path,
+    lib: Path,
+    release: str,
+    files: Path,
+    arguments: list[str],
+    begun: Path,
+    report: Callable[[str], None],
 ) -> None:
-    """Run `neo4j-admin` in `files` on the data of `home`, which no server has open. EngineError: it fails."""
+    """Run `neo4j-admin` in `files` on the data of `home`, which no server has open; `begun` gets its process
+    id. EngineError: it fails."""
     java = _java(lib, release, report)
+    report(f"Importing into Neo4j {release}")
     # parquet-floor has most of what Parquet needs of Hadoop, and comes first: the same classes of
     # hadoop-common want what is not there
     names = sorted(
@@ -97,9 +105,8 @@ def admin(
     )
     path = os.pathsep.join(names)
     flags = _FLAGS[release.split(".")[0]]
-    done = _admin(java, path, home, files, [*arguments, "--verbose"], *flags)
-    if done.returncode != 0:
-        said = done.stdout + done.stderr
+    code, said = _admin(java, path, home, files, [*arguments, "--verbose"], *flags, begun=begun)
+    if code != 0:
         (home / ADMIN_LOG).write_text(said, encoding="utf-8")
         raise EngineError(
             f"neo4j-admin {' '.join(arguments[:2])} failed: {_telling(said)}",
@@ -197,35 +204,40 @@ def _get_jars(lib: Path, release: str) -> None:
 
 def _set_password(java: str, lib: Path, home: Path) -> None:
     # by @file, because every user of the machine can see a command line
-    done = _admin(
-        java, f"{lib}{os.sep}*", home, home, ["dbms", "set-initial-password", f"@{home / 'password'}"]
-    )
-    if done.returncode != 0:
-        raise EngineError(
-            f"Neo4j refused its first password: {' '.join(done.stderr.split())[-300:]}", where=str(home)
-        )
+    arguments = ["dbms", "set-initial-password", f"@{home / 'password'}"]
+    code, said = _admin(java, f"{lib}{os.sep}*", home, home, arguments)
+    if code != 0:
+        raise EngineError(f"Neo4j refused its first password: {_telling(said)}", where=str(home))
 
 
 def _admin(
-    java: str, classpath: str, home: Path, folder: Path, arguments: list[str], *flags: str
-) -> subprocess.CompletedProcess[str]:
-    command = [
-        java,
-        f"-Xmx{heap_size()}",
-        "--add-opens=java.base/java.nio=ALL-UNNAMED",
-        *flags,
-        "-cp",
-        classpath,
-    ]
-    return subprocess.run(
-        [*command, "org.neo4j.cli.AdminTool", *arguments],
+    java: str,
+    classpath: str,
+    home: Path,
+    folder: Path,
+    arguments: list[str],
+    *flags: str,
+    begun: Path | None = None,
+) -> tuple[int, str]:
+    """The exit code and what it said."""
+    memory = [f"-Xmx{heap_size()}", "--add-opens=java.base/java.nio=ALL-UNNAMED"]
+    with subprocess.Popen(
+        [java, *memory, *flags, "-cp", classpath, "org.neo4j.cli.AdminTool", *arguments],
         env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
         cwd=folder,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        check=False,
-    )
+    ) as process:
+        try:
+            if begun is not None:
+                begun.write_text(str(process.pid), encoding="ascii")
+            said, _ = process.communicate()
+        except BaseException:  # Ctrl-C: what it writes is removed next
+            process.kill()
+            raise
+    return process.returncode, said
 
 
 def _detach(command: list[str], home: Path) -> int:

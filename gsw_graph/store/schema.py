@@ -133,7 +133,8 @@ def incomplete(state: MemoryState) -> SchemaError | None:
     mark = Mark.read(state.moving)
     if mark.imported:
         return SchemaError(
-            f"the import of {mark.place} is not complete", hint="Complete it: gswgraph doctor --mend"
+            f"the import of {mark.place} is not complete",
+            hint="Complete it: gswgraph doctor --mend, of the same --memory",
         )
     return SchemaError(
         f"this is a copy of {mark.place} that is not complete",
