@@ -105,6 +105,7 @@ def admin(
     )
     path = os.pathsep.join(names)
     flags = _FLAGS[release.split(".")[0]]
+    begun.touch()  # before anything is made
     code, said = _admin(java, path, home, files, [*arguments, "--verbose"], *flags, begun=begun)
     if code != 0:
         (home / ADMIN_LOG).write_text(said, encoding="utf-8")
