@@ -16,7 +16,7 @@ from gsw_graph.cancel import Cancel
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
-from gsw_graph.serve import desk
+from gsw_graph.serve import context
 from gsw_graph.turns import InTurn, Turns
 
 QUESTIONS = ("Who drew the Old Customs House of Port Aldous?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")
@@ -187,9 +187,7 @@ def test_who_is_alone_waits_for_questions_and_others_for_it() -> None:
     assert order == ["asked", "indexed", "asked later"]
 
 
-@pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (6, True, 12), (64, False, 16)])
-def test_questions_side_by_side_follow_the_processors_unless_they_wait_for_a_model(
-    monkeypatch: pytest.MonkeyPatch, processors: int, model: bool, expected: int
-) -> None:
-    monkeypatch.setattr(desk, "processors", lambda: processors)
-    assert desk.at_once(model=model) == expected
+@pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (64, False, 16)])
+def test_default_asks_follow_the_processors(monkeypatch: pytest.MonkeyPatch, processors: int, model: bool, expected: int) -> None:
+    monkeypatch.setattr(context.os, "sched_getaffinity", lambda _: range(processors), raising=False)
+    assert context.default_asks(model=model) == expected
