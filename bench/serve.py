@@ -1,5 +1,4 @@
-"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed. What bad input does
-to it says `serve_bad.py`.
+"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed.
 
     python bench/serve.py --help
     python bench/serve.py --seconds 60 --clients 32
