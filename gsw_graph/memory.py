@@ -291,7 +291,7 @@ class Memory:
         again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
         the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
-        `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
+        `strategy` or `plan` say how, or the evidence alone is wanted (docs/question-cache.md).
         `build_runs`: what `pruned` needs and is missing is built first; False: that is an InputError.
         `strategy` is a name, or a `Strategy` of your own or with another recipe. `cancel` ends the question
         from another thread, with EndedError.
