@@ -16,7 +16,7 @@ import pytest
 import served
 from served import Served, events
 
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer, Documents, History, Shown, Status

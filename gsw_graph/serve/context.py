@@ -13,7 +13,7 @@ from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
 from gsw_graph.browse import ALL
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import (
     EndedError,
     EngineError,

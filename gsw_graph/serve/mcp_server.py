@@ -18,7 +18,7 @@ from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotat
 from pydantic import Field, ValidationError
 
 from gsw_graph import __version__
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
 from gsw_graph.safe_text import one_line, to_json
 from gsw_graph.serve.context import AppState, jsonable

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError, GswGraphError
 from gsw_graph.safe_text import to_json
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from gsw_graph.cancel import Cancel
+    from gsw_graph.concurrency import Cancel
     from gsw_graph.config import Settings
     from gsw_graph.serve.running import RunningServer
 

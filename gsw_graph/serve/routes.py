@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph import __version__
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import InputError
 from gsw_graph.results import Answer, AskedQuestion
 from gsw_graph.serve.context import (
