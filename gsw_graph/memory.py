@@ -110,7 +110,7 @@ class Memory:
         process has the folder open, InputError for another name in `models`.
         """
         from gsw_graph.engine import connect, exists
-        from gsw_graph.inference.embed.early import Early
+        from gsw_graph.inference.embed.embedder import EarlyModels
 
         settings = settings or Settings.from_env()
         if url is not None:
@@ -120,7 +120,7 @@ class Memory:
             raise EngineError(
                 "there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint
             )
-        early = Early(settings, models)
+        early = EarlyModels(settings, models)
         path = Path(settings.memory).expanduser()
         new, folder = not exists(settings), not path.exists()
         connection = connect(settings, early.load if models else None)

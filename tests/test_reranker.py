@@ -11,7 +11,7 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.embed.quiet import quiet_libraries
+from gsw_graph.inference.embed.torch_backend import quiet_libraries
 from gsw_graph.inference.rerank import reranker
 from gsw_graph.inference.rerank.cross_encoder import CrossEncoderReranker
 from gsw_graph.inference.rerank.http_reranker import HttpReranker

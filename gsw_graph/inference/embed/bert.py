@@ -42,7 +42,11 @@ def build(folder: Path) -> bytes:
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     weights = read_safetensors(folder / WEIGHTS)
-    prefix = "" if "embeddings.word_embeddings.weight" in weights else f"{config['model_type'].replace('xlm-', '')}."
+    prefix = (
+        ""
+        if "embeddings.word_embeddings.weight" in weights
+        else f"{config['model_type'].replace('xlm-', '')}."
+    )
     tensors: dict[str, NDArray[Any]] = {}
     nodes: list[bytes] = []
 
@@ -75,7 +79,13 @@ def build(folder: Path) -> bytes:
         tensors[f"{layer}.qkv"] = np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1)
         tensors[f"{layer}.qkv_bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
         heads = config["num_attention_heads"]
-        node("Attention", [state, f"{layer}.qkv", f"{layer}.qkv_bias", "mask"], f"{layer}.attended", MS, num_heads=heads)
+        node(
+            "Attention",
+            [state, f"{layer}.qkv", f"{layer}.qkv_bias", "mask"],
+            f"{layer}.attended",
+            MS,
+            num_heads=heads,
+        )
         for part, source in (("attention.output", f"{layer}.attended"), ("output", f"{layer}.inner")):
             if part == "output":
                 dense = weight(f"{layer}.intermediate.dense.weight", transpose=True)
@@ -133,7 +143,9 @@ def _field(number: int, value: int | str | bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(value)) + value
 
 
-def _node(kind: str, inputs: Sequence[str], output: str, domain: str, attributes: Mapping[str, float]) -> bytes:
+def _node(
+    kind: str, inputs: Sequence[str], output: str, domain: str, attributes: Mapping[str, float]
+) -> bytes:
     parts = [_field(1, name) for name in inputs] + [_field(2, output), _field(4, kind), _field(7, domain)]
     for name, value in attributes.items():
         if isinstance(value, int):
@@ -164,5 +176,7 @@ def _model(nodes: Sequence[bytes], tensors: Mapping[str, NDArray[Any]], hidden: 
             _field(12, _value("last_hidden_state", FLOAT, "texts", "tokens", hidden)),
         ]
     )
-    opsets = b"".join(_field(8, _field(1, domain) + _field(2, version)) for domain, version in (("", 17), (MS, 1)))
+    opsets = b"".join(
+        _field(8, _field(1, domain) + _field(2, version)) for domain, version in (("", 17), (MS, 1))
+    )
     return _field(1, 8) + opsets + _field(7, graph)

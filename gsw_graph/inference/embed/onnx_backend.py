@@ -58,13 +58,19 @@ class OnnxBackend:
         except Exception as error:  # whatever a broken file leads to
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
             raise ModelError(
-                f"the embedding model cannot be loaded ({reason})", where=name, hint=f"Remove {folder} and get it again"
+                f"the embedding model cannot be loaded ({reason})",
+                where=name,
+                hint=f"Remove {folder} and get it again",
             ) from error
         self._first = 0 if graph else bert.position_offset(folder)
         self._inputs = [value.name for value in self._session.get_inputs()]
         outputs = [value.name for value in self._session.get_outputs()]
-        self._output = next((name for name in ("sentence_embedding", "last_hidden_state") if name in outputs), outputs[0])
-        self._workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._output = next(
+            (name for name in ("sentence_embedding", "last_hidden_state") if name in outputs), outputs[0]
+        )
+        self._workers = (
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        )
         self.dimension: int = self._run([[self._pad]]).shape[1]
 
     def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
@@ -110,8 +116,14 @@ class OnnxBackend:
             feed["position_ids"] = np.tile(np.arange(self._first, self._first + longest), (len(ids), 1))
         (states,) = self._session.run([self._output], feed)
         if states.ndim == 3:
-            states = states[:, 0] if self._pooling == "cls" else np.einsum("btd,bt->bd", states, mask.astype(np.float32))
-        vectors: NDArray[np.float32] = states / np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12)
+            states = (
+                states[:, 0]
+                if self._pooling == "cls"
+                else np.einsum("btd,bt->bd", states, mask.astype(np.float32))
+            )
+        vectors: NDArray[np.float32] = states / np.maximum(
+            np.linalg.norm(states, axis=1, keepdims=True), 1e-12
+        )
         return vectors
 
 
@@ -151,7 +163,9 @@ def _prompts(folder: Path) -> dict[str, str]:
 def _length(folder: Path, tokenizer: Any) -> int:
     """Return how many tokens of a text the model reads."""
     config = _json(folder / "config.json") or {}
-    positions = (config.get("max_position_embeddings") or LENGTH) - bert.POSITION_OFFSET.get(config.get("model_type"), 0)
+    positions = (config.get("max_position_embeddings") or LENGTH) - bert.POSITION_OFFSET.get(
+        config.get("model_type"), 0
+    )
     chosen = (_json(folder / "sentence_bert_config.json") or {}).get("max_seq_length")
     tokens = (_json(folder / "tokenizer_config.json") or {}).get("model_max_length")
     length = chosen or tokens or (tokenizer.truncation or {}).get("max_length") or LENGTH
