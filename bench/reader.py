@@ -127,7 +127,6 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
         strategy="fusion",
         plan=plan,
         keep=False,
-        look_again=form != "one round",
         evidence="compact" if form == "compact" else "lines",
     )
     # A second round without a reply yet leaves the first one's refusal, and a failed call.
