@@ -1,5 +1,4 @@
-"""A comparison of several names: its sides, read by the rules of English questions, and a search for each
-side beside one for the whole question, fused by reciprocal rank.
+"""The sides of a question that compares several names, by the rules of English questions.
 
 The sides stand around `or`, around `and` before what they share, or around `than`, `before` and `as`.
 PathwiseRAG trains a classifier for the breakpoints of a question (equation 6), whose data are not public.
@@ -8,19 +7,7 @@ PathwiseRAG trains a classifier for the breakpoints of a question (equation 6), 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategy import Query, Retrieved
-from gsw_graph.retrieve.votes import reciprocal_rank_fusion
-
-if TYPE_CHECKING:
-    from gsw_graph.retrieve.context import Context
-
-WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side has 1
-RANK_CONSTANT = 1.0  # the first passages of each side count for much more than the next
-SIDE_PASSAGES = 5  # of each side, at least
+from dataclasses import dataclass
 
 _COMPARES = re.compile(
     r"\b(?:same|both|first|last|earlie[rs]t?|later|latest|sooner|older|oldest|young(?:er|est)|more|most|less|fewer|least|fewest"
@@ -62,23 +49,6 @@ class Sides:
     def named(self) -> bool:
         """Say whether each side is a name: after its article it goes on with a capital or a digit."""
         return not any(_ARTICLE.sub("", name)[:1].islower() for name in self.names)
-
-
-def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
-    """Search for each side and for the whole question by `linked`, and fuse the rankings.
-
-    The trace is that of the whole question.
-    """
-    top_k = max(query.k, SIDE_PASSAGES)
-    trace, context.trace = context.trace, None
-    try:
-        rankings = [LINKED(context, Query(question, k=top_k)).passages for question in sides.questions]
-    finally:
-        context.trace = trace
-    whole = LINKED(context, replace(query, k=top_k + query.below, below=0)).passages
-    weights = [*[1.0] * len(rankings), WHOLE_WEIGHT]
-    fused = reciprocal_rank_fusion([*rankings, whole], weights, k=RANK_CONSTANT)
-    return Retrieved(fused[: query.k], below=fused[query.k : query.k + query.below])
 
 
 def sides_of(question: str) -> Sides | None:

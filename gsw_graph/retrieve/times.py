@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import zip_longest
 
 from gsw_graph.naming.dates import find_dates
 
@@ -51,7 +52,7 @@ def date_bounds(question: str) -> DateBounds | None:
         number = int(match["number"]) if match["number"] else 1 + _ORDINALS.index(match["word"].lower())
         return DateBounds(from_most=f"{100 * number:04}-12-31", to_least=f"{100 * number - 99:04}-01-01")
     dates = [found for found in find_dates(text) if found.days]
-    for found, later in zip(dates, [*dates[1:], None], strict=True):
+    for found, later in zip_longest(dates, dates[1:]):
         first, last = found.days or (_FIRST, _LAST)
         before = text[: found.begin]
         if _BETWEEN.search(before) and later is not None and _JOINS.fullmatch(text[found.end : later.begin]):

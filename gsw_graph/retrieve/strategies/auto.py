@@ -5,14 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.retrieve.comparison import search_sides, sides_of
+from gsw_graph.retrieve.comparison import Sides, sides_of
 from gsw_graph.retrieve.recipes import AutoRecipe
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
+from gsw_graph.retrieve.votes import reciprocal_rank_fusion
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
+
+WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side has 1
+RANK_CONSTANT = 1.0  # the first passages of each side count for much more than the next
+SIDE_PASSAGES = 5  # of each side, at least
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
@@ -39,6 +44,23 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
     from gsw_graph.retrieve.chains.one_pair import with_one_pair
 
     return with_one_pair(context, query, found, recipe.sure)
+
+
+def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
+    """Search for each side and for the whole question by `linked`, and fuse the rankings.
+
+    The trace is that of the whole question.
+    """
+    top_k = max(query.k, SIDE_PASSAGES)
+    trace, context.trace = context.trace, None
+    try:
+        rankings = [LINKED(context, Query(question, k=top_k)).passages for question in sides.questions]
+    finally:
+        context.trace = trace
+    whole = LINKED(context, replace(query, k=top_k + query.below, below=0)).passages
+    weights = [*[1.0] * len(rankings), WHOLE_WEIGHT]
+    fused = reciprocal_rank_fusion([*rankings, whole], weights, k=RANK_CONSTANT)
+    return Retrieved(fused[: query.k], below=fused[query.k : query.k + query.below])
 
 
 AUTO = Strategy(
