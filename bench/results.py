@@ -35,7 +35,7 @@ Recall@5 by what it took, of the same questions. A memory of plain documents for
 |---|---|---|---|---|---|"""
 RECORDED = (
     "drawn at random by number of hops, of the 76; memory as above. The replies were written by strong readers, "
-    "each for its request, and recorded (`python -m gsw_graph.testing --record`); tokens are counted as that server "
+    "each for its request, and recorded (`python bench/recorder.py --record`); tokens are counted as that server "
     "does, and seconds say nothing. What the readers said of their replies: one reader saw several requests of a "
     "question, so that these are not independent of each other; they declined where the lines do not state an "
     "answer in so many words; and three or four search sentences, of `ircot` and one of `grasp`, had a word from elsewhere. `tokens for a "
