@@ -10,11 +10,11 @@ from typing import Any
 
 import engines
 import pytest
+from model_server import ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.testing import ModelServer
 
 PIER = {
     "title": "Stone Pier",

@@ -16,6 +16,7 @@ import pytest
 import samples
 from click.testing import CliRunner
 from contract import by_query
+from model_server import ModelServer, stage_of
 from numpy.typing import NDArray
 
 from gsw_graph.asking import prepared
@@ -28,8 +29,6 @@ from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Strategy
-from gsw_graph.testing import ModelServer
-from gsw_graph.testing.calls import stage_of
 
 README = Path(__file__).parents[1] / "README.md"
 # What a language model says to agents, by stage; else it answers from the first line.
