@@ -58,7 +58,7 @@ class OnnxBackend:
         except Exception as error:  # whatever a broken file leads to
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
             raise ModelError(
-                f"the embedding model cannot be loaded ({reason})",
+                f"the model cannot be loaded ({reason})",
                 where=name,
                 hint=f"Remove {folder} and get it again",
             ) from error

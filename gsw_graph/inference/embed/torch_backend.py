@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ class TorchBackend:
 
     def __init__(self, name: str, folder: Path | None, device: str, *, trust: bool = False) -> None:
         self.name, self.device = name, device
-        self._load: Callable[[], Any] = lambda: load_model("SentenceTransformer", name, folder, device, trust)
+        self._load = partial(load_model, "SentenceTransformer", name, folder, device, trust)
         self._lock = threading.Lock()
         self.model = self._load()
         self.prompts: dict[str, str] = {
@@ -113,6 +114,8 @@ def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bo
                 else "no such model is here, nor could it be downloaded"
             )
             hint = "Check the name and the network, or give a folder"
+            if kind == "CrossEncoder":
+                hint += ", or do without: GSWGRAPH_RERANKER=cosine"
             if "trust_remote_code" in str(error):
                 hint = "It brings code of its own: to run that, set GSWGRAPH_TRUST_REMOTE_CODE=1"
             raise ModelError(what, where=name, hint=hint) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,13 @@ class CrossEncoderReranker:
 
     def __init__(self, name: str, device: str = "auto", *, trust: bool = False) -> None:
         self.name, self.device = name, choose_device(device)
-        folder = find_model(name)
+        self._load = partial(load_model, "CrossEncoder", name, find_model(name), self.device, trust)
         self._lock = threading.Lock()
         self._batch = BATCH[self.device]
-        self.model = load_model("CrossEncoder", name, folder, self.device, trust)
+        self.model = self._load()
         self._is_sigmoid = _ends_in_sigmoid(name, self.model)
         if self.device == "cuda":
-            # float16 keeps three more bits than bfloat16, which some models with large activations need
-            self.model.half()
-            if not np.isfinite(self._predict([(PROBES[1], text) for text in PROBES])).all():
-                self.model = load_model("CrossEncoder", name, folder, self.device, trust).bfloat16()
+            self._halve()
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the relevance in [0, 1] of each document to its query, in the order given.
@@ -62,6 +60,12 @@ class CrossEncoderReranker:
                 "the reranker gives scores that are not numbers", where=self.name, hint=DO_WITHOUT
             )
         return (raw if self._is_sigmoid else sigmoid(raw))[places].astype(np.float32)
+
+    def _halve(self) -> None:
+        """Use float16, which keeps three more bits than bfloat16, unless activations are too large for it."""
+        self.model.half()
+        if not np.isfinite(self._predict([(PROBES[1], text) for text in PROBES])).all():
+            self.model = self._load().bfloat16()
 
     def _predict(self, pairs: list[tuple[str, str]]) -> NDArray[Any]:
         import torch
