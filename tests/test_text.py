@@ -11,7 +11,6 @@ from gsw_graph.text import (
     content_words,
     family,
     fine_kind,
-    fold,
     idf,
     kinds_of_roles,
     normalise_characters,
