@@ -13,8 +13,7 @@ import document_files as make
 import pytest
 from waiting import until
 
-from gsw_graph.loaders import read
-from gsw_graph.loaders import converter
+from gsw_graph.loaders import converter, read
 from gsw_graph.loaders.converter import Converter
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.model import Document, Failure

@@ -13,8 +13,7 @@ from pathlib import Path
 import document_files as make
 import pytest
 
-from gsw_graph.loaders import read
-from gsw_graph.loaders import converter, office, pdf
+from gsw_graph.loaders import converter, office, pdf, read
 from gsw_graph.loaders.convert import convert
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.model import Document, Failure, Skipped
