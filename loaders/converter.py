@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from gsw_graph.loaders import markdown, pdf, text
 from gsw_graph.loaders.convert import OUT_OF_MEMORY, WHAT, Form
@@ -141,14 +142,19 @@ class Converter:
             with contextlib.suppress(OSError):
                 process.communicate()
 
-    def _ask(self, form: Form, data: bytes) -> dict[str, object] | None:
+    def _ask(self, form: Form, data: bytes) -> dict[str, Any] | None:
         """Return the answer of the child; None where it died without one. Raises UnusableError where it was
         stopped."""
         if self._process is None or self._owner != os.getpid():
             self._owner, self._process = os.getpid(), _start()
         process = self._process
         late = threading.Event()
-        timer = threading.Timer(SECONDS, lambda: (late.set(), process.kill()))
+
+        def stop_late() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(SECONDS, stop_late)
         timer.daemon = True
         timer.start()
         try:

@@ -454,10 +454,11 @@ def _sheets(parts: Parts, found: Converted) -> Iterator[str]:
             try:
                 for values in sheet.iter_rows(values_only=True):
                     if written is not None:
-                        pairs = zip(values, next(written, ()), strict=False)
-                        pairs = list(pairs)
-                        found.left_out["uncalculated formula"] += sum(a is None is not b for a, b in pairs)
-                        values = [kept if kept is not None else said for kept, said in pairs]
+                        pairs = list(zip(values, next(written, ()), strict=False))
+                        found.left_out["uncalculated formula"] += sum(
+                            a is None and b is not None for a, b in pairs
+                        )
+                        values = tuple(kept if kept is not None else said for kept, said in pairs)
                     if (left := left - max(len(values), 1)) < 0:
                         raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
                     rows.append([budget.consume(_cell(value)) for value in values])

@@ -49,8 +49,8 @@ _LEFT_OUT = {
 _UNMARKED = ["a", "b", "strong", "em", "i", "del", "s", "u", "q", "kbd", "samp"]
 # Blocks that the converter does not know, and would glue to what follows.
 _BLOCKS = (
-    "address label aside body center dialog details summary fieldset figure footer form header hgroup legend main "
-    "menu option optgroup button search textarea select caption"
+    "address label aside body center dialog details summary fieldset figure footer form header hgroup legend "
+    "main menu option optgroup button search textarea select caption"
 ).split()
 _HIDDEN = re.compile(
     r"(?:^|[;{\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:;|$|!)"
