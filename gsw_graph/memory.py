@@ -393,7 +393,6 @@ class Memory:
                     self._connection,
                     state.embedder,
                     state.dimension,
-                    lambda texts: self.embedder.encode_query(texts),
                 )
         except (Neo4jError, DriverError):  # who may only read asks without
             return False

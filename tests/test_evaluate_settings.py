@@ -63,7 +63,7 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
     """Of the text that says it: so that there is none that `eval` cannot set."""
     present = current(strategy, name)
     if isinstance(present, str):
-        other = {"recipe": "paper", "score": "geometric", "rewrite": "first", "facts": "drop", "answers": "drop", "thinking": "all", "policy": "policy.json"}[name.rpartition(".")[2]]
+        other = {"recipe": "paper", "score": "geometric", "rewrite": "first", "facts": "drop", "answers": "drop", "policy": "policy.json"}[name.rpartition(".")[2]]
     else:
         other = not present if isinstance(present, bool) else present + 1
     variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})

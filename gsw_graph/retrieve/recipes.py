@@ -245,8 +245,8 @@ class PrunedRecipe(Recipe):
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to questions like it cite. thinking: runs of their chains. policy: the file of a trained policy, which
-    chooses for each question instead of these three; empty for none (docs/policy.md). asked: such questions
+    to questions like it cite. policy: the file of a trained policy, which
+    chooses for each question instead of these two; empty for none (docs/pruned.md). asked: such questions
     that are looked at. like: least cosine of one. same: cosine from which two runs say the same.
     Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
     own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
@@ -260,7 +260,6 @@ class PrunedRecipe(Recipe):
     runs: int = count(20)
     facts: str = field(default="all", metadata={"among": CHOICES})
     answers: str = field(default="unique", metadata={"among": CHOICES})
-    thinking: str = field(default="drop", metadata={"among": CHOICES})
     policy: str = ""
     asked: int = count(5)
     like: float = 0.6
