@@ -826,16 +826,12 @@ class Memory:
         from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
 
-        held, most = self._held_of(state), self._settings.linked_client_passages
-        names = held.names
-        fits = names.size <= most
+        held = self._held_of(state)
         return Context(
-            Reader(self._connection, (lambda version: names.of(version).passage_numbers) if fits else None),
+            Reader(self._connection),
             self,
-            names,
             held.propositions,
             lambda version: held.codebook(version, on_stage, check, build_runs=build_runs),
-            client_passages=most,
             llm=llm,
             on_text=on_text,
             on_stage=on_stage,

@@ -1,10 +1,13 @@
-"""What passages say as edges (subject, relation, object), in the order of the text.
+"""The symbol codebook: what passages say as edges (subject, relation, object) in the order of the text, edges in
+runs, and the building of runs for the passages that have none.
 
-After AutoPrunedRetriever, section 2.2 (the symbols of a triple), from what the memory holds instead of a
-parser: a triple is an edge as it stands; a question-answer pair is one between what it is about and its
-answer, related by its verb phrase; a proposition without a relation is one between the first two names in
-it, related by the words between. The public code keeps triples in the order of a hash table; here an edge
-stands where the later of its two names is first named.
+After AutoPrunedRetriever: section 2.2 (the symbols of a triple) from what the memory holds instead of a parser.
+A triple is an edge as it stands; a question-answer pair is one between what it is about and its answer, related
+by its verb phrase; a proposition without a relation is one between the first two names in it, related by the
+words between. The public code keeps triples in the order of a hash table; here an edge stands where the later of
+its two names is first named. Section 2.3 (runs): append while max(0, cos(edge, centroid)) + BONUS [tail = head]
+>= TAU. The paper cuts a stream in batches and looks at the boundary between two again. Here one pass goes over a
+document, so that no boundary comes from a batch, and every one is a fixed point of the segmenter (Lemma 3).
 """
 
 from __future__ import annotations
@@ -12,16 +15,28 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gsw_graph.results import RunsReport
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from gsw_graph.engine import Connection
+    from gsw_graph.inference.embed.embedder import Embedder
+    from gsw_graph.store.codebook import Run
+    from gsw_graph.store.reader import Reader
 
 _WORDS = 8  # between the two names of a proposition: more say something of their own
 _ARTICLES = frozenset(("the", "a", "an"))
 _LONGEST = 200  # letters of a relation
+TAU = 0.7
+BONUS = 0.05  # where an edge begins with the concept that the one before ends with
+WINDOW = 256  # passages of one transaction; a document with more is cut there
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +162,95 @@ def _of_text(statement: Statement) -> Iterator[tuple[Name, str, Name]]:
             if 0 < len(between) <= _WORDS:
                 yield first, " ".join(between[:-1] if between[-1].casefold() in _ARTICLES else between), name
             return
+
+
+def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = TAU) -> list[int]:
+    """Where runs begin, ascending; 0 is the first, and of no edges there are none.
+
+    vectors: (edges, dimension), of length 1. follows: whether an edge begins where the one before ends; of
+    the first it is not looked at.
+    """
+    found: list[int] = []
+    total = np.zeros(vectors.shape[1:])
+    for n, vector in enumerate(vectors):
+        if found:
+            length = float(np.linalg.norm(total)) or 1.0
+            fit = max(0.0, float(total @ vector) / length) + (BONUS if follows[n] else 0.0)
+        if not found or fit < tau:
+            found.append(n)
+            total = np.array(vector, dtype=np.float64)
+        else:
+            total += vector
+    return found
+
+
+def build(
+    connection: Connection,
+    reader: Reader,
+    embedder: Callable[[], Embedder],
+    on_passages: Callable[[int, int], None] = lambda *_: None,
+) -> RunsReport:
+    """Build the runs that are missing. What was written stays where this is broken off, and the next call
+    goes on. embedder: asked for only where something is missing. on_passages: told how many are done, of how
+    many, before each transaction and at the end; what it raises breaks this off."""
+    from gsw_graph.store import codebook as store
+
+    start = perf_counter()
+    missing = store.without_runs(reader)
+    done = runs = 0
+    for documents in _windows(missing):
+        on_passages(done, len(missing))
+        passages = [passage for document in documents for passage in document]
+        texts, said = store.statements(reader, passages)
+        found = [run for document in documents for run in runs_of(document, texts, said)]
+        concepts = {name for run in found for edge in run.edges for name in (edge.subject, edge.object)}
+        relations = {edge.relation for run in found for edge in run.edges}
+        lacking, new = store.unknown(reader, sorted(concepts), sorted(relations))
+        vectors = dict(zip([*lacking, *new], embedder().encode([*lacking, *new]), strict=True))
+        runs += store.write_runs(
+            connection,
+            found,
+            passages,
+            {name: vectors[name] for name in lacking},
+            {name: vectors[name] for name in new},
+        )
+        done += len(passages)
+    if missing:
+        on_passages(done, len(missing))
+    store.mark_complete(connection)
+    return RunsReport(done, runs, perf_counter() - start)
+
+
+def runs_of(passages: Sequence[str], texts: dict[str, str], said: Sequence[Statement]) -> list[Run]:
+    """Return the runs of some passages of one document, in their order."""
+    from gsw_graph.store.codebook import Run
+
+    by_passage: dict[str, list[Statement]] = {passage: [] for passage in passages}
+    for one in said:
+        if one.passage in by_passage:
+            by_passage[one.passage].append(one)
+    edges: list[Edge] = []
+    for passage, statements in by_passage.items():
+        edges += edges_of(texts.get(passage, ""), statements)
+    if not edges:
+        return []
+    follows = [False, *(one.object == other.subject for one, other in pairwise(edges))]
+    begins = starts(np.stack([edge.vector for edge in edges]), follows)
+    return [Run(tuple(edges[a:b])) for a, b in zip(begins, [*begins[1:], len(edges)], strict=True)]
+
+
+def _windows(missing: Sequence[tuple[str, str]]) -> Iterator[list[list[str]]]:
+    """Passages by document, as many documents together as have WINDOW passages; one with more in pieces."""
+    window: list[list[str]] = []
+    size = 0
+    for _, group in groupby(missing, key=lambda one: one[0]):
+        passages = [passage for _, passage in group]
+        for begin in range(0, len(passages), WINDOW):
+            piece = passages[begin : begin + WINDOW]
+            if window and size + len(piece) > WINDOW:
+                yield window
+                window, size = [], 0
+            window.append(piece)
+            size += len(piece)
+    if window:
+        yield window
