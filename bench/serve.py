@@ -1,5 +1,4 @@
-"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed. What bad input does
-to it says `serve_bad.py`.
+"""A server under load: real HTTP clients that ask and load at the same time, then one that is killed.
 
     python bench/serve.py --help
     python bench/serve.py --seconds 60 --clients 32
@@ -33,7 +32,7 @@ from typing import Any
 
 import httpx
 
-from gsw_graph.serve.desk import at_once
+from gsw_graph.serve.context import default_asks
 
 CORPUS = Path(__file__).parent.parent / "examples" / "corpus"
 QUESTIONS = (
@@ -173,7 +172,7 @@ def main() -> None:
     parser.add_argument("--memory", help="a folder that is made, or the url of an empty database")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--asks", type=int, default=at_once(model=False), help="questions at once, as of `serve`")
+    parser.add_argument("--asks", type=int, default=default_asks(model=False), help="questions at once, as of `serve`")
     parser.add_argument("--share", type=float, default=0.1, help="of turns that load")
     parser.add_argument("--fake", action="store_true", help="with the embedder of the tests")
     given = parser.parse_args()

@@ -26,9 +26,9 @@ def mcp(url: str | None, read_only: bool, llm: str | None) -> None:
     check_extra()
     import anyio
 
-    from gsw_graph.serve.desk import Desk
+    from gsw_graph.serve.context import AppState
     from gsw_graph.serve.mcp_server import Server
 
     with open_memory(url, create=True, models=["embedder", "llm"], llm=llm) as memory:
-        server = Server(Desk.of(memory, read_only=read_only))
+        server = Server(AppState(memory, read_only=read_only))
         anyio.run(server.run_stdio_async)

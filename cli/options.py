@@ -85,9 +85,9 @@ def _served(place: str, asked: Settings, given: dict[str, Any], *, show_cypher: 
     from dataclasses import replace
 
     from gsw_graph.errors import InputError
-    from gsw_graph.serve.running import Running
+    from gsw_graph.serve.running import RunningServer
 
-    running = Running.of(place)
+    running = RunningServer.find(place)
     if running is None:
         return None
     from gsw_graph.serve.remote import RemoteMemory

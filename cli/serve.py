@@ -90,27 +90,26 @@ def serve(
     """
     check_extra()
     from gsw_graph.memory import Memory
-    from gsw_graph.serve.desk import Desk, Limits, at_once
-    from gsw_graph.serve.serving import Place, listening, token_of
-    from gsw_graph.serve.serving import serve as run
+    from gsw_graph.serve.context import AppState, Limits, default_asks
+    from gsw_graph.serve.server import BindAddress, listen, read_token
+    from gsw_graph.serve.server import serve as run
 
-    asked = settings(llm=llm)
-    with Memory.open(url, settings=asked, models=["embedder", "llm"]) as memory:
-        token, where = token_of(host, token_file, _folder(memory))
-        with listening(Place(host, port, names, token)) as (opened, place):
+    with Memory.open(url, settings=settings(llm=llm), models=["embedder", "llm"]) as memory:
+        token, where = read_token(host, token_file, _folder(memory))
+        with listen(BindAddress(host, port, names, token)) as (opened, address):
             limits = Limits(
-                asks=asks or at_once(model=memory.settings.llm is not None),
+                asks=asks or default_asks(model=memory.settings.llm is not None),
                 seconds=timeout,
                 upload=upload_limit * 2**20,
             )
             if as_json:
-                said = {"memory": memory.url, "address": place.url, "read_only": read_only, "token": where}
-                print_json(said, lines=True)
+                listening = {"memory": memory.url, "address": address.url, "read_only": read_only, "token": where}
+                print_json(listening, lines=True)
             else:
-                click.echo(f"{memory.url} is served at {place.url}" + (", read-only" if read_only else ""))
+                click.echo(f"{memory.url} is served at {address.url}" + (", read-only" if read_only else ""))
                 if where:
                     click.echo(f"The token that everybody must send stands in {where}")
-            run(Desk.of(memory, limits, read_only=read_only), opened, place)
+            run(AppState(memory, limits, read_only=read_only), opened, address)
 
 
 def check_extra() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from gsw_graph.concurrency import MemoryLocks, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.engine.plain_errors import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
@@ -34,7 +35,6 @@ from gsw_graph.results import (
     Unmerged,
 )
 from gsw_graph.tally import Progress
-from gsw_graph.turns import Turns, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from gsw_graph.browser.serving import Server as TourServer
-    from gsw_graph.cancel import Cancel
+    from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.inference.chat.language_model import QuestionModel
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
-    from gsw_graph.turns import Check
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
@@ -76,7 +75,7 @@ class Memory:
         self._reranker: Reranker | None = None
         self._held: Held | None = None
         self._chat: Chat | None = None
-        self._turns, self._lazy = Turns(), RLock()  # of what is made when it is first needed
+        self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
         self._closed = False
@@ -232,14 +231,14 @@ class Memory:
         from gsw_graph.loading import Options, load
 
         options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget, follow_links)
-        check = cancel.check if cancel else wanted
+        check = cancel.check if cancel else never_cancelled
 
         def report(now: Progress) -> None:
             check()
             if progress is not None:
                 progress(now)
 
-        with self._turns.writing(check), self._changing():
+        with self._locks.write(check), self._changing():
             self._loaded = True
             return load(
                 self._connection,
@@ -250,7 +249,7 @@ class Memory:
                 stdin=stdin,
                 uploads=uploads or {},
                 progress=report,
-                alone=self._turns.alone,
+                alone=self._locks.exclusive,
             )
 
     @with_plain_errors
@@ -292,7 +291,7 @@ class Memory:
         again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
         the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
-        `strategy` or `plan` say how, or the evidence alone is wanted (docs/past.md).
+        `strategy` or `plan` say how, or the evidence alone is wanted (docs/question-cache.md).
         `build_runs`: what `pruned` needs and is missing is built first; False: that is an InputError.
         `strategy` is a name, or a `Strategy` of your own or with another recipe. `cancel` ends the question
         from another thread, with EndedError.
@@ -306,11 +305,11 @@ class Memory:
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
         limit = QuestionBudget.parse(budget) if budget is not None else None
-        check = cancel.check if cancel else wanted
+        check = cancel.check if cancel else never_cancelled
         state = self._ready(check)
         reuses = past and strategy == "auto" and plan is None and answer
         has_past = state is not None and (past or keep) and self._has_past(state, check)
-        with self._turns.asking(check):
+        with self._locks.read(check):
             chat = self.chat if llm and self._settings.llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
             if state is None:
@@ -396,7 +395,7 @@ class Memory:
         if state.schema >= schema.SCHEMA:
             return True
         try:
-            with self._turns.writing(check):
+            with self._locks.write(check):
                 self._state = schema.prepare(
                     self._connection,
                     state.embedder,
@@ -410,7 +409,7 @@ class Memory:
     @with_plain_errors
     def warm(self, *, cancel: Cancel | None = None) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
-        if self._ready(cancel.check if cancel else wanted):
+        if self._ready(cancel.check if cancel else never_cancelled):
             self.ask("warm up", strategy="linked", k=1, llm=False, keep=False, cancel=cancel)
 
     @with_plain_errors
@@ -420,7 +419,7 @@ class Memory:
         where paths begin, None where no source is a path."""
         from gsw_graph.forgetting import forget
 
-        with self._turns.writing(), self._changing():
+        with self._locks.write(), self._changing():
             return (
                 forget(self._connection, sources, everything=everything, folder=folder)
                 if self._exists()
@@ -440,7 +439,7 @@ class Memory:
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
         told = progress or (lambda *_: None)
-        with self._turns.writing(), self._building:
+        with self._locks.write(), self._building:
             return build(self._connection, self._reader, lambda: self.embedder, told)
 
     @with_plain_errors
@@ -476,7 +475,7 @@ class Memory:
         judged = judge(self._connection, QuestionModel(self.chat)) if ask_model else None
         if dry_run:
             return merge(self._connection, dry_run=True, judged=judged)
-        with self._turns.writing(), self._changing():
+        with self._locks.write(), self._changing():
             return merge(self._connection, dry_run=False, judged=judged)
 
     @with_plain_errors
@@ -492,7 +491,7 @@ class Memory:
         what it was before. Raises InputError where there is no such group or run."""
         from gsw_graph.merging.merging import unmerge
 
-        with self._turns.writing(), self._changing():
+        with self._locks.write(), self._changing():
             self._exists()  # SchemaError of half a copy
             return unmerge(self._connection, what)
 
@@ -670,7 +669,7 @@ class Memory:
                 Finding("import", True, "the import is complete: texts, constraints and indexes stand")
             )
         if mend and self._exists():
-            with self._turns.writing(), self._turns.alone(), self._changing():
+            with self._locks.write(), self._locks.exclusive(), self._changing():
                 if deep:
                     done = mending.mend_documents(self._connection, self.load, may_forget)
                 if (
@@ -703,7 +702,7 @@ class Memory:
         reader = DrawnReader(self._connection)
         if isinstance(what, Answer):
             return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
-        check = cancel.check if cancel else wanted
+        check = cancel.check if cancel else never_cancelled
         found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
         return of_records(what, found, reader.behind(list(found.nodes.values())))
 
@@ -722,10 +721,10 @@ class Memory:
         one that takes longer than `timeout` seconds. Then, at Ctrl-C and by `cancel`, the engine ends it."""
         from gsw_graph.store.adhoc import run
 
-        check = cancel.check if cancel else wanted
+        check = cancel.check if cancel else never_cancelled
         if not write:
             return run(self._connection, query, parameters, write=False, timeout=timeout, check=check)
-        with self._turns.writing(check), self._changing():
+        with self._locks.write(check), self._changing():
             self._new = False  # what people write is theirs
             return run(self._connection, query, parameters, write=True, timeout=timeout, check=check)
 
@@ -743,7 +742,7 @@ class Memory:
         from gsw_graph.store.adhoc import run
 
         query, values = bind(analysis(name), parameters)
-        check = cancel.check if cancel else wanted
+        check = cancel.check if cancel else never_cancelled
         table = run(self._connection, query, values, write=False, timeout=timeout, check=check)
         asked = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
         if asked:
@@ -790,7 +789,7 @@ class Memory:
     def _exists(self) -> bool:
         return self._known() is not None
 
-    def _ready(self, check: Check = wanted) -> MemoryState | None:
+    def _ready(self, check: Check = never_cancelled) -> MemoryState | None:
         """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
         left undone are made first, those of a load under way waited for."""
         from gsw_graph.store import schema
@@ -800,10 +799,10 @@ class Memory:
             return None
         schema.check(state, self._settings.embedder, state.dimension)
         if not state.indexed:
-            with self._turns.writing(check):
+            with self._locks.write(check):
                 state = schema.read_state(self._connection)
                 if state is not None and not state.indexed:
-                    with self._turns.alone():
+                    with self._locks.exclusive():
                         schema.build_search_indexes(self._connection, state.dimension)
                     state = schema.read_state(self._connection)
                 self._state = state
@@ -819,7 +818,7 @@ class Memory:
         trace: bool,
         evidence: str = "lines",
         build_runs: bool = True,
-        check: Check = wanted,
+        check: Check = never_cancelled,
     ) -> Context:
         """What a strategy works with for one question."""
         from gsw_graph.results import Trace

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 
 from gsw_graph.memory import Memory
-from gsw_graph.serve.desk import Desk, Limits
-from gsw_graph.serve.serving import Place, listening, server
+from gsw_graph.serve.context import AppState, Limits
+from gsw_graph.serve.server import BindAddress, listen, make_server
 
 OWNER = "owner-token-of-this-test"
 
@@ -20,9 +20,9 @@ OWNER = "owner-token-of-this-test"
 class Served:
     """Where it is, and a client of it."""
 
-    def __init__(self, place: Place, desk: Desk) -> None:
-        self.url, self.desk, self.place = place.url, desk, place
-        self.client = httpx.Client(base_url=place.url, timeout=60, trust_env=False)
+    def __init__(self, address: BindAddress, state: AppState) -> None:
+        self.url, self.state, self.address = address.url, state, address
+        self.client = httpx.Client(base_url=address.url, timeout=60, trust_env=False)
 
     def ask(self, question: str, **how: Any) -> dict[str, Any]:
         reply = self.client.post("/api/ask", json={"question": question, **how})
@@ -49,15 +49,15 @@ def events(text: str) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def served(memory: Memory, *, read_only: bool = False, token: str | None = None, **limits: Any) -> Iterator[Served]:
-    desk = Desk.of(memory, Limits(**limits), read_only=read_only)
-    with listening(Place(port=0, token=token)) as (opened, place):
-        made = server(desk, place, OWNER)
+    state = AppState(memory, Limits(**limits), read_only=read_only)
+    with listen(BindAddress(port=0, token=token)) as (opened, address):
+        made = make_server(state, address, OWNER)
         thread = threading.Thread(target=made.run, kwargs={"sockets": [opened]})
         thread.start()
         end = time.monotonic() + 30
         while not made.started and thread.is_alive() and time.monotonic() < end:
             time.sleep(0.02)
-        found = Served(place, desk)
+        found = Served(address, state)
         try:
             yield found
         finally:

@@ -12,12 +12,11 @@ from typing import Any
 import contract
 import pytest
 
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel, FairLock, MemoryLocks
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
-from gsw_graph.serve import desk
-from gsw_graph.turns import InTurn, Turns
+from gsw_graph.serve import context
 
 QUESTIONS = ("Who drew the Old Customs House of Port Aldous?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")
 STRATEGIES = ("linked", "dense", "bm25", "auto", "pathwise")
@@ -126,14 +125,14 @@ def test_what_nobody_waits_for_is_ended(corpus: Memory, monkeypatch: pytest.Monk
     with pytest.raises(EndedError):
         corpus.load(uploads={"gone.md": BytesIO(b"Nobody waits.")}, cancel=cancel)
     assert corpus.documents("gone.md").total == 0
-    with corpus._turns.writing():  # a load waits for its turn, and is ended there too
+    with corpus._locks.write():  # a load waits for its turn, and is ended there too
         found = ThreadPoolExecutor(1).submit(corpus.load, uploads={"gone.md": BytesIO(b"")}, cancel=cancel)
         assert isinstance(found.exception(30), EndedError)
     assert corpus.ask(QUESTIONS[0], keep=False).passages, "the memory is as it was"
 
 
 def test_a_lock_goes_round_in_the_order_of_asking() -> None:
-    lock, order = InTurn(), []
+    lock, order = FairLock(), []
 
     def greedy() -> None:
         for _ in range(20):
@@ -155,28 +154,28 @@ def test_a_lock_goes_round_in_the_order_of_asking() -> None:
 
 
 def test_who_is_alone_waits_for_questions_and_others_for_it() -> None:
-    turns, order = Turns(), []
+    turns, order = MemoryLocks(), []
     asking, leave = threading.Event(), threading.Event()
 
     def ask() -> None:
-        with turns.asking():
+        with turns.read():
             asking.set()
             leave.wait(10)
             order.append("asked")
 
     def index() -> None:
-        with turns.writing(), turns.alone():
+        with turns.write(), turns.exclusive():
             order.append("indexed")
 
     def later() -> None:
-        with turns.asking():
+        with turns.read():
             order.append("asked later")
 
     threads = [threading.Thread(target=one) for one in (ask, index, later)]
     threads[0].start()
     assert asking.wait(10)
     threads[1].start()
-    while not turns._alone:
+    while not turns._exclusive:
         time.sleep(0.01)
     threads[2].start()
     time.sleep(0.1)
@@ -187,9 +186,7 @@ def test_who_is_alone_waits_for_questions_and_others_for_it() -> None:
     assert order == ["asked", "indexed", "asked later"]
 
 
-@pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (6, True, 12), (64, False, 16)])
-def test_questions_side_by_side_follow_the_processors_unless_they_wait_for_a_model(
-    monkeypatch: pytest.MonkeyPatch, processors: int, model: bool, expected: int
-) -> None:
-    monkeypatch.setattr(desk, "processors", lambda: processors)
-    assert desk.at_once(model=model) == expected
+@pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (64, False, 16)])
+def test_default_asks_follow_the_processors(monkeypatch: pytest.MonkeyPatch, processors: int, model: bool, expected: int) -> None:
+    monkeypatch.setattr(context.os, "sched_getaffinity", lambda _: range(processors), raising=False)
+    assert context.default_asks(model=model) == expected

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
-import json
-import math
 import os
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.text.safe_text import clean, cut, one_line
+from gsw_graph.safe_text import clean, cut, one_line
+from gsw_graph.safe_text import to_json as to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,25 +28,6 @@ def print_json(document: Any, *, lines: bool = False) -> None:
     click.echo(
         to_json(document, getattr(sys.stdout, "encoding", None) or "utf-8", indent=None if lines else 2)
     )
-
-
-def to_json(document: Any, encoding: str = "utf-8", *, indent: int | None = None) -> str:
-    """JSON that can be written in `encoding`: letters as they are in UTF-8, but for halves of surrogate
-    pairs; escaped in any other."""
-    ascii_only = codecs.lookup(encoding).name != "utf-8"
-    text = json.dumps(_finite(document), ensure_ascii=ascii_only, indent=indent, default=str)
-    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def _finite(value: Any) -> Any:
-    """JSON knows no NaN and no infinity; null stands for them."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
 
 
 def console(*, stderr: bool = False, width: int | None = None) -> Console:

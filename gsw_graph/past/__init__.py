@@ -1,1 +1,1 @@
-"""Questions that were asked before, as a source of answers: docs/past.md."""
+"""Questions that were asked before, as a source of answers: docs/question-cache.md."""

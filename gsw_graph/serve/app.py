@@ -1,110 +1,206 @@
-"""The application: what stands before the routes, the routes, and what is served beside them."""
+"""Put the application together: routes, page, MCP, who may ask, and how errors are answered."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import hmac
+import ipaddress
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from fastapi.responses import FileResponse, Response
 from fastapi.staticfiles import StaticFiles
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.authentication import (
+    AuthCredentials,
+    AuthenticationBackend,
+    AuthenticationError,
+    BaseUser,
+    SimpleUser,
+)
 from starlette.exceptions import HTTPException
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from gsw_graph import __version__
 from gsw_graph.errors import GswGraphError
-from gsw_graph.serve import asking, loading, looking, routes
-from gsw_graph.serve.bodies import BodyLimit
-from gsw_graph.serve.desk import Desk
-from gsw_graph.serve.faults import Fault, fault, fault_of
+from gsw_graph.serve import routes
+from gsw_graph.serve.context import AppState, describe_error, error_response, request_error
 from gsw_graph.serve.mcp_server import Server
-from gsw_graph.serve.security import Gate, Security
+from gsw_graph.serve.queue import BusyError
 
 PAGE = Path(__file__).parent / "page"
-"""The page and what it is made of: `index.html` at `/`, all of the folder under `/static/`. It is open to
-everybody who reaches the server, as it holds nothing of the memory, and sends the token itself."""
+JSON_LIMIT = 4 * 2**20  # bytes of a body that is no upload
 
-_OURS = TransportSecuritySettings(
-    enable_dns_rebinding_protection=False
-)  # `security.py` looks at both headers
-
-ABOUT = """A memory over HTTP. What a route gives back is what `gswgraph VERB --json` prints.
+ABOUT = """A memory over HTTP. What a route returns is what `gswgraph VERB --json` prints.
 
 An error has `error`, `where`, `hint` and `kind`: what happened, where, what to do next, and its class. A
-route that can tell its way answers `Accept: text/event-stream` with server-sent events, the last of which
+route that can report progress answers `Accept: text/event-stream` with server-sent events, the last of which
 is the result or `error`."""
 
 
-def application(desk: Desk, gate: Gate) -> FastAPI:
-    """The whole application."""
+@dataclass(frozen=True)
+class Access:
+    """Who may ask.
 
-    agents = Server(desk)
-    # Without sessions: a request is whole in itself, and nothing is kept for who does not come back.
-    inside = agents.streamable_http_app(stateless_http=True, transport_security=_OURS)
+    Attributes:
+        token: What everybody must send; None on loopback where nobody need.
+        owner: What the command line of the memory's owner sends.
+        hosts: Names under which the server is asked; `*` for any, which needs a token.
+    """
+
+    token: str | None
+    owner: str
+    hosts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, host: str, token: str | None, owner: str, names: Collection[str] = ()) -> Access:
+        """Return the access to a server that listens at `host`.
+
+        On loopback the Host header must name it, or a page of another site could have its own name lead here
+        (DNS rebinding). Beyond loopback a token is always needed, which such a page does not have.
+        """
+        hosts = ("localhost", "127.0.0.1", "[::1]", *names) if is_loopback(host) else ("*",)
+        return cls(token, owner, hosts)
+
+
+def application(state: AppState, access: Access) -> FastAPI:
+    """Return the whole application."""
+    mcp = Server(state)
+    # No sessions: a request is whole in itself. The middleware below checks Host and Origin.
+    mcp_app = mcp.streamable_http_app(
+        stateless_http=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
 
     @asynccontextmanager
-    async def life(_: FastAPI) -> AsyncIterator[None]:
-        async with agents.session_manager.run():
-            desk.reads.start(
-                lambda cancel: desk.memory.warm(cancel=cancel)
-            )  # the first question is as fast as the next
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with mcp.session_manager.run():
+            # the first question is as fast as the next
+            state.reads.submit(lambda cancel: state.memory.warm(cancel=cancel))
             yield
 
-    app = FastAPI(
-        title="gswgraph", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, lifespan=life
-    )
-    app.state.desk = desk
-    for part in (asking, looking, loading):
-        app.include_router(part.router, prefix="/api")
-    app.router.routes.extend(inside.routes)  # one: /mcp
-    app.add_exception_handler(GswGraphError, _said)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _plain)
-    app.add_exception_handler(Exception, _said)
+    app = described(state.limits.upload, lifespan=lifespan)
+    app.state.gswgraph = state
+    app.router.routes.extend(mcp_app.routes)  # /mcp
+    app.add_exception_handler(GswGraphError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http_error)
+    app.add_exception_handler(Exception, _answer_error)
     if (PAGE / "index.html").exists():
-        from gsw_graph.picture.page import scripts
-
-        # what a picture in a frame may run, the page around it must allow
-        policy = (
-            f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; "
-            "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'"
-        )
-        # asked for again each time: a newer server has other files under the same names
-        headers = {
-            "Content-Security-Policy": policy,
-            "Cache-Control": "no-cache",
-            "X-Content-Type-Options": "nosniff",
-        }
-        app.mount("/static", _Static(headers), name="static")
+        headers = _page_headers()
+        app.mount("/static", _PageFiles(headers), name="static")
 
         @app.get("/", include_in_schema=False)
         def page() -> Response:
             return FileResponse(PAGE / "index.html", headers=headers)
 
-        @app.get("/docs", include_in_schema=False)
-        def routes_page() -> Response:
-            return HTMLResponse(routes.page(app.openapi()), headers=headers)
-
-    app.add_middleware(BodyLimit, uploads=desk.limits.upload, large=frozenset({"/api/load"}))
-    app.add_middleware(Security, gate=gate)  # the last is the outermost
+    app.add_middleware(AuthenticationMiddleware, backend=_Tokens(access), on_error=_answer_refused)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(access.hosts), www_redirect=False)
     return app
 
 
-def described() -> dict[str, Any]:
-    """What the application says of itself, by OpenAPI; without a memory."""
-    app = FastAPI(title="gswgraph", version=__version__, description=ABOUT)
-    for part in (asking, looking, loading):
-        app.include_router(part.router, prefix="/api")
-    return app.openapi()
+def described(upload: int = 0, **how: Any) -> FastAPI:
+    """Return an application with the routes of the API, which describes them by OpenAPI.
+
+    Args:
+        upload: Bytes that a request to load may send.
+        how: Further arguments of FastAPI.
+    """
+    app = FastAPI(
+        title="gswgraph",
+        version=__version__,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        max_body_size=JSON_LIMIT,
+        **how,
+    )
+    app.include_router(routes.router, prefix="/api")
+    app.include_router(routes.uploads, prefix="/api", max_body_size=upload)
+    return app
 
 
-class _Static(StaticFiles):
-    """The files of the page, with the headers of the page: `/static/index.html` is the page too."""
+class _Tokens(AuthenticationBackend):
+    """Check Origin and bearer token; the page itself is open, as it holds nothing of the memory."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+
+    async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser]:
+        origin = conn.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != conn.headers.get("host", "").lower():
+            raise AuthenticationError("a page of another site may not ask this server")
+        scheme, _, token = conn.headers.get("authorization", "").partition(" ")
+        sent = token.strip().encode() if scheme.lower() == "bearer" else b""
+        if hmac.compare_digest(sent, self._access.owner.encode()):
+            return AuthCredentials(["owner"]), SimpleUser("owner")
+        path = conn.url.path
+        is_open = self._access.token is None or path == "/" or path.startswith("/static/")
+        if is_open or hmac.compare_digest(sent, str(self._access.token).encode()):
+            return AuthCredentials([]), SimpleUser("client")
+        raise AuthenticationError("the token is missing or wrong")
+
+
+def _answer_refused(_: HTTPConnection, error: AuthenticationError) -> Response:
+    if "token" not in str(error):
+        return error_response(request_error(403, str(error)))
+    hint = "Send it: Authorization: Bearer TOKEN; the server said at its start where it stands"
+    return error_response(request_error(401, str(error), hint), WWW_Authenticate="Bearer")
+
+
+async def _answer_error(_: Request, error: Exception) -> Response:
+    headers = {"Retry_After": str(error.seconds)} if isinstance(error, BusyError) else {}
+    return error_response(describe_error(error), **headers)
+
+
+async def _answer_invalid(_: Request, error: Exception) -> Response:
+    """Say in one sentence what pydantic lists, without the values that were sent."""
+    problems = error.errors()[:3] if isinstance(error, RequestValidationError) else []
+    texts = [
+        f"{'.'.join(str(part) for part in item['loc'][1:]) or item['loc'][0]}: {item['msg']}"
+        for item in problems
+    ]
+    return error_response(
+        request_error(422, f"the request cannot be used: {'; '.join(texts)}", "See /openapi.json")
+    )
+
+
+async def _answer_http_error(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = str(getattr(error, "detail", error)).lower()
+    hint = "See /openapi.json" if status in (404, 405) else None
+    if status == 413 or "too many files" in detail:
+        hint = "Send less at once, or load the folder on the server's machine: gswgraph load FOLDER"
+    return error_response(request_error(status, detail, hint))
+
+
+def _page_headers() -> dict[str, str]:
+    """Return the headers of the page: a picture in a frame may run what the page around it allows."""
+    from gsw_graph.picture.page import scripts
+
+    policy = (
+        f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+    # no-cache: a newer server has other files under the same names
+    return {
+        "Content-Security-Policy": policy,
+        "Cache-Control": "no-cache",
+        "X-Content-Type-Options": "nosniff",
+    }
+
+
+class _PageFiles(StaticFiles):
+    """Serve the files of the page with the headers of the page."""
 
     def __init__(self, headers: dict[str, str]) -> None:
         super().__init__(directory=PAGE)
@@ -116,28 +212,8 @@ class _Static(StaticFiles):
         return response
 
 
-async def _said(_: Request, error: Exception) -> Response:
-    return _response(fault_of(error))
-
-
-async def _invalid(_: Request, error: Exception) -> Response:
-    """One sentence for what pydantic lists, without the values that were sent."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - for mypy
-    said = [
-        f"{'.'.join(str(part) for part in one['loc'][1:]) or one['loc'][0]}: {one['msg']}"
-        for one in error.errors()[:3]
-    ]
-    return _response(fault(422, f"the request cannot be used: {'; '.join(said)}", "See /openapi.json"))
-
-
-async def _plain(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - for mypy
-    hint = "See /openapi.json" if error.status_code in (404, 405) else None
-    if "too many files" in str(error.detail).lower():
-        hint = "Send them in parts, or load the folder on the server's machine: gswgraph load FOLDER"
-    found = fault(error.status_code, str(error.detail).lower(), hint)
-    return _response(Fault(found.status, found.body, dict(error.headers or {})))
-
-
-def _response(found: Fault) -> JSONResponse:
-    return JSONResponse(found.body, found.status, found.headers)
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches what listens at `host`."""
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host.lower() == "localhost"

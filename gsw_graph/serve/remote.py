@@ -1,4 +1,4 @@
-"""A memory that another process serves: the methods of `Memory` that the command line calls, by HTTP."""
+"""Ask a memory that another process serves: the methods of `Memory` that the command line calls, by HTTP."""
 
 from __future__ import annotations
 
@@ -11,25 +11,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import quote
 
 import httpx
+from pydantic import TypeAdapter, ValidationError
 
-from gsw_graph import errors
+from gsw_graph import errors, results
 from gsw_graph.browse import ALL
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.picture.page import rendered
 from gsw_graph.picture.picture import Edge, Node, Picture
-from gsw_graph.results import (
-    Answer,
-    AskedQuestion,
-    Documents,
-    FollowedName,
-    Forgotten,
-    History,
-    LoadReport,
-    Shown,
-    Status,
-    Table,
-)
-from gsw_graph.results.rebuilt import rebuilt
 from gsw_graph.tally import Progress
 
 if TYPE_CHECKING:
@@ -37,23 +25,39 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from gsw_graph.cancel import Cancel
+    from gsw_graph.concurrency import Cancel
     from gsw_graph.config import Settings
-    from gsw_graph.serve.running import Running
+    from gsw_graph.serve.running import RunningServer
 
 T = TypeVar("T")
-SILENT = 60.0  # seconds that a server may say nothing; it says every ten that it is there
-UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may stand before it
+SILENT = 60.0  # seconds that a server may send nothing; it pings every ten
+UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long; a load may run before it
+
+
+def rebuild(kind: type[T], value: Any) -> T:
+    """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
+    from gsw_graph.inference.costs.ledger import Entry
+
+    adapter = TypeAdapter(kind)
+    # modules of results import some of their types for the type checker only
+    adapter.rebuild(force=True, _types_namespace={**vars(results), "Entry": Entry})
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        detail = f"{error.error_count()} errors, first at {error.errors()[0]['loc']}"
+        raise InputError(
+            f"this is no {kind.__name__} ({detail})", hint="Send it as it was given, whole"
+        ) from error
 
 
 @dataclass
-class Drawn(Picture):
-    """A picture that the server has drawn. shown: as `picture.page.data` gives it."""
+class DrawnPicture(Picture):
+    """A picture that the server has drawn; `shown` is what `picture.page.data` returned there."""
 
     shown: dict[str, Any] = field(default_factory=dict)
 
     def html(self) -> str:
-        """As of `Picture`."""
+        """Return the page, as `Picture.html`."""
         return rendered(self.shown)
 
 
@@ -61,12 +65,13 @@ class RemoteMemory:
     """The memory of a running server, for its owner on the same machine. Models and settings are those of the
     server. Raises what `Memory` does, and EngineError for what only the process can do that has it open."""
 
-    def __init__(self, running: Running, settings: Settings) -> None:
+    def __init__(self, running: RunningServer, settings: Settings) -> None:
         self.settings, self.address, self.url = settings, running.address, settings.memory
-        headers = {"Authorization": f"Bearer {running.token}"}
-        timeout = httpx.Timeout(10, read=SILENT, write=SILENT)
         self._client = httpx.Client(
-            base_url=running.address + "/api", headers=headers, timeout=timeout, trust_env=False
+            base_url=running.address + "/api",
+            headers={"Authorization": f"Bearer {running.token}"},
+            timeout=httpx.Timeout(10, read=SILENT, write=SILENT),
+            trust_env=False,
         )
 
     def __enter__(self) -> Self:
@@ -89,76 +94,81 @@ class RemoteMemory:
         self._client.close()
 
     def warm(self, *, cancel: Cancel | None = None) -> None:
-        """Nothing: the server is."""
+        """Do nothing: the server is warm."""
 
     def model(self) -> str | None:
-        """The language model of the server."""
-        return str(found) if (found := self._get("/about")["llm"]) else None
+        """Return the language model of the server."""
+        return self._get(dict[str, Any], "/about")["llm"]  # type: ignore[no-any-return]
 
-    def status(self) -> Status:
-        """As `Memory.status`."""
-        return rebuilt(Status, self._get("/status"))
+    def status(self) -> results.Status:
+        """Do as `Memory.status`."""
+        return self._get(results.Status, "/status")
 
     def documents(
         self, text: str = "", *, limit: int | None = None, folder: str | None = "", **filters: Any
-    ) -> Documents:
-        """As `Memory.documents`."""
-        return rebuilt(
-            Documents,
-            self._get("/documents", text=text, limit=limit or ALL, folder=_absolute(folder), **filters),
-        )
+    ) -> results.Documents:
+        """Do as `Memory.documents`."""
+        query = {"text": text, "limit": limit or ALL, "folder": _absolute(folder), **filters}
+        return self._get(results.Documents, "/documents", **query)
 
-    def show(self, name: str, passage: int | None = None, *, folder: str | None = "") -> Shown:
-        """As `Memory.show`."""
+    def show(self, name: str, passage: int | None = None, *, folder: str | None = "") -> results.Shown:
+        """Do as `Memory.show`."""
         path = f"/documents/{quote(name, safe='')}"
-        return rebuilt(Shown, self._get(path, folder=_absolute(folder), passage=passage))
+        return self._get(results.Shown, path, folder=_absolute(folder), passage=passage)
 
-    def name(self, name: str, *, limit: int = 20) -> FollowedName:
-        """As `Memory.name`."""
-        return rebuilt(FollowedName, self._get(f"/names/{quote(name, safe='')}", limit=limit))
+    def name(self, name: str, *, limit: int = 20) -> results.FollowedName:
+        """Do as `Memory.name`."""
+        return self._get(results.FollowedName, f"/names/{quote(name, safe='')}", limit=limit)
 
-    def history(self, text: str = "", *, limit: int | None = None) -> History:
-        """As `Memory.history`."""
-        return rebuilt(History, self._get("/questions", text=text, limit=limit or ALL))
+    def history(self, text: str = "", *, limit: int | None = None) -> results.History:
+        """Do as `Memory.history`."""
+        return self._get(results.History, "/questions", text=text, limit=limit or ALL)
 
-    def asked(self, which: int | str) -> AskedQuestion:
-        """As `Memory.asked`."""
-        return rebuilt(AskedQuestion, self._get(f"/questions/{quote(str(which), safe='')}"))
+    def asked(self, which: int | str) -> results.AskedQuestion:
+        """Do as `Memory.asked`."""
+        return self._get(results.AskedQuestion, _question_path(which))
 
-    def confirm(self, which: int | str) -> AskedQuestion:
-        """As `Memory.confirm`."""
-        return rebuilt(AskedQuestion, self._post(f"/questions/{quote(str(which), safe='')}/confirm", {}))
+    def confirm(self, which: int | str) -> results.AskedQuestion:
+        """Do as `Memory.confirm`."""
+        return self._post(results.AskedQuestion, f"{_question_path(which)}/confirm", {})
 
-    def reject(self, which: int | str) -> AskedQuestion:
-        """As `Memory.reject`."""
-        return rebuilt(AskedQuestion, self._post(f"/questions/{quote(str(which), safe='')}/reject", {}))
+    def reject(self, which: int | str) -> results.AskedQuestion:
+        """Do as `Memory.reject`."""
+        return self._post(results.AskedQuestion, f"{_question_path(which)}/reject", {})
 
     def cypher(
         self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
-    ) -> Table:
-        """As `Memory.cypher`, within the time that the server allows."""
+    ) -> results.Table:
+        """Do as `Memory.cypher`, within the time that the server allows."""
         body = {"query": query, "parameters": parameters, "timeout": timeout, "write": write}
-        return rebuilt(Table, self._post("/cypher", body))
+        return self._post(results.Table, "/cypher", body)
 
-    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> Table:  # noqa: ARG002
-        """As `Memory.explore`, within the time that the server allows."""
-        return rebuilt(Table, self._post(f"/analyses/{quote(name, safe='')}", {"parameters": parameters}))
+    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> results.Table:  # noqa: ARG002
+        """Do as `Memory.explore`, within the time that the server allows."""
+        return self._post(results.Table, f"/analyses/{quote(name, safe='')}", {"parameters": parameters})
 
-    def forget(self, *sources: str, everything: bool = False, folder: str | None = "") -> Forgotten:
-        """As `Memory.forget`."""
+    def forget(self, *sources: str, everything: bool = False, folder: str | None = "") -> results.Forgotten:
+        """Do as `Memory.forget`."""
         body = {"sources": sources, "everything": everything, "folder": _absolute(folder)}
-        return rebuilt(Forgotten, self._post("/forget", body))
+        return self._post(results.Forgotten, "/forget", body)
 
-    def draw(self, what: Answer | str, /, *, timeout: float | None = None, **parameters: Any) -> Picture:  # noqa: ARG002
-        """As `Memory.draw`; what the server draws is there to be shown, and no more to be changed."""
-        if isinstance(what, Answer):
+    def draw(
+        self,
+        what: results.Answer | str,
+        /,
+        *,
+        timeout: float | None = None,  # noqa: ARG002
+        **parameters: Any,
+    ) -> Picture:
+        """Do as `Memory.draw`; what the server draws can be shown, and no more be changed."""
+        if isinstance(what, results.Answer):
             body: dict[str, Any] = {"answer": what.to_dict()}
         else:
             body = {"query": what, "parameters": parameters}
-        shown = self._post("/draw", body)
-        nodes = {one["id"]: Node(**one) for one in shown["nodes"]}
-        edges = {(one["source"], one["target"], one["caption"]): Edge(**one) for one in shown["edges"]}
-        return Drawn(shown["title"], shown["said"], nodes=nodes, edges=edges, shown=shown)
+        shown = self._post(dict[str, Any], "/draw", body)
+        nodes = {node["id"]: Node(**node) for node in shown["nodes"]}
+        edges = {(edge["source"], edge["target"], edge["caption"]): Edge(**edge) for edge in shown["edges"]}
+        return DrawnPicture(shown["title"], shown["said"], nodes=nodes, edges=edges, shown=shown)
 
     def ask(
         self,
@@ -168,19 +178,19 @@ class RemoteMemory:
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         cancel: Cancel | None = None,
-        **how: Any,
-    ) -> Answer:
-        """As `Memory.ask`."""
+        **options: Any,
+    ) -> results.Answer:
+        """Do as `Memory.ask`."""
         steps = plan.to_list() if hasattr(plan, "to_list") else plan
 
-        def hear(event: str, data: dict[str, Any]) -> None:
+        def receive(event: str, data: dict[str, Any]) -> None:
             if event == "text" and on_text is not None:
                 on_text(data["text"])
             elif event == "stage" and on_stage is not None:
                 on_stage(data["stage"], data["text"])
 
-        body = {"question": question, "plan": steps, **how}
-        return rebuilt(Answer, self._events("/ask", hear, "answer", cancel, json=body))
+        body = {"question": question, "plan": steps, **options}
+        return self._events(results.Answer, "/ask", receive, "answer", cancel, json=body)
 
     def load(
         self,
@@ -190,23 +200,19 @@ class RemoteMemory:
         progress: Callable[[Progress], None] | None = None,
         cancel: Cancel | None = None,
         **options: Any,
-    ) -> LoadReport:
-        """As `Memory.load`: the server reads the files, and is sent what standard input says."""
+    ) -> results.LoadReport:
+        """Do as `Memory.load`: the server reads the files, and is sent standard input or uploads."""
 
-        def hear(event: str, data: dict[str, Any]) -> None:
+        def receive(event: str, data: dict[str, Any]) -> None:
             if event == "progress" and progress is not None:
                 progress(Progress(**data))
 
         if "-" not in paths and not uploads:
-            names = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - also of what is no path, as a glob
-            body = {"paths": names, **options}
-            return rebuilt(LoadReport, self._events("/load/paths", hear, "report", cancel, json=body))
-        if (
-            {*paths} - {"-"}
-            or (paths and uploads)
-            or options.pop("batch", False)
-            or options.pop("follow_links", False)
-        ):
+            names = [os.path.abspath(path) for path in paths]  # noqa: PTH100 - also of a glob
+            body: dict[str, Any] = {"json": {"paths": names, **options}}
+            return self._events(results.LoadReport, "/load/paths", receive, "report", cancel, **body)
+        alone = not {*paths} - {"-"} and not (paths and uploads)
+        if not alone or options.pop("batch", False) or options.pop("follow_links", False):
             raise InputError(
                 "through a server standard input is loaded alone", hint=f"{self.address} has this memory open"
             )
@@ -214,43 +220,41 @@ class RemoteMemory:
 
         form = {
             name: str(value).lower() if isinstance(value, bool) else value
-            for name, value in options.items()
+            for name, value in {**options, "standard_input": not uploads}.items()
             if value is not None and name not in ("batch", "follow_links")
         }
-        sent = uploads or {"stdin": stdin or standard_input()}
-        files = [("files", named) for named in sent.items()]
-        data = {**form, "standard_input": str(not uploads).lower()}
-        return rebuilt(LoadReport, self._events("/load", hear, "report", cancel, data=data, files=files))
+        files = [("files", file) for file in (uploads or {"stdin": stdin or standard_input()}).items()]
+        return self._events(results.LoadReport, "/load", receive, "report", cancel, data=form, files=files)
 
-    def _get(self, path: str, **query: Any) -> Any:
-        with self._plainly():
+    def _get(self, kind: type[T], path: str, **query: Any) -> T:
+        with self._connection_errors():
             given = {name: value for name, value in query.items() if value is not None}
-            reply = self._client.get(path, params=given)
-            self._check(reply)
-            return reply.json()
+            return rebuild(kind, self._checked(self._client.get(path, params=given)).json())
 
-    def _post(self, path: str, body: Any) -> Any:
-        with self._plainly():
+    def _post(self, kind: type[T], path: str, body: Any) -> T:
+        with self._connection_errors():
             reply = self._client.post(path, json=body, timeout=UNTIL_DONE)
-            self._check(reply)
-            return reply.json()
+            return rebuild(kind, self._checked(reply).json())
 
     def _events(
         self,
+        kind: type[T],
         path: str,
-        hear: Callable[[str, dict[str, Any]], None],
+        receive: Callable[[str, dict[str, Any]], None],
         last: str,
         cancel: Cancel | None,
         **request: Any,
-    ) -> Any:
-        """The data of the last event; `hear` gets those before. Leaving it ends the work of the server."""
+    ) -> T:
+        """Return the data of the last event; `receive` gets those before. Leaving ends the server's work."""
         headers = {"Accept": "text/event-stream"}
-        with self._plainly(), self._client.stream("POST", path, headers=headers, **request) as reply:
+        with (
+            self._connection_errors(),
+            self._client.stream("POST", path, headers=headers, **request) as reply,
+        ):
             if reply.is_error:
                 reply.read()
-            self._check(reply)
             event = ""
-            for line in reply.iter_lines():
+            for line in self._checked(reply).iter_lines():
                 if cancel is not None:
                     cancel.check()
                 name, _, value = line.partition(": ")
@@ -259,23 +263,23 @@ class RemoteMemory:
                 elif name == "data":
                     data = json.loads(value)
                     if event == last:
-                        return data
+                        return rebuild(kind, data)
                     if event == "error":
                         raise _error(data)
-                    hear(event, data)
+                    receive(event, data)
         raise self._gone("it ended in the middle")
 
-    def _check(self, reply: httpx.Response) -> None:
+    def _checked(self, reply: httpx.Response) -> httpx.Response:
         if not reply.is_error:
-            return
+            return reply
         try:
-            said = reply.json()
+            error = _error(reply.json())
         except ValueError:
-            raise self._gone(f"it answered {reply.status_code}") from None
-        raise _error(said)
+            error = self._gone(f"it answered {reply.status_code}")
+        raise error
 
     @contextmanager
-    def _plainly(self) -> Iterator[None]:
+    def _connection_errors(self) -> Iterator[None]:
         try:
             yield
         except httpx.HTTPError as error:
@@ -289,13 +293,17 @@ class RemoteMemory:
         )
 
 
+def _question_path(which: int | str) -> str:
+    return f"/questions/{quote(str(which), safe='')}"
+
+
 def _absolute(folder: str | None) -> str | None:
     return None if folder is None else os.path.abspath(folder)  # noqa: PTH100 - as `browse.py`
 
 
-def _error(said: dict[str, Any]) -> GswGraphError:
-    """The error that the server raised."""
-    kind = getattr(errors, str(said.get("kind")), EngineError)
+def _error(described: dict[str, Any]) -> GswGraphError:
+    """Return the error that the server raised."""
+    kind = getattr(errors, str(described.get("kind")), EngineError)
     if not (isinstance(kind, type) and issubclass(kind, GswGraphError)):
         kind = EngineError
-    return kind(str(said.get("error")), where=said.get("where"), hint=said.get("hint"))
+    return kind(str(described.get("error")), where=described.get("where"), hint=described.get("hint"))

@@ -1,89 +1,441 @@
-"""The routes of the HTTP API as people read them, from what the application says of itself by OpenAPI."""
+"""The routes of the HTTP API: ask, read, load and forget. Each calls one method of `Memory`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Annotated, Any, BinaryIO, Literal
+
+from fastapi import APIRouter, File, Form, UploadFile
+from fastapi.responses import HTMLResponse, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from gsw_graph import __version__
+from gsw_graph.concurrency import Cancel
+from gsw_graph.errors import InputError
+from gsw_graph.results import Answer, AskedQuestion
+from gsw_graph.serve.context import (
+    Context,
+    Limit,
+    RefusedError,
+    RequestContext,
+    Skip,
+    describe_error,
+    json_response,
+)
+from gsw_graph.serve.queue import Send, event_stream
+from gsw_graph.serve.remote import rebuild
+from gsw_graph.tally import Progress
+
+router = APIRouter()
+uploads = APIRouter()  # its bodies may be larger
+
+MAX_FILES = 10_000  # in a request: a folder that is dragged onto the page
+MAX_NAME = 500  # characters of the name of an upload
+_CONTROL = re.compile("[\x00-\x1f\x7f]")
+
+QuestionText = Annotated[str, Field(max_length=4000)]
+StrategyName = Annotated[str, Field(max_length=100)]
+TopK = Annotated[int, Field(ge=1, le=100, description="How many passages.")]
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a route is told. kind: its type. default: as JSON, None where there is none."""
+class Body(BaseModel):
+    """A body of a request; what it does not name is refused."""
 
-    name: str
-    kind: str
-    about: str
-    needed: bool
-    default: str | None
+    model_config = ConfigDict(extra="forbid")
 
 
-@dataclass(frozen=True)
-class Route:
-    """A route, what it does, and what it is told."""
+class AskBody(Body):
+    """The options of `gswgraph ask`."""
 
-    method: str
-    path: str
-    summary: str
-    about: str
-    told: list[Told]
-
-
-def routes(schema: Mapping[str, Any]) -> Iterator[Route]:
-    """The routes of an OpenAPI document, in its order."""
-    kinds = schema["components"]["schemas"]
-    for path, methods in schema["paths"].items():
-        for method, one in methods.items():
-            told = [
-                _told(each["name"], each["schema"], needed=each.get("required", False))
-                for each in one.get("parameters", ())
-            ]
-            for body in one.get("requestBody", {}).get("content", {}).values():
-                kind = kinds[body["schema"]["$ref"].rpartition("/")[2]]
-                needed = kind.get("required", ())
-                told += [
-                    _told(name, field, needed=name in needed) for name, field in kind["properties"].items()
-                ]
-            yield Route(method.upper(), path, one["summary"], one.get("description", ""), told)
-
-
-def page(schema: Mapping[str, Any]) -> str:
-    """The routes as a page, which asks nobody for anything but the style of the server's other page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    inner = Environment(
-        autoescape=True, loader=PackageLoader("gsw_graph.serve", "."), undefined=StrictUndefined
+    question: QuestionText
+    strategy: StrategyName = "auto"
+    plan: list[Any] | dict[str, Any] | bool | None = Field(
+        None,
+        description="Sub-questions to follow, as `ask --plan` reads them; false: none, nor one made.",
     )
-    info = schema["info"]
-    return inner.get_template("routes.html").render(info=info, routes=list(routes(schema)))
+    k: TopK = 5
+    answer: bool = Field(True, description="false: chains and passages only.")
+    trace: bool = Field(False, description="How the passages were found; a graph of the answer shows it.")
+    excerpts: bool = Field(False, description="The sentences of each passage that matter to the question.")
+    llm: bool = Field(True, description="false: no language model is asked, though one is set.")
+    keep: bool = Field(True, description="false: the question is not kept in the memory.")
+    budget: str | None = Field(None, description="What the model may take: 2000tok, or 0.05 (dollars).")
+    look_again: bool = Field(True, description="Look once for what the model says is missing.")
+    past: bool = Field(True, description="Use what was asked before in other words.")
+    evidence: Literal["lines", "compact"] = Field("lines", description="In which form the model is shown it.")
+    build_runs: bool = Field(
+        True, description="false: `pruned` fails where runs are missing, and builds none."
+    )
 
 
-def _told(name: str, field: Mapping[str, Any], *, needed: bool) -> Told:
-    default = _json(field["default"]) if "default" in field and not needed else None
-    return Told(name, _kind(field), field.get("description", ""), needed, default)
+class SearchBody(Body):
+    """What passages are searched by."""
+
+    question: QuestionText
+    strategy: StrategyName = "auto"
+    k: TopK = 5
 
 
-def _kind(field: Mapping[str, Any]) -> str:
-    if "anyOf" in field:
-        return " or ".join(_kind(one) for one in field["anyOf"])
-    if "enum" in field:
-        return " or ".join(map(_json, field["enum"]))
-    kind = str(field.get("format", field.get("type", "anything")))
-    if kind == "array":
-        return f"list of {_kind(field['items'])}"
-    bounds = [f"{word} {field[key]:.0f}" for key, word in _BOUNDS.items() if key in field]
-    return f"{kind} {' '.join(bounds)}".strip()
+class DrawBody(Body):
+    """What is drawn: an answer as `ask` returned it, or what a Cypher query that only reads returns."""
+
+    answer: dict[str, Any] | None = None
+    query: str | None = None
+    parameters: dict[str, Any] = {}
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+class CypherBody(Body):
+    """A query with its parameters."""
+
+    query: str
+    parameters: dict[str, Any] = {}
+    timeout: float | None = Field(None, gt=0, description="Seconds; never longer than the server allows.")
+    write: bool = Field(False, description="For the owner of the memory on the same machine alone.")
 
 
-_BOUNDS = {
-    "minimum": "from",
-    "exclusiveMinimum": "above",
-    "maximum": "to",
-    "minLength": "of at least",
-    "maxLength": "of at most",
-}
+class AnalysisBody(Body):
+    """The parameters of an analysis by their names."""
+
+    parameters: dict[str, Any] = {}
+
+
+class ForgetBody(Body):
+    """Which documents are forgotten: those of the sources, or all."""
+
+    sources: list[str] = []
+    everything: bool = False
+    folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
+
+
+class LoadBody(Body):
+    """The options of `gswgraph load`."""
+
+    paths: list[str]
+    extractor: str = "auto"
+    replace: bool = False
+    upgrade: bool = False
+    second_pass: bool = False
+    batch: bool = False
+    dry_run: bool = False
+    budget: str | None = None
+    follow_links: bool = False
+
+
+@router.post("/ask", summary="Ask a question", tags=["ask"])
+async def ask(context: Context, body: AskBody) -> Response:
+    """The answer, as `gswgraph ask --json` prints it.
+
+    As events: `stage` (what is being done: `stage`, and `text` or null), `text` (a piece of the language
+    model's answer as it comes), at the end `answer`, the whole result."""
+    options = body.model_dump()
+    for writes in ("keep", "build_runs"):
+        options[writes] = options[writes] and not context.app.read_only
+
+    def work(cancel: Cancel, send: Send) -> Any:
+        answer = context.memory.ask(
+            options.pop("question"),
+            **options,
+            on_text=lambda text: send("text", {"text": text}),
+            on_stage=lambda stage, text: send("stage", {"stage": stage, "text": text}),
+            cancel=cancel,
+        )
+        return answer.to_dict()
+
+    if context.wants_events:
+        return event_stream(context.app.asks, work, "answer", describe_error)
+    return json_response(await context.run(context.app.asks, lambda cancel: work(cancel, _ignore)))
+
+
+@router.post("/search", summary="Find passages", tags=["ask"])
+async def search(context: Context, body: SearchBody) -> Response:
+    """The passages for a question, best first; no language model is asked, and nothing is kept."""
+
+    def work(cancel: Cancel) -> Any:
+        answer = context.memory.ask(
+            body.question,
+            strategy=body.strategy,
+            k=body.k,
+            answer=False,
+            llm=False,
+            keep=False,
+            build_runs=not context.app.read_only,
+            cancel=cancel,
+        )
+        passages = [passage.to_dict() for passage in answer.passages]
+        return {"strategy": answer.strategy, "passages": passages}
+
+    return json_response(await context.run(context.app.asks, work))
+
+
+@router.get("/questions", summary="List what was asked", tags=["ask"])
+async def questions(context: Context, text: str = "", skip: Skip = 0, limit: Limit = 100) -> Response:
+    """The questions that were asked, the latest first, as `gswgraph history --json` prints them. text: in the
+    question or its answer. limit: so many, after the first `skip`."""
+    return await context.read(lambda _: context.memory.history(text, skip=skip, limit=limit))
+
+
+@router.get("/questions/{which}", summary="Show a question that was asked", tags=["ask"])
+async def question(context: Context, which: str) -> Response:
+    """One question with what its answer used. which: its number in the list, 1 is the latest, or the
+    beginning of its id."""
+    return await context.read(lambda _: context.memory.asked(_question_key(which)))
+
+
+@router.post("/questions/{which}/confirm", summary="Say that an answer is right", tags=["ask"])
+async def confirm(context: Context, which: str) -> Response:
+    """The question as it is kept then; it may be answered again as it was. which: as above."""
+    return await _judge(context, which, context.memory.confirm)
+
+
+@router.post("/questions/{which}/reject", summary="Say that an answer is wrong", tags=["ask"])
+async def reject(context: Context, which: str) -> Response:
+    """The question as it is kept then; nothing of its answer is used again. which: as above."""
+    return await _judge(context, which, context.memory.reject)
+
+
+@router.post("/draw", summary="Draw an answer, or what a query returns", tags=["ask"])
+async def draw(context: Context, body: DrawBody) -> Response:
+    """The graph as data: `nodes`, `edges`, `passages` behind them, `columns`, `colours`. With `Accept:
+    text/html` a page that needs nothing else, as `gswgraph ask --html` writes it."""
+    if (body.answer is None) == (body.query is None):
+        raise InputError("draw either an answer or a query", hint="Send one of `answer` and `query`")
+
+    def work(cancel: Cancel) -> Any:
+        from gsw_graph.picture.page import data
+
+        if body.answer is not None:
+            picture = context.memory.draw(rebuild(Answer, body.answer))
+        else:
+            seconds = context.app.limits.seconds
+            picture = context.memory.draw(
+                str(body.query), timeout=seconds, cancel=cancel, **_parameters(body.parameters)
+            )
+        return picture.html() if context.wants_html else data(picture)
+
+    drawn = await context.run(context.app.reads, work)
+    return HTMLResponse(drawn) if context.wants_html else json_response(drawn)
+
+
+@router.get("/about", summary="What this server is", tags=["read"])
+async def about(context: Context) -> Response:
+    """Its version, the memory, the strategies by name, the language model that is set, and what it takes."""
+    from gsw_graph.extract import EXTRACTORS
+    from gsw_graph.retrieve.strategies import STRATEGIES
+
+    settings, app = context.memory.settings, context.app
+    return json_response(
+        {
+            "version": __version__,
+            "memory": context.memory.url,
+            "read_only": app.read_only,
+            "strategies": {strategy.name: strategy.help for strategy in STRATEGIES.values()},
+            "extractors": ["auto", *EXTRACTORS],
+            "embedder": settings.embedder,
+            "llm": settings.llm,
+            "upload_limit": app.limits.upload,
+            "timeout": app.limits.seconds,
+            "waiting": {queue.what: len(queue) for queue in (app.asks, app.loads, app.reads)},
+        }
+    )
+
+
+@router.get("/status", summary="What the memory holds", tags=["read"])
+async def status(context: Context) -> Response:
+    """As `gswgraph status --json` prints it."""
+    return await context.read(lambda _: context.memory.status())
+
+
+@router.get("/documents", summary="List documents", tags=["read"])
+async def documents(
+    context: Context,
+    text: str = "",
+    extractor: str | None = None,
+    loader: str | None = None,
+    unfinished: bool = False,
+    skip: Skip = 0,
+    limit: Limit = 100,
+    folder: str | None = None,
+) -> Response:
+    """Documents by source, as `gswgraph list --json` prints them. text: in their source or title, or a
+    folder. limit: so many, after the first `skip`."""
+    filters: dict[str, Any] = {"extractor": extractor, "loader": loader, "unfinished": unfinished}
+    return await context.read(
+        lambda _: context.memory.documents(
+            text, **filters, skip=skip, limit=limit, folder=context.folder(folder)
+        )
+    )
+
+
+@router.get("/documents/{name:path}", summary="Show a document", tags=["read"])
+async def document(
+    context: Context, name: str, passage: Limit | None = None, folder: str | None = None
+) -> Response:
+    """A document whole, with what was extracted from it, as `gswgraph show --json` prints it. name: its id,
+    source or title; passage: only that, counted from 1."""
+    return await context.read(lambda _: context.memory.show(name, passage, folder=context.folder(folder)))
+
+
+@router.get("/passages/{id}", summary="Show a passage", tags=["read"])
+async def passage(context: Context, id: str) -> Response:
+    """One passage by its id, with what was extracted from it, and its document."""
+    return await context.read(lambda _: context.memory.show(id, folder=None))
+
+
+@router.get("/names", summary="List names", tags=["read"])
+async def names(context: Context, text: str = "", skip: Skip = 0, limit: Limit = 50) -> Response:
+    """Names with a text in them, those in most passages first: `id`, `name`, `passages`. limit: so many,
+    after the first `skip`."""
+    return await context.read(lambda _: context.memory.names(text, skip=skip, limit=limit))
+
+
+@router.get("/names/{name:path}", summary="Follow a name", tags=["read"])
+async def name(context: Context, name: str, limit: Limit = 20) -> Response:
+    """A name over all documents: its roles, pairs and facts, the passages with it and the names beside it."""
+    return await context.read(lambda _: context.memory.name(name, limit=limit))
+
+
+@router.get("/analyses", summary="List analyses", tags=["read"])
+async def analyses() -> Response:
+    """The analyses that `/api/analyses/NAME` runs, as `gswgraph cypher --list --json` prints them."""
+    from gsw_graph.analyses import analyses
+
+    return json_response(list(analyses().values()))
+
+
+@router.post("/analyses/{name}", summary="Run an analysis", tags=["read"])
+async def analysis(context: Context, name: str, body: AnalysisBody) -> Response:
+    """Its rows as a table: `columns`, `rows`."""
+    seconds, parameters = context.app.limits.seconds, _parameters(body.parameters)
+    return await context.read(
+        lambda cancel: context.memory.explore(name, timeout=seconds, cancel=cancel, **parameters)
+    )
+
+
+@router.post("/cypher", summary="Run a Cypher query", tags=["read"])
+async def cypher(context: Context, body: CypherBody) -> Response:
+    """Its rows as a table: `columns`, `rows`. A query that would do more than read the memory is refused."""
+    if body.write:
+        context.app.check_writable()
+        _check_owner(context, "writes by Cypher", "gswgraph cypher --write, on its machine")
+    seconds = min(body.timeout or context.app.limits.seconds, context.app.limits.seconds)
+    parameters = _parameters(body.parameters)
+    return await context.read(
+        lambda cancel: context.memory.cypher(
+            body.query, write=body.write, timeout=seconds, cancel=cancel, **parameters
+        )
+    )
+
+
+@uploads.post("/load", summary="Load documents", tags=["change"], form_limits={"max_files": MAX_FILES})
+async def load(
+    context: Context,
+    files: Annotated[list[UploadFile], File(description="Files of any format that `gswgraph load` reads.")],
+    extractor: Annotated[str, Form()] = "auto",
+    replace: Annotated[bool, Form()] = False,
+    upgrade: Annotated[bool, Form()] = False,
+    second_pass: Annotated[bool, Form()] = False,
+    dry_run: Annotated[bool, Form()] = False,
+    budget: Annotated[str | None, Form()] = None,
+    standard_input: Annotated[bool, Form(description="The one file is named by what it says.")] = False,
+) -> Response:
+    """The report, as `gswgraph load --json` prints it. The source of a file is `upload:` and its name, so
+    one of the same name takes the place of the one before. What the report says is loaded is on disk.
+
+    As events: `progress` (`documents`, `passages`, `total`, `stage` and so on), at the end `report`.
+    """
+    named: dict[str, BinaryIO] = {}
+    for file in files:
+        name = upload_name(file.filename or "")
+        if name in named:
+            raise InputError("two files have one name", where=name, hint="Name each, with its folder")
+        named[name] = file.file
+    options: dict[str, Any] = {
+        "extractor": extractor,
+        "replace": replace,
+        "upgrade": upgrade,
+        "second_pass": second_pass,
+        "dry_run": dry_run,
+        "budget": budget,
+    }
+    if not standard_input:
+        return await _load(context, [], {**options, "uploads": named})
+    if len(named) != 1:
+        raise InputError("standard input is one file")
+    return await _load(context, ["-"], {**options, "stdin": next(iter(named.values()))})
+
+
+@router.post("/load/paths", summary="Load files of the server's machine", tags=["change"])
+async def load_paths(context: Context, body: LoadBody) -> Response:
+    """For the owner of the memory on the same machine: files, folders and globs there, each an absolute
+    path."""
+    _check_owner(context, "loads files of this machine", "Send the files: POST /api/load")
+    options = body.model_dump()
+    return await _load(context, options.pop("paths"), options)
+
+
+@router.post("/forget", summary="Forget documents", tags=["change"])
+async def forget(context: Context, body: ForgetBody) -> Response:
+    """What was forgotten and what is unknown, as `gswgraph forget --json` prints it."""
+    context.app.check_writable()
+    if body.everything == bool(body.sources):
+        raise InputError("give either sources or everything")
+    folder = context.folder(body.folder)
+    return json_response(
+        await context.run(
+            context.app.loads,
+            lambda _: context.memory.forget(*body.sources, everything=body.everything, folder=folder),
+        )
+    )
+
+
+def upload_name(name: str) -> str:
+    """Return the relative name of an upload, as a browser gives it. Raises InputError where it is none."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
+    path = "/".join(parts)
+    if not parts or ".." in parts or len(path) > MAX_NAME or _CONTROL.search(path):
+        raise InputError("this is no name of a file", where=path[:100], hint="Send a name such as notes.md")
+    return path
+
+
+async def _load(context: RequestContext, paths: list[str], options: dict[str, Any]) -> Response:
+    context.app.check_writable()
+
+    def work(cancel: Cancel, send: Send) -> Any:
+        def progress(now: Progress) -> None:
+            send("progress", asdict(now))
+
+        return context.memory.load(*paths, progress=progress, cancel=cancel, **options).to_dict()
+
+    if context.wants_events:
+        return event_stream(context.app.loads, work, "report", describe_error)
+    return json_response(await context.run(context.app.loads, lambda cancel: work(cancel, _ignore)))
+
+
+async def _judge(
+    context: RequestContext, which: str, judge: Callable[[int | str], AskedQuestion]
+) -> Response:
+    context.app.check_writable()
+    return await context.read(lambda _: judge(_question_key(which)))
+
+
+def _question_key(which: str) -> int | str:
+    """Return what `Memory.asked` takes; eight letters of an id are shown, and may be digits."""
+    return int(which) if which.isdecimal() and len(which) < 8 else which
+
+
+def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Check the parameters of a query. Raises InputError where `Memory` has such an argument itself."""
+    if taken := sorted({"write", "timeout", "cancel"} & parameters.keys()):
+        raise InputError(f"a parameter cannot be called {taken[0]!r}", hint="Choose another name")
+    return parameters
+
+
+def _check_owner(context: RequestContext, what: str, hint: str) -> None:
+    if not context.owner:
+        raise RefusedError(f"only the owner of the memory {what}", hint=hint)
+
+
+def _ignore(_: str, __: Any) -> None:
+    pass

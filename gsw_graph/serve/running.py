@@ -1,4 +1,4 @@
-"""The file by which the command line finds the server that has an embedded memory open."""
+"""Find the server that has a memory in a folder open, by the file that it leaves there."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ FILE = "server.json"
 
 
 @dataclass(frozen=True)
-class Running:
-    """A server that runs. token: that of the owner, new at each start."""
+class RunningServer:
+    """A server that runs; its owner's token is new at each start."""
 
     address: str
     token: str
 
     @classmethod
     @contextlib.contextmanager
-    def here(cls, memory: str, address: str, token: str) -> Iterator[None]:
-        """Leave the file while this process serves a memory in a folder; only its owner can read it. A
-        memory on a server has none: everybody reaches that."""
+    def announced(cls, memory: str, address: str, token: str) -> Iterator[None]:
+        """Leave the file while this process serves a memory in a folder; only its owner can read it. A memory
+        on Neo4j has none: every process reaches that."""
         if "://" in memory:
             yield
             return
@@ -39,24 +39,24 @@ class Running:
             file.unlink(missing_ok=True)
 
     @classmethod
-    def of(cls, memory: str) -> Running | None:
-        """The server of the memory in a folder, None where none has it open. A file that `kill -9` left
-        behind says nothing: the lock of the folder ended with its process."""
+    def find(cls, memory: str) -> RunningServer | None:
+        """Return the server that has a memory in a folder open, None where none has. A file that `kill -9`
+        left behind says nothing: the lock of the folder ended with its process."""
         if "://" in memory:
             return None
         folder = Path(memory).expanduser().absolute()
         try:
-            found = json.loads((folder / FILE).read_text(encoding="utf-8"))
-            running = cls(str(found["address"]), str(found["token"]))
+            data = json.loads((folder / FILE).read_text(encoding="utf-8"))
+            server = cls(str(data["address"]), str(data["token"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return running if FolderLock(folder).held() and running._listens() else None
+        return server if FolderLock(folder).held() and server._listens() else None
 
     def _listens(self) -> bool:
-        """Whether anybody does: the engine of a server that was killed holds the lock for a moment more."""
-        place = urlsplit(self.address)
+        """Return whether anybody does; the engine of a killed server holds the lock a moment more."""
+        address = urlsplit(self.address)
         try:
-            with socket.create_connection((place.hostname or "", place.port or 0), timeout=5):
+            with socket.create_connection((address.hostname or "", address.port or 0), timeout=5):
                 return True
         except OSError:
             return False

@@ -40,7 +40,7 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {
 # What a migration does to the rows of an older memory, by dialect: titles are shown by Neo4j Browser alone.
 BACKFILLS: dict[int, dict[str, str]] = {2: {"neo4j": "write/titles"}}
 # After the first rows: an index built over them answers two to four times faster than one that grew with them
-# (docs/design.md).
+# (docs/architecture.md).
 SEARCH_INDEXES = (
     "passage_embedding",
     "qa_pair_embedding",

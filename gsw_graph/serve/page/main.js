@@ -58,7 +58,7 @@ start(() => html`
     <p class="dim small" title=${page.about?.memory || ""}>${page.status ? held(page.status.nodes) : nothing}</p>
   </header>
   <main>${page.about ? VIEWS[page.view].show() : page.error?.status === 401 ? token() : failed(page.error)}</main>
-  <footer class="dim small"><a href="/docs">Routes of the HTTP API</a></footer>
+  <footer class="dim small"><a href="/openapi.json">Routes of the HTTP API</a></footer>
   ${overlay()}`);
 
 addEventListener("hashchange", route);

@@ -1,0 +1,259 @@
+"""Threads, locks and cancellation: read ahead, run many at once, and end what nobody waits for any more.
+
+Threads are daemons rather than those of an executor: an interrupted program must not wait for the last item.
+Waits have short timeouts, because Ctrl-C does not break into an endless wait on every platform.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar, cast
+
+from gsw_graph.errors import EndedError
+
+T = TypeVar("T")
+R = TypeVar("R")
+_POLL_SECONDS = 0.2
+_END = object()
+
+Check = Callable[[], None]
+"""Called while something waits or works; raises where the result is not wanted any more."""
+
+
+def never_cancelled() -> None:
+    """Raise nothing: the check of work that nobody cancels."""
+
+
+class Cancel:
+    """Cancels a question, a load or a query from another thread."""
+
+    def __init__(self) -> None:
+        self._cancelled = threading.Event()
+        self._reason = "ended"
+
+    def cancel(self, reason: str = "ended") -> None:
+        """Cancel: what waits or works raises EndedError at its next check, within a second as a rule."""
+        self._reason = reason
+        self._cancelled.set()
+
+    def check(self) -> None:
+        """Raise EndedError if it was cancelled."""
+        if self._cancelled.is_set():
+            raise EndedError(self._reason)
+
+
+def prefetch(
+    items: Iterable[T],
+    depth: float = 2,
+    *,
+    size: Callable[[T], float] = lambda _: 1,
+    on_wait: Check = never_cancelled,
+) -> Generator[T, None, None]:
+    """Yield `items` in order, produced ahead in a background thread that begins at the first `next`.
+
+    Args:
+        items: What is produced; its own exceptions are raised here, where it is consumed.
+        depth: How much may wait, in units of `size`. One item may wait whatever its size.
+        size: Measures an item.
+        on_wait: Called now and then while the next item is awaited.
+
+    Closing the generator stops the producer at its next item.
+    """
+    buffer: deque[tuple[object, float]] = deque()
+    changed = threading.Condition()
+    waiting = 0.0
+    closed = False
+
+    def put(item: object, weight: float) -> bool:
+        nonlocal waiting
+        with changed:
+            changed.wait_for(lambda: closed or waiting == 0 or waiting + weight <= depth)
+            if closed:
+                return False
+            buffer.append((item, weight))
+            waiting += weight
+            changed.notify_all()
+            return True
+
+    def produce() -> None:
+        try:
+            for item in items:
+                if not put(item, size(item)):
+                    return
+            put(_END, 0)
+        except BaseException as error:  # raised in the thread that consumes
+            put(error, 0)
+
+    threading.Thread(target=produce, name="gswgraph-prefetch", daemon=True).start()
+    try:
+        while True:
+            with changed:
+                ready = changed.wait_for(lambda: bool(buffer), _POLL_SECONDS)
+                item, weight = buffer.popleft() if ready else (None, 0.0)
+                waiting -= weight
+                changed.notify_all()
+            if not ready:
+                on_wait()
+            elif item is _END:
+                return
+            elif isinstance(item, BaseException):
+                raise item
+            else:
+                yield cast("T", item)
+    finally:
+        with changed:
+            closed = True
+            changed.notify_all()
+
+
+def map_unordered(
+    function: Callable[[T], R], items: Iterable[T], workers: int, ahead: int = 1
+) -> Generator[R, None, None]:
+    """Yield `function(item)` of each item as results arrive, `workers` at once.
+
+    Args:
+        function: Runs in the background threads. Its first exception is raised here.
+        items: Read in the thread that consumes the results.
+        workers: Calls at once.
+        ahead: Items that may wait for each worker, so that none is idle while `items` is read.
+
+    Closing the generator lets calls under way end unseen, and begins no other.
+    """
+    todo: queue.SimpleQueue[T | object] = queue.SimpleQueue()
+    results: queue.SimpleQueue[tuple[R | None, BaseException | None]] = queue.SimpleQueue()
+    closed = threading.Event()
+    in_flight = 0
+
+    def work() -> None:
+        while (item := todo.get()) is not _END:
+            if closed.is_set():
+                continue
+            try:
+                results.put((function(cast("T", item)), None))
+            except BaseException as error:  # raised in the thread that consumes
+                results.put((None, error))
+
+    def next_result() -> R:
+        nonlocal in_flight
+        while True:
+            try:
+                result, error = results.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                continue
+            in_flight -= 1
+            if error is not None:
+                raise error
+            return cast("R", result)
+
+    for _ in range(workers):
+        threading.Thread(target=work, name="gswgraph-worker", daemon=True).start()
+    try:
+        for item in items:
+            while in_flight >= workers * (1 + ahead) or not results.empty():
+                yield next_result()
+            todo.put(item)
+            in_flight += 1
+        while in_flight:
+            yield next_result()
+    finally:
+        closed.set()
+        for _ in range(workers):
+            todo.put(_END)
+
+
+@contextmanager
+def acquired(lock: threading.Lock | threading.RLock, check: Check = never_cancelled) -> Iterator[None]:
+    """Hold a lock; `check` is called again and again while it is awaited."""
+    while not lock.acquire(timeout=_POLL_SECONDS):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class FairLock:
+    """A first-in, first-out lock: a thread that takes it again and again, as a load does, leaves others
+    their turn. A context manager."""
+
+    def __init__(self) -> None:
+        self._mutex = threading.Lock()
+        self._taken = False
+        self._waiting: deque[threading.Lock] = deque()
+
+    def __enter__(self) -> None:
+        with self._mutex:
+            if not self._taken:
+                self._taken = True
+                return
+            ticket = threading.Lock()
+            ticket.acquire()
+            self._waiting.append(ticket)
+        try:
+            # Released by the thread that hands the lock over.
+            ticket.acquire()
+        except BaseException:
+            # Ctrl-C while waiting: give back what may have been handed over meanwhile.
+            with self._mutex:
+                handed_over = ticket not in self._waiting
+                if not handed_over:
+                    self._waiting.remove(ticket)
+            if handed_over:
+                self.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        with self._mutex:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
+
+
+class MemoryLocks:
+    """Readers run concurrently, writers one at a time, index builds exclusively."""
+
+    def __init__(self) -> None:
+        self._writer = threading.RLock()
+        self._changed = threading.Condition()
+        self._readers = self._exclusive = 0
+
+    @contextmanager
+    def read(self, check: Check = never_cancelled) -> Iterator[None]:
+        """Read, beside other readers and a writer, but not while an index is built."""
+        with self._changed:
+            while self._exclusive:
+                self._changed.wait(_POLL_SECONDS)
+                check()
+            self._readers += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._readers -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def write(self, check: Check = never_cancelled) -> Iterator[None]:
+        """Write, one thread at a time; the same thread may enter again."""
+        with acquired(self._writer, check):
+            yield
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Wait for the readers under way; later ones wait until this ends."""
+        with self._changed:
+            self._exclusive += 1
+        try:
+            with self._changed:
+                while self._readers:
+                    self._changed.wait(_POLL_SECONDS)
+            yield
+        finally:
+            with self._changed:
+                self._exclusive -= 1
+                self._changed.notify_all()

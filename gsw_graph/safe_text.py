@@ -1,0 +1,80 @@
+"""Make text and values fit to be printed: for a terminal, whose cursor and colours a document must not move,
+and as JSON, which knows no half of a surrogate pair and no infinity."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+_SEQUENCE = re.compile(r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]")  # colours and cursor movements (CSI), whole
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_REORDERING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_WORD = re.compile(r"\S+")
+_USER = re.compile(r"^[^/?#]*@")
+
+
+def clean(text: str) -> str:
+    """Without control characters but newline and tab; characters that reorder text become visible as
+    `<U+202E>`."""
+    text = _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n")))
+    text = _REORDERING.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def one_line(text: str) -> str:
+    """Clean, with every stretch of white space as one space."""
+    return " ".join(clean(text.replace("\r", "\n")).split())
+
+
+def cut(text: str, length: int) -> str:
+    """At most `length` characters, an ellipsis last where some are missing."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def short_source(source: str) -> str:
+    """A source in one line, relative to the working folder where it is under it."""
+    here = Path.cwd().as_posix().rstrip("/") + "/"
+    folded, prefix = os.path.normcase(source), os.path.normcase(here)
+    return one_line(source[len(here) :] if folded.startswith(prefix) and len(source) > len(here) else source)
+
+
+def without_password(text: str) -> str:
+    """Text in which no url shows a user or a password. A password of a server or store may hold anything, so
+    that all to the last @ goes; in the path of a page an @ may stand."""
+    return _WORD.sub(_bare, text)
+
+
+def _bare(word: re.Match[str]) -> str:
+    pieces = word[0].split("://")
+    shown = pieces[:1]
+    for number in range(1, len(pieces)):
+        if not pieces[number - 1].lower().endswith(("http", "https")):
+            shown.append("://".join(pieces[number:]).rpartition("@")[2])
+            break
+        shown.append(_USER.sub("", pieces[number], count=1))
+    return "://".join(shown)
+
+
+def to_json(document: Any, encoding: str = "utf-8", *, indent: int | None = None) -> str:
+    """JSON that can be written in `encoding`: letters as they are in UTF-8, but for halves of surrogate
+    pairs; escaped in any other."""
+    ascii_only = codecs.lookup(encoding).name != "utf-8"
+    text = json.dumps(_finite(document), ensure_ascii=ascii_only, indent=indent, default=str)
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN and no infinity; null stands for them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value

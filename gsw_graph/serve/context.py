@@ -1,0 +1,181 @@
+"""What every request needs: the memory, the queues of its work, who asks, and how errors are answered."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import anyio
+from fastapi import Depends, Query, Request
+from fastapi.responses import Response
+
+from gsw_graph.browse import ALL
+from gsw_graph.concurrency import Cancel
+from gsw_graph.errors import (
+    EndedError,
+    EngineError,
+    GswGraphError,
+    InputError,
+    MemoryLockedError,
+    ModelError,
+    SchemaError,
+)
+from gsw_graph.memory import Memory
+from gsw_graph.results import Result
+from gsw_graph.safe_text import to_json, without_password
+from gsw_graph.serve.queue import (
+    BusyError,
+    ClientDisconnectedError,
+    RequestTimeoutError,
+    WorkQueue,
+)
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class RefusedError(GswGraphError):
+    """This server does not do that, or not for everybody."""
+
+
+# The status of an error is that of the first class that it is an instance of.
+STATUS: tuple[tuple[type[Exception], int], ...] = (
+    (BusyError, 503),
+    (RequestTimeoutError, 504),
+    (ClientDisconnectedError, 499),
+    (EndedError, 503),
+    (RefusedError, 403),
+    (InputError, 400),
+    (MemoryLockedError, 423),
+    (SchemaError, 409),
+    (ModelError, 502),
+    (EngineError, 502),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a server.
+
+    Attributes:
+        asks: Questions that run side by side.
+        reads: Other requests that run side by side.
+        waiting: How many of each kind wait besides.
+        seconds: How long each may take, waiting too; loads take as long as they need.
+        upload: Bytes of a request to load.
+        connections: Open at once.
+    """
+
+    asks: int = 8
+    reads: int = 8
+    waiting: int = 64
+    seconds: float = 120.0
+    upload: int = 256 * 2**20
+    connections: int = 500
+
+
+def default_asks(*, model: bool) -> int:
+    """Return how many questions run side by side by default: two for each processor, at least 4, or 8 where
+    they wait for a language model, and at most 16."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(max(2 * processors, 8 if model else 4), 16)
+
+
+class AppState:
+    """A memory and the queues before it. A server that is `read_only` changes nothing in the memory."""
+
+    def __init__(self, memory: Memory, limits: Limits | None = None, *, read_only: bool = False) -> None:
+        self.memory, self.limits, self.read_only = memory, limits or Limits(), read_only
+        limits = self.limits
+        self.asks = WorkQueue("questions", limits.asks, limits.waiting, limits.seconds)
+        self.loads = WorkQueue("loads", 1, limits.waiting, None)
+        self.reads = WorkQueue("requests", limits.reads, limits.waiting, limits.seconds)
+
+    def close(self) -> None:
+        """Cancel all that runs or waits, and accept no more."""
+        for queue in (self.asks, self.loads, self.reads):
+            queue.close()
+
+    async def join(self, seconds: float) -> None:
+        """Wait until all threads have ended, so long at most."""
+        with anyio.move_on_after(seconds):
+            while len(self.asks) + len(self.loads) + len(self.reads):
+                await anyio.sleep(0.02)
+
+    def check_writable(self) -> None:
+        """Raise RefusedError where this server only reads."""
+        if self.read_only:
+            raise RefusedError("this server only reads", hint="It was started with --read-only")
+
+
+class RequestContext:
+    """One request: the application's state, whether the memory's owner asks, and which form is accepted."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.app: AppState = request.app.state.gswgraph
+        self.memory = self.app.memory
+        self.owner: bool = "owner" in request.auth.scopes
+        accept = request.headers.get("accept", "")
+        self.wants_events = "text/event-stream" in accept
+        self.wants_html = accept.startswith("text/html")
+
+    def folder(self, folder: str | None) -> str | None:
+        """Return the folder where paths begin for the owner; for others no name is a path."""
+        return folder if self.owner else None
+
+    async def run(self, queue: WorkQueue, work: Callable[[Cancel], T]) -> T:
+        """Run work in a queue until it is done or the client disconnects."""
+        return await queue.submit(work).result(self._disconnected)
+
+    async def read(self, work: Callable[[Cancel], Result | Any]) -> Response:
+        """Run a short read and return its result as JSON."""
+        return json_response(await self.run(self.app.reads, work))
+
+    async def _disconnected(self) -> None:
+        while (await self._request.receive())["type"] != "http.disconnect":
+            pass
+
+
+Context = Annotated[RequestContext, Depends(RequestContext)]
+Limit = Annotated[int, Query(ge=1, le=ALL)]
+Skip = Annotated[int, Query(ge=0, le=ALL)]
+
+
+def json_response(result: Result | Any, status: int = 200, **headers: str) -> Response:
+    """Return a result as the command line prints it."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response(to_json(jsonable(result)), status, named, "application/json")
+
+
+def jsonable(result: Result | Any) -> Any:
+    """Turn a result, or a list of results, into JSON types."""
+    if isinstance(result, Result):
+        return result.to_dict()
+    return [jsonable(item) for item in result] if isinstance(result, list) else result
+
+
+def describe_error(error: Exception) -> dict[str, Any]:
+    """Return what a client reads of an error. Of one that is not ours it reads nothing; the log has it."""
+    if not isinstance(error, GswGraphError):
+        log.error("a request failed", exc_info=error)
+        return request_error(500, "the server made a mistake", "Its log says more; please report it")
+    texts = {"error": error.message, "where": error.where, "hint": error.hint}
+    return {
+        **{name: text and without_password(text) for name, text in texts.items()},
+        "kind": type(error).__name__,
+        "status": next((status for kind, status in STATUS if isinstance(error, kind)), 500),
+    }
+
+
+def request_error(status: int, error: str, hint: str | None = None) -> dict[str, Any]:
+    """Return what a client reads where the request itself is wrong."""
+    return {"error": error, "where": None, "hint": hint, "kind": "RequestError", "status": status}
+
+
+def error_response(described: dict[str, Any], **headers: str) -> Response:
+    """Return a described error with its status."""
+    return json_response(described, described["status"], **headers)

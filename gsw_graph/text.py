@@ -1,0 +1,503 @@
+"""Text as every part of the program reads it: one normalising step, one tokeniser, one stemmer, one sentence
+splitter, one term coverage, one lexicon.
+
+What is stored and cited stays as written; these functions make what is compared.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import log1p
+from typing import TYPE_CHECKING
+
+from sentencex import segment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Words that stand in front of, between or around names, never for one. English, as the rules extractor is;
+# names of other languages pass untouched.
+FUNCTION_WORDS = frozenset(
+    """a about above across after afterwards again against all almost alone along already also although always
+    am among amongst an and another any anyone anything are around as at be became because become becomes
+    been before beforehand behind being below beside besides between beyond both but by can cannot could did
+    do does doing done down due during each eight either eleven else elsewhere enough etc even eventually
+    ever every everyone everything everywhere except few fifteen fifty finally five following for former
+    formerly forty four from further generally get give given had has have having he hence her here hers
+    herself him himself his how however hundred i if in indeed initially instead into is it its itself just
+    keep last later latter least less like likewise made mainly make many may me meanwhile might mine more
+    moreover most mostly much must my myself namely near nearby neither never nevertheless next nine no
+    nobody none nor not nothing notably now nowhere of off often on once one only onto or originally other
+    others otherwise our ours ourselves out over own part per perhaps please prior put quite rather re
+    recently same see seem seemed seems several she should show side similarly since six sixty so some
+    somehow someone something sometime sometimes somewhere soon still subsequently such ten than that the
+    their them themselves then there thereafter thereby therefore these they third this those though three
+    through throughout thus to together too toward towards twelve twenty two under unlike unless until up
+    upon us usually various very via was we well were what whatever when whenever where whereas wherever
+    whether which while who whoever whole whom whose why will with within without would yes yet you your
+    yours yourself yourselves currently today according additionally aside based despite famous known
+    located named overall part""".split()
+)
+# Words that join the parts of one name: Bank of England, Ludwig van Beethoven.
+CONNECTORS = frozenset(
+    "of the de del della di da do dos das la le les du des von van der den zu and in for at on y e el al "
+    "bin ibn to with".split()
+)
+STOP_WORDS = FUNCTION_WORDS | CONNECTORS
+
+# Canonical combining classes of marks that decorate: points of Hebrew and Arabic, accents. The others make
+# letters (Indic, kana, Thai, Tibetan).
+_ACCENTS = frozenset([*range(10, 37), *range(200, 256)])
+_MARKS = "".join(
+    c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M"
+)  # accents and vowel signs, which are no \w
+LETTERS = rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*"
+WORD = re.compile(rf"{LETTERS}(?:['’.\-&/]{LETTERS})*[+#]*")  # of a text: O'Brien, AT&T and C++ are one
+_LETTERS = re.compile(LETTERS)
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+# Scripts without spaces between words.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+)
+_POSSESSIVE = re.compile(r"(?<=[^\W_])'s?(?!\w)")
+
+
+def without_surrogates(text: str) -> str:
+    """Join pairs of surrogates, as JSON and models write; a single half becomes U+FFFD, as no database, file
+    or server takes it."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+# Normalising
+
+_CHARACTERS: dict[int, str | None] = {
+    **dict.fromkeys(map(ord, "\u00a0\u1680\u202f\u205f\u3000\t\x0b\x0c"), " "),
+    **dict.fromkeys(range(0x2000, 0x200B), " "),
+    **dict.fromkeys(map(ord, "\x85\u2028\u2029"), "\n"),
+    **dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2212\ufe63\uff0d"), "-"),
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201b\u02b9\u02bb\u02bc\u2032\ua78c\uff07"), "'"),
+    # Soft hyphens, zero widths and marks of direction are never seen. Joiners of emoji and of Persian go too.
+    **dict.fromkeys([0xAD, 0x34F, 0x61C, 0x180E, 0xFEFF, *range(0x200B, 0x2010), *range(0x2060, 0x2065)]),
+    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xFE00, 0xFE10)]),
+}
+_CHANGED = re.compile(rf"[{''.join(re.escape(chr(code)) for code in _CHARACTERS)}\r]")
+_SOFT_HYPHEN_AT_END = re.compile(r"[\xad\u200b][ \t]*\r?\n[ \t]*")
+_TICK = re.compile(r"(?<=[^\W\d_])[`´](?=[^\W\d_])")
+_TWO_SPACES = re.compile(r"(?<! )  (?! )")  # three are a column of a table
+_HYPHEN_AT_END = re.compile(r"[^\W\d_]-\s*$")
+_NEW_BLOCK = re.compile(r"[ ]*(?:[-*+•·–—#>|=~`]|\d{1,3}[.)]\s|[^\W\d_][\w ]{,30}:\s)")
+_SMALL_WORD = re.compile(r"\b[^\W\d_]{3,}")
+_WIDE = 40  # characters of a line that is no mere list of names
+
+
+def normalise_characters(text: str) -> str:
+    """Write spaces, hyphens, apostrophes and line ends in their plain form, and drop what is never seen.
+
+    Two spaces, a tab and a no-break space are a space; three spaces stay, for they part columns.
+    """
+    if _CHANGED.search(text):
+        text = _SOFT_HYPHEN_AT_END.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+        text = text.translate(_CHARACTERS)
+    if not text.isascii() or "`" in text:
+        text = _TICK.sub("'", text)
+    return _TWO_SPACES.sub(" ", text) if "  " in text else text
+
+
+def normalise_text(text: str) -> str:
+    """Normalise a text before names, dates or words are looked for in it: characters as of
+    `normalise_characters`, and the lines of a wrapped paragraph joined.
+
+    A line end is one of wrapping where the first word of the next line would have made the line longer than
+    the longest of its paragraph, and the line is prose; the ends of headings, lists and tables stay.
+    """
+    text = normalise_characters(text)
+    if "\n" not in text:
+        return text
+    return "\n\n".join(map(_unwrap, re.split(r"\n[ ]*\n", text)))
+
+
+def _unwrap(paragraph: str) -> str:
+    if "\n" not in paragraph.strip("\n"):
+        return paragraph
+    lines = paragraph.split("\n")
+    width = max(map(len, lines))
+    joined = lines[0]
+    for line, following in pairwise(lines):
+        word = following.strip().partition(" ")[0]
+        hyphen = bool(word[:1].isalpha() and _HYPHEN_AT_END.search(line))
+        wrapped = (
+            (hyphen or (bool(word) and len(line.rstrip()) + 1 + len(word) > width))
+            and not _NEW_BLOCK.match(following)
+            and not line.lstrip().startswith(("#", "|"))
+            and _is_prose(line)
+        )
+        if not wrapped:
+            joined = f"{joined}\n{following}"
+        elif hyphen:  # Anne-Marie keeps it, pro-vince does not
+            joined = joined.rstrip()[: None if word[0].isupper() else -1] + following.lstrip()
+        else:
+            joined = f"{joined.rstrip()} {following.lstrip()}"
+    return joined
+
+
+def _is_prose(line: str) -> bool:
+    """Tell a line of prose from one of a list of names: it has a small word of content, or is wide."""
+    return len(line) >= _WIDE or any(
+        word.islower() and word not in STOP_WORDS for word in _SMALL_WORD.findall(line)
+    )
+
+
+def _unaccented_letters() -> dict[int, str]:
+    """Map the Latin letters that no decomposition folds to what is written in their place: ł, đ, ø, æ."""
+    letters = {
+        "æ": "ae", "œ": "oe", "ß": "ss", "ĳ": "ij", "ı": "i", "ĸ": "k", "ŋ": "n", "ð": "d", "þ": "th",
+    }  # fmt: skip
+    for code in [*range(0x100, 0x250), *range(0x250, 0x2B0), *range(0x1D00, 0x1E00), *range(0x2C60, 0x2C80)]:
+        name = unicodedata.name(chr(code), "")
+        if match := re.fullmatch(r"LATIN SMALL LETTER ([A-Z]) WITH .*", name):
+            letters.setdefault(chr(code), match[1].lower())
+    letters["ø"] = "o"
+    return {ord(letter): plain for letter, plain in letters.items()}
+
+
+_PLAIN = _CHARACTERS | _unaccented_letters()
+
+
+def fold(text: str) -> str:
+    """Fold case, accents and forms of letters (NFKD), so that the same word is equal however it is typed."""
+    if text.isascii():
+        return _TICK.sub("'", text).casefold() if "`" in text else text.casefold()
+    # Case first, for an iota below a letter is a letter in some cases.
+    parts = unicodedata.normalize("NFKD", normalise_characters(text).casefold())
+    bare = "".join(c for c in parts if unicodedata.combining(c) not in _ACCENTS)
+    return unicodedata.normalize("NFKC", bare.translate(_PLAIN)).casefold()
+
+
+# Words
+
+_ENDINGS = ("ations", "ation", "ings", "ing", "ers", "ors", "ies", "ied", "ed", "er", "or", "es", "s", "e")
+_SHORTEST_STEM = 4
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Cut the ending of an English word, roughly: enough for "served" and "serves"."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word[: -len(ending)]
+    return word
+
+
+def words(text: str) -> list[str]:
+    """Split a text into words, folded, in their order, without a possessive 's.
+
+    Scripts without spaces between words give pairs of signs, as in full-text indexes.
+    """
+    folded = _POSSESSIVE.sub("", fold(text))
+    if folded.isascii():
+        return _ASCII_WORD.findall(folded)
+    tokens: list[str] = []
+    for token in _LETTERS.findall(folded):
+        if len(token) > 2 and _UNSPACED.search(token):
+            tokens += (token[n : n + 2] for n in range(len(token) - 1))
+        else:
+            tokens.append(token)
+    return tokens
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> frozenset[str]:
+    """Return the words of a text without function words and single letters."""
+    return frozenset(
+        word for word in words(text) if word not in STOP_WORDS and (len(word) > 1 or not "a" <= word <= "z")
+    )
+
+
+@lru_cache(maxsize=4096)
+def terms(text: str) -> frozenset[str]:
+    """Return the stems of the words of content of a text: what texts are compared by."""
+    return frozenset(map(stem, content_words(text)))
+
+
+def idf(query_terms: Iterable[str], texts: Sequence[Collection[str]]) -> dict[str, float]:
+    """Weigh terms by how rare they are among some texts: log(1 + n / (1 + n_t)) (Spärck Jones 1972,
+    smoothed), n texts of which n_t have the term.
+
+    Args:
+        query_terms: the terms to weigh.
+        texts: of each text its terms; those found for the query do, so nothing need be known of the rest.
+    """
+    return {
+        term: log1p(len(texts) / (1 + sum(term in text for text in texts)))
+        for term in dict.fromkeys(query_terms)
+    }
+
+
+def term_coverage(
+    query_terms: Collection[str],
+    text_terms: Collection[str],
+    *,
+    idf: Mapping[str, float] | None = None,
+    alternatives: Mapping[str, frozenset[str]] | None = None,
+) -> float:
+    """Return the share of a query's terms that a text has, in [0, 1]; 0 of none.
+
+    Args:
+        query_terms: as of `terms`, or any other words.
+        text_terms: a set of the same kind.
+        idf: weights of the query's terms; each counts the same without it.
+        alternatives: for a term others that stand for it, itself among them, as of `family`.
+    """
+    covered = total = 0.0
+    for term in query_terms:
+        weight = 1.0 if idf is None else idf.get(term, 0.0)
+        total += weight
+        if term in text_terms if alternatives is None else not alternatives[term].isdisjoint(text_terms):
+            covered += weight
+    return covered / total if total else 0.0
+
+
+# Sentences
+
+_BLOCK_END = re.compile(r"\n\s*\n|^#.*$", re.MULTILINE)
+_HEADING = re.compile(r"[\w'-]+(?: [\w'-]+){,3}")  # a few words that end in no stop
+_LONGEST_READ = 50_000  # characters of a text whose sentences are compared
+
+
+@lru_cache(maxsize=512)
+def sentences(text: str, limit: int = 500) -> tuple[str, ...]:
+    """Split a text into its first sentences, each in one line, without headings."""
+    lines = (
+        " ".join(sentence.split())
+        for block in _BLOCK_END.split(text[:_LONGEST_READ])
+        for sentence in segment("en", " ".join(block.split()))
+    )
+    return tuple(line for line in lines if line and not _HEADING.fullmatch(line))[:limit]
+
+
+def written_sentences(text: str) -> list[str]:
+    """Split a text into sentences exactly as written, with their line ends: joined they are the text."""
+    pieces = list(segment("en", text))
+    # Should the library ever drop a character, rather a long sentence than lost text.
+    return pieces if "".join(pieces) == text else [text]
+
+
+# Vectors
+
+_BYTE = 127
+
+
+def pack_vector(vector: NDArray[np.float32]) -> bytes:
+    """Pack a unit vector in one signed byte a dimension: a cosine is then off by some thousandths."""
+    return quantise(vector).tobytes()
+
+
+def quantise(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Round unit vectors to one signed byte a dimension."""
+    import numpy as np
+
+    return np.rint(np.asarray(vectors, dtype=np.float32) * _BYTE).astype(np.int8)
+
+
+def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:
+    """Unpack vectors to float32 (n, dimension)."""
+    import numpy as np
+
+    if not packed:
+        return np.zeros((0, 0), dtype=np.float32)
+    numbers = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(len(packed), -1)
+    return numbers / np.float32(_BYTE)
+
+
+# Lexicon: English; which words go together is ours
+
+# Words that say the same of a thing: "who led" asks for the leader.
+_FAMILIES = (
+    "born birth birthplace native birthday",
+    "died die dies death dead killed perished drowned",
+    "founded founding foundation founder founders found established establish establishment set started "
+    "begun began opened formed formation",
+    "formation formed founded",
+    "opened open opens opening inaugurated unveiled",
+    "built build builds builder builders constructed construct construction erected erect made make maker",
+    "finished finish completed complete completion built",
+    "closed close closes closing closure shut dissolved abolished",
+    "dissolved dissolve dissolution abolished disbanded closed",
+    "launched launch launches",
+    "lit lights kindled lighted",
+    "lost loss sank sunk sink sinking wreck wrecked struck foundered",
+    "struck strike strikes striking hit",
+    "led lead leads leader leaders command commanded commander captain headed head",
+    "made make makes maker makers cast built manufactured produced",
+    "cast casts casting made",
+    "designed design designs designer architect plans drew drawn drawings",
+    "taught teach teaches teacher teachers master apprentice pupil pupils learned studied trained student",
+    "wrote write writes writer written author book published publication",
+    "published publish publishes publication printed appeared issued",
+    "painted paint paints painter portrait ceiling",
+    "composed compose composer opera wrote",
+    "discovered discover discovers discoverer discovery found",
+    "directed direct directs director",
+    "weighs weigh weighed weight heavy tons tonnes kilograms",
+    "served serve serves service stationed worked",
+    "elected elect election chosen",
+    "destroyed destroy destruction burned burnt demolished",
+    "restored restore restoration repaired rebuilt",
+    "damaged damage",
+    "married marry marries marriage wife husband spouse",
+    "child children son sons daughter daughters",
+    "sibling siblings brother brothers sister sisters",
+    "father parent parents son daughter child",
+    "mother parent parents son daughter child",
+    "paid pay pays cost gave given funded",
+    "owner owned owns own",
+    "invented invent inventor invention",
+    "performer performed performs perform artist singer sings sang sung recorded band",
+    "producer produced produces produce production",
+    "educated education attended attend studied study graduated graduate university college school",
+    "citizenship citizen nationality national",
+    "team played plays player",
+    "follows succeeded successor predecessor preceded replaced",
+    "ruled ruler rulers rules reign reigned governed monarch king queen",
+    "charge headed led governed ruled ruler president",
+    "begin begins began begun start starts started",
+    "end ends ended finished",
+    "mouth flows flow joins empties tributary",
+    "conflict war fought",
+    "country nation",
+    "kind type genre",
+    "instance kind type",
+    "population inhabitants residents people",
+)
+_FAMILY_OF: dict[str, frozenset[str]] = {}
+for _line in _FAMILIES:
+    _words = frozenset(_line.split())
+    _FAMILY_OF.setdefault(_line.split()[0], _words)
+for _line in _FAMILIES:  # a word that leads no line has the first line it stands in
+    for _word in _line.split():
+        _FAMILY_OF.setdefault(_word, frozenset(_line.split()))
+
+
+@lru_cache(maxsize=4096)
+def family(word: str) -> frozenset[str]:
+    """Return the stems of the words that say the same as a folded word, its own among them."""
+    return frozenset({stem(other) for other in _FAMILY_OF.get(word, ())} | {stem(word)})
+
+
+# Fine kinds: the lines of a kind exclude each other, the words of a line say the same.
+FINE_KINDS: dict[str, tuple[str, ...]] = {
+    "place": (
+        "continent",
+        "country nation kingdom republic",
+        "state province",
+        "region area part quarter",
+        "county district municipality borough parish arrondissement canton prefecture department",
+        "city town village hamlet settlement capital community township suburb",
+        "river stream creek tributary",
+        "lake",
+        "sea ocean gulf bay strait",
+        "mountain peak summit hill",
+        "range",
+        "island",
+        "street road avenue highway",
+    ),
+    "organisation": (
+        "league conference association",
+        "team club franchise side",
+        "party",
+        "university college school academy institute institution",
+        "company corporation firm label publisher manufacturer",
+        "church denomination communion diocese",
+        "band duo",
+        "army regiment",
+        "agency ministry",
+    ),
+    "work": (
+        "song single track",
+        "album record",
+        "film movie",
+        "book novel",
+        "series show sitcom program programme",
+        "magazine newspaper journal",
+        "play opera musical",
+        "game",
+    ),
+    "time": ("century", "decade", "year", "month", "day date", "season"),
+}
+# Kinds of things by the words of the roles that they play; a word may be of several.
+_KIND_WORDS = {
+    "person": (
+        "person people politician athlete musician ruler player actor actress singer writer author "
+        "king queen emperor president minister artist composer director character footballer "
+        "cricketer officer member wife husband son daughter father mother brother sister child "
+        "saint scientist poet painter bishop pope soldier general family name founder producer "
+        "rapper journalist"
+    ),
+    "place": (
+        "place location city town village river country state region mountain mountains building "
+        "church road airport territory area district province county island lake sea ocean "
+        "continent museum monument facility structure landform stadium station street highway park "
+        "bridge municipality neighbourhood neighborhood empire kingdom capital castle harbour "
+        "harbor port body diocese settlement campus"
+    ),
+    "organisation": (
+        "organisation organization company band team group institution university school government "
+        "party agency network airline club museum church court council department ministry "
+        "publisher label college hospital army military force forces league union bank brand "
+        "manufacturer dynasty broadcaster channel service association society newspaper station "
+        "country state empire diocese facility building airport"
+    ),
+    "work": (
+        "work film song album book novel play series episode show poem document magazine journal "
+        "newspaper publication software program soundtrack single game opera painting treaty law "
+        "agreement policy act constitution website brand franchise"
+    ),
+    "event": (
+        "event war battle competition season tournament treaty election revolution festival "
+        "ceremony match disaster operation race games championship conflict era period"
+    ),
+    "measure": (
+        "date number measure duration quantity distance temperature amount percentage time age year "
+        "month frequency money degree measurement season ordinal"
+    ),
+    "people": ("nationality ethnicity people religion ethnic demonym"),
+    "language": ("language dialect word"),
+    "thing": (
+        "occupation title rank role genre type status concept field office position award sport "
+        "instrument product animal device vehicle currency substance material profession degree"
+    ),
+}
+_KINDS_OF: dict[str, frozenset[str]] = {}
+for _kind, _line in _KIND_WORDS.items():
+    for _word in _line.split():
+        _KINDS_OF[_word] = _KINDS_OF.get(_word, frozenset()) | {_kind}
+_FINE_KIND_OF = {
+    word: (kind, number)
+    for kind, lines in FINE_KINDS.items()
+    for number, line in enumerate(lines)
+    for word in line.split()
+}
+
+
+def kinds_of_roles(roles: Iterable[str]) -> set[str]:
+    """Return the kinds that roles tell ("film director": person), empty where they tell none."""
+    kinds: set[str] = set()
+    for role in roles:
+        for word in reversed(_ASCII_WORD.findall(role.lower())):
+            if word in _KINDS_OF:
+                kinds |= _KINDS_OF[word]
+                break
+    return kinds
+
+
+def fine_kind(word: str) -> tuple[str, int] | None:
+    """Return the kind of a noun and its line in `FINE_KINDS` ("counties": place, 4), None where unknown."""
+    singular = f"{word[:-3]}y" if word.endswith("ies") else word[:-1] if word.endswith("s") else word
+    return _FINE_KIND_OF.get(word) or _FINE_KIND_OF.get(singular)

@@ -1,0 +1,135 @@
+"""Text: one normalising step, one tokeniser, term coverage and sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.text import (
+    content_words,
+    family,
+    fine_kind,
+    fold,
+    idf,
+    kinds_of_roles,
+    normalise_characters,
+    normalise_text,
+    pack_vector,
+    sentences,
+    stem,
+    term_coverage,
+    terms,
+    unpack_vectors,
+    words,
+    written_sentences,
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("Oskar\u00a0Lindqvist", "Oskar Lindqvist"),
+        ("Oskar\u2009Lindqvist", "Oskar Lindqvist"),
+        ("Ida  Falk\tand", "Ida Falk and"),
+        ("Ida   Falk", "Ida   Falk"),  # columns stay apart
+        ("O\u2019Malley, O\u02bcMalley, O`Malley", "O'Malley, O'Malley, O'Malley"),
+        ("Jean\u2010Luc, Jean\u2011Luc", "Jean-Luc, Jean-Luc"),
+        ("Lind\u00adqvist, Lind\u00ad\nqvist, Ida\ufeff\u200b Falk", "Lindqvist, Lindqvist, Ida Falk"),
+        ("one\r\ntwo\rthree", "one\ntwo\nthree"),
+    ],
+)
+def test_characters_have_one_form(written: str, plain: str) -> None:
+    assert normalise_characters(written) == plain
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        (
+            "The aqueduct of Tarnfold was designed by Helga\nBrandstrom, who had studied in Norvik.",
+            "The aqueduct of Tarnfold was designed by Helga Brandstrom, who had studied in Norvik.",
+        ),
+        (
+            "The bill of the mill was paid by Anne-\nMarie Duval.",
+            "The bill of the mill was paid by Anne-Marie Duval.",
+        ),
+        ("It was the largest of the whole pro-\nvince.", "It was the largest of the whole province."),
+    ],
+)
+def test_wrapped_lines_are_joined(written: str, plain: str) -> None:
+    assert normalise_text(written) == plain
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "Kestrel Lock\nThe lock was built by Oskar Lindqvist.",
+        "Oskar Lindqvist\nIda Falk\nMaria Nilsson",
+        "- a pier built by Oskar Lindqvist\n- a mill built by Ida Falk",
+        "Town: Pell Bay; Mayor: Jon Arkwright, elected\nTown: Dale; Mayor: Ida Falk",
+        "It was closed by Helga.\n\nBrandstrom came.",
+    ],
+)
+def test_lines_of_headings_lists_and_paragraphs_stay_apart(written: str) -> None:
+    assert normalise_text(written) == written
+
+
+@given(st.text())
+def test_characters_are_normalised_once(text: str) -> None:
+    once = normalise_characters(text)
+    assert normalise_characters(once).count("\n") <= once.count("\n")
+    assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Łódź Straße Øre Đorđe Ærø", ["lodz", "strasse", "ore", "dorde", "aero"]),
+        ("Ottilie Grau’s bell", ["ottilie", "grau", "bell"]),
+        ("東京都", ["東京", "京都"]),
+        ("हिन्दी", ["हिन्दी"]),
+    ],
+)
+def test_words(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+def test_terms_leave_function_words_out() -> None:
+    assert content_words("The bell of St. Odile's tower") == {"bell", "st", "odile", "tower"}
+    assert terms("serves served") == {"serv"} == {stem("serving")}
+
+
+def test_rare_terms_weigh_more_in_coverage() -> None:
+    texts = [terms("the bell tower"), terms("the bell of Dale"), terms("a pier")]
+    query = terms("bell tower pier")
+    weights = idf(query, texts)
+    assert weights["tower"] > weights["bell"]
+    assert term_coverage(query, texts[0]) == pytest.approx(2 / 3)
+    assert term_coverage({"tower", "bell"}, {"tower"}, idf=weights) > 0.5
+    assert term_coverage((), texts[0]) == 0
+    assert term_coverage({"spouse"}, terms("married"), alternatives={"spouse": family("spouse")}) == 1
+
+
+def test_sentences_are_lines_without_headings() -> None:
+    text = "# Ferry\nMr. A. Foo went\nto Dale. It was far.\n\nShort heading\n\nThe end came."
+    assert sentences(text) == ("Mr. A. Foo went to Dale.", "It was far.", "The end came.")
+
+
+@given(st.text())
+def test_written_sentences_are_the_text(text: str) -> None:
+    assert "".join(written_sentences(text)) == text
+
+
+def test_vectors_survive_packing() -> None:
+    vector = np.random.default_rng(0).normal(size=256).astype(np.float32)
+    vector /= np.linalg.norm(vector)
+    assert float(unpack_vectors([pack_vector(vector)])[0] @ vector) > 0.99
+    assert unpack_vectors([]).shape == (0, 0)
+
+
+def test_kinds() -> None:
+    assert kinds_of_roles(["film director"]) == {"person"}
+    assert fine_kind("counties") == fine_kind("district") != fine_kind("town")
+    assert fine_kind("spoon") is None
