@@ -1,19 +1,21 @@
-"""The symbol codebook: what passages say as edges (subject, relation, object) in the order of the text, edges in
-runs, and the building of runs for the passages that have none.
+"""The symbol codebook: what passages say as edges (subject, relation, object) in the order of the text,
+edges in runs, and the building of runs for the passages that have none.
 
-After AutoPrunedRetriever: section 2.2 (the symbols of a triple) from what the memory holds instead of a parser.
-A triple is an edge as it stands; a question-answer pair is one between what it is about and its answer, related
-by its verb phrase; a proposition without a relation is one between the first two names in it, related by the
-words between. The public code keeps triples in the order of a hash table; here an edge stands where the later of
-its two names is first named. Section 2.3 (runs): append while max(0, cos(edge, centroid)) + BONUS [tail = head]
->= TAU. The paper cuts a stream in batches and looks at the boundary between two again. Here one pass goes over a
-document, so that no boundary comes from a batch, and every one is a fixed point of the segmenter (Lemma 3).
+After AutoPrunedRetriever: section 2.2 (the symbols of a triple) from what the memory holds instead of a
+parser. A triple is an edge as it stands; a question-answer pair is one between what it is about and its
+answer, related by its verb phrase; a proposition without a relation is one between the first two names in
+it, related by the words between. The public code keeps triples in the order of a hash table; here an edge
+stands where the later of its two names is first named. Section 2.3 (runs): append while max(0, cos(edge,
+centroid)) + BONUS [tail = head] >= TAU. The paper cuts a stream in batches and looks at the boundary
+between two again. Here one pass goes over a document, so that no boundary comes from a batch, and every one
+is a fixed point of the segmenter (Lemma 3).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from time import perf_counter
@@ -193,6 +195,8 @@ def build(
     """Build the runs that are missing. What was written stays where this is broken off, and the next call
     goes on. embedder: asked for only where something is missing. on_passages: told how many are done, of how
     many, before each transaction and at the end; what it raises breaks this off."""
+    from neo4j.exceptions import ClientError
+
     from gsw_graph.store import codebook as store
 
     start = perf_counter()
@@ -217,7 +221,8 @@ def build(
         done += len(passages)
     if missing:
         on_passages(done, len(missing))
-    store.mark_complete(connection)
+    with suppress(ClientError):  # who may only read asks without the mark
+        store.mark_complete(connection)
     return RunsReport(done, runs, perf_counter() - start)
 
 

@@ -4,7 +4,6 @@
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `complete`, whether all passages have their runs; `edges` a list a statement that an edge stands on: run, number, position, subject, relation, object, statement, passage, packed vector
 // (store/rows.py); `concepts`: id, canonical id, name, packed vector, passages; `relations`: name, packed vector. Runs once an ask of `pruned`.
-MATCH (m:Memory {id: 'memory'})
 CALL () {
   UNWIND $embeddings AS embedding
   CALL (embedding) {
@@ -32,14 +31,14 @@ CALL () {
   WHERE x:QAPair OR x:Proposition
   RETURN x, 2.0 AS score
 }
-WITH m, x, max(score) AS score
+WITH x, max(score) AS score
 MATCH (x)<-[:HOLDS]-(r:Run)
-WITH m, r, max(score) AS score
+WITH r, max(score) AS score
 ORDER BY score DESC, r.id
 LIMIT $most
 MATCH (r)-[h:HOLDS]->(y)-[:RELATES_BY]->(l:Relation)
 MATCH (y)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'})
-WITH m, collect([r.id, h.number, h.position, h.subject, l.name, h.object, y.id, p.id, y.vector]) AS edges,
+WITH collect([r.id, h.number, h.position, h.subject, l.name, h.object, y.id, p.id, y.vector]) AS edges,
   collect(DISTINCT l) AS kinds, collect(h.subject) + collect(h.object) AS ends
 CALL (ends) {
   UNWIND ends AS id
@@ -48,4 +47,5 @@ CALL (ends) {
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
   RETURN collect([c.id, coalesce(canonical.id, c.id), coalesce(canonical.name, c.name), coalesce(canonical.vector, c.vector), coalesce(canonical.passages, c.passages)]) AS concepts
 }
+MATCH (m:Memory {id: 'memory'})
 RETURN m.runs = m.version AS complete, edges, concepts, [l IN kinds | [l.name, l.vector]] AS relations

@@ -163,7 +163,6 @@ def _run(
         "embedder": status.embedder,
         "reranker": public(settings.reranker),
         "reranker_model": settings.reranker_model if settings.reranker != "cosine" else None,
-        "linked_client_passages": settings.linked_client_passages,
         "gswgraph": __version__,
     }
 

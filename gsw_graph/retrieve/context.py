@@ -44,9 +44,9 @@ class Models(Protocol):
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. propositions: what the client holds of the graph; codebook: gives the symbol codebook of a version. llm: the language model that
-    was set, or None; on_text gets its answer as it comes. on_stage: told when a stage begins, and what goes
-    on in it.
+    reader: typed reads of the graph. build_runs: builds the runs of edges that are missing, which `pruned`
+    needs. llm: the language model that was set, or None; on_text gets its answer as it comes. on_stage: told
+    when a stage begins, and what goes on in it.
     past: whether earlier answers may point at evidence.
     neighbourhood: what was fetched of the graph of names for the question.
     trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
@@ -85,60 +85,6 @@ class Context:
             with self.clock("database"):
                 self._has_pairs = self.reader.has_pairs()
         return self._has_pairs
-
-    @property
-    def reranker(self) -> Reranker | None: ...
-
-
-class Context:
-    """One question on its way through a memory.
-
-    reader: typed reads of the graph. propositions: what the client holds of the graph; codebook: gives the symbol codebook of a version. llm: the language model that
-    was set, or None; on_text gets its answer as it comes. on_stage: told when a stage begins, and what goes
-    on in it.
-    past: whether earlier answers may point at evidence.
-    neighbourhood: what was fetched of the graph of names for the question.
-    trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
-    which a language model is shown what was found, one of `EVIDENCE`.
-    seconds: by stage. used: the models that ran, by kind.
-    """
-
-    def __init__(
-        self,
-        reader: Reader,
-        models: Models,
-        build_runs: Callable[[], None],
-        *,
-        llm: QuestionModel | None = None,
-        on_text: Callable[[str], None] | None = None,
-        on_stage: Callable[[str, str | None], None] | None = None,
-        trace: Trace | None = None,
-        evidence: str = "lines",
-    ) -> None:
-        self.reader, self.build_runs = reader, build_runs
-        self.llm, self.on_text, self.trace = llm, on_text, trace
-        self.evidence = evidence
-        self.past = False
-        self._on_stage, self._stage = on_stage, "database"
-        self.seconds = dict.fromkeys(STAGES, 0.0)
-        self.used: dict[str, str] = {"llm": llm.model} if llm else {}
-        self._models = models
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-        self._has_pairs: bool | None = None
-        self.neighbourhood: Neighbourhood | None = None
-
-    @property
-    def has_pairs(self) -> bool:
-        """Whether the memory holds question-answer pairs, which chains need; asked once."""
-        if self._has_pairs is None:
-            with self.clock("database"):
-                self._has_pairs = self.reader.has_pairs()
-        return self._has_pairs
-
-    @property
-    def held_by_client(self) -> bool:
-        """Whether the memory is small enough for the graphs that the client holds."""
-        return self.names.size <= self.client_passages
 
     @property
     def reranker(self) -> Reranker | None:

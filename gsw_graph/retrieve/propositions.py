@@ -1,8 +1,8 @@
-"""The graph of propositions around a question, and the search of PropRAG over it (Wang 2025): a wide walk, beam
-search for paths of propositions in what it found, a narrow walk from what they say.
+"""The graph of propositions around a question, and the search of PropRAG over it (Wang 2025): a wide walk,
+beam search for paths of propositions in what it found, a narrow walk from what they say.
 
-Follows the authors' code, or the paper, by its `PropositionRecipe`; docs/proprag.md has what departs from both
-and why.
+Follows the authors' code, or the paper, by its `PropositionRecipe`; docs/proprag.md has what departs from
+both and why.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class PropositionGraph:
 
 
 def build(rows: Iterable[PassagePropositions], encode: Encode | None = None) -> PropositionGraph:
-    """Build a graph from rows of passages, sorted since engines give them in any order; encode: vectors of names,
-    where similar ones are wanted."""
+    """Build a graph from rows of passages, sorted since engines give them in any order; encode: vectors of
+    names, where similar ones are wanted."""
     passages: list[str] = []
     propositions: list[str] = []
     home: list[int] = []
@@ -102,12 +102,10 @@ def build(rows: Iterable[PassagePropositions], encode: Encode | None = None) -> 
     column = np.array([numbers[concept] for one in mentioned for concept in one], dtype=np.int32)
     ends = np.cumsum([0, *map(len, mentioned)])
     ones = np.ones(len(column), np.float32)
-    matrix = sparse.csr_array((ones, column, ends), shape=(len(propositions), len(concepts)))
-    size = (len(concepts),) * 2
-    similar = similar_names(concepts, encode) if encode else sparse.csr_array(size, dtype=np.float32)
-    return PropositionGraph(
-        passages, concepts, propositions, matrix, np.array(home, dtype=np.int32), similar
-    )
+    shape = (len(propositions), len(concepts))
+    matrix = sparse.csr_array((ones, column, ends), shape=shape)
+    similar = similar_names(concepts, encode) if encode else _none_similar(len(concepts))
+    return PropositionGraph(passages, concepts, propositions, matrix, np.array(home, dtype=np.int32), similar)
 
 
 def similar_names(names: Sequence[str], encode: Encode) -> sparse.csr_array:
@@ -137,15 +135,20 @@ def similar_names(names: Sequence[str], encode: Encode) -> sparse.csr_array:
         columns.append(column)
         cosines.append(block[row, column])
     if not rows:
-        return sparse.csr_array((len(names),) * 2, dtype=np.float32)
+        return _none_similar(0)
     ends = (np.concatenate(rows), np.concatenate(columns))
-    one_way = sparse.csr_array((np.concatenate(cosines), ends), shape=(len(names),) * 2)
+    one_way = sparse.csr_array((np.concatenate(cosines), ends), shape=(len(names), len(names)))
     return sparse.csr_array(one_way.maximum(one_way.T))
+
+
+def _none_similar(names: int) -> sparse.csr_array:
+    return sparse.csr_array(sparse.eye_array(names, dtype=np.float32, format="csr") * np.float32(0))
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Propositions in the order they were joined, by number, and the cosine of the whole with the question."""
+    """Propositions in the order they were joined, by number, and the cosine of the whole with the
+    question."""
 
     steps: tuple[int, ...]
     score: float
@@ -222,8 +225,9 @@ def beam_search(
 
 @dataclass(frozen=True, slots=True)
 class PropositionResult:
-    """What PropRAG found: passage ids with their scores, best first; seeds of the last walk, the heaviest first;
-    the best paths, as proposition ids with the cosine of the path; and passages that it walked over."""
+    """What PropRAG found: passage ids with their scores, best first; seeds of the last walk, the heaviest
+    first; the best paths, as proposition ids with the cosine of the path; and passages that it walked
+    over."""
 
     passages: list[str] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
@@ -348,8 +352,8 @@ def _search(
 def _from_paths(
     graph: PropositionGraph, single: Sequence[Path], paths: Sequence[Path], recipe: PropositionRecipe
 ) -> Mapping[int, float]:
-    """Return seeds of stage 2 by node: the concepts of the best single propositions and of the best paths, each
-    by its best path, 1 for the best of each kind."""
+    """Return seeds of stage 2 by node: the concepts of the best single propositions and of the best paths,
+    each by its best path, 1 for the best of each kind."""
     seeds: dict[int, float] = {}
     for some, top_k in ((single, recipe.first_entities), (paths, recipe.path_entities)):
         heads = _concepts(graph, some)[:top_k]

@@ -1,8 +1,9 @@
-"""The search of AutoPrunedRetriever: runs of edges near a question by their symbols, then by what their edges say.
-docs/pruned.md has the equations and what departs from them.
+"""The search of AutoPrunedRetriever: runs of edges near a question by their symbols, then by what their
+edges say. docs/pruned.md has the equations and what departs from them.
 
-Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), and the choice of runs by
-channel (2.5). The database gives the runs that come into question: the paper compares all runs there are.
+Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), and the choice of
+runs by channel (2.5). The database gives the runs that come into question: the paper compares all runs
+there are.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ class Codebook:
     """The runs around a question with their edges and symbols.
 
     Attributes:
-        runs: Ids. `lines`: of each run its edges, one for each statement that an edge stands on, in the order of
+        runs: Ids. `lines`: of each run its edges, one for each statement that an edge stands on, in the
+        order of
             the text, with unit `vectors` of the statements.
-        concepts: By id, of an alias the canonical one's. `vector_of`: unit vectors of concepts by canonical id.
+        concepts: By id, of an alias the canonical one's. `vector_of`: unit vectors of concepts by canonical
+        id.
     """
 
     def __init__(self, part: RunsAround) -> None:
@@ -63,12 +66,12 @@ class Codebook:
         return self.concepts[id_]
 
     def coarse(self, question: QueryVectors, recipe: PrunedRecipe) -> list[int]:
-        """Return the `recipe.shortlist` best runs: w_ent * the largest cosine between a concept of the question
-        and one of the run + w_rel * the same of relations; what is below 0 counts 0 (A.3)."""
+        """Return the `recipe.shortlist` best runs: w_ent * the largest cosine between a concept of the
+        question and one of the run + w_rel * the same of relations; what is below 0 counts 0 (A.3)."""
         near_concept = _best_cosines(self.vector_of, question.concepts)
         near_relation = _best_cosines(self._relations, question.relations)
         scores = [
-            recipe.concept_weight * max(near_concept[id_] for edge in run for id_ in (edge.subject, edge.object))
+            recipe.concept_weight * max(max(near_concept[e.subject], near_concept[e.object]) for e in run)
             + recipe.relation_weight * max(near_relation[edge.relation] for edge in run)
             for run in self.lines
         ]
@@ -121,12 +124,13 @@ def lines_of(question: str, plan: Plan | None) -> list[str]:
 def query_vectors(
     context: Context, book: Codebook, question: str, lines: Sequence[str]
 ) -> QueryVectors | None:
-    """Return the symbols of a question, None where it names and relates nothing: the names that are concepts by
-    the concepts' vectors, what is near the question as a whole, and for relations what is near its lines.
+    """Return the symbols of a question, None where it names and relates nothing: the names that are
+    concepts by the concepts' vectors, what is near the question as a whole, and for relations what is near
+    its lines.
 
-    The public code has another model take a question apart in triples, and finds nothing where that gives none.
-    Names and the words between them embedded one by one found as much as the lines do and took twice the time
-    (docs/pruned.md).
+    The public code has another model take a question apart in triples, and finds nothing where that gives
+    none. Names and the words between them embedded one by one found as much as the lines do and took twice
+    the time (docs/pruned.md).
     """
     linked = link(mentions(question), book.vector_of)
     words = (word[0].casefold() for word in WORD.finditer(question))
@@ -168,10 +172,10 @@ def fine_scores(
 ) -> NDArray[np.float64]:
     """Return the fine score of each run: five terms over cosines (A.3).
 
-    Thresholds are on raw cosines, as in the paper; the public code divides these by the number of the question's
-    lines first, so that its one-to-one term can never count for three lines or more. Two more departures: the
-    one-to-one term is the best matching instead of a greedy one, and a negative cosine of the whole counts as 0,
-    so that no larger cosine ever makes a score smaller.
+    Thresholds are on raw cosines, as in the paper; the public code divides these by the number of the
+    question's lines first, so that its one-to-one term can never count for three lines or more. Two more
+    departures: the one-to-one term is the best matching instead of a greedy one, and a negative cosine of
+    the whole counts as 0, so that no larger cosine ever makes a score smaller.
 
     Args:
         raw: (runs, question lines, run lines), the cosines S; -inf where a run has fewer lines.
@@ -197,8 +201,9 @@ def fine_scores(
 
 
 def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
-    """Return (runs,): the largest sum / sqrt(number) over matchings of question lines and run lines, none twice,
-    of cosines of at least `least`; 0 without one. It costs 2^lines of the question, which are few."""
+    """Return (runs,): the largest sum / sqrt(number) over matchings of question lines and run lines, none
+    twice, of cosines of at least `least`; 0 without one. It costs 2^lines of the question, which are
+    few."""
     runs, asked, lines = raw.shape
     sets = np.arange(2**asked)
     best = np.full((runs, len(sets)), -np.inf)
@@ -219,9 +224,9 @@ def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
 def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) -> list[ScoredRun]:
     """Return `all` runs, none (`drop`), or of those that say the same one (`unique`; section 2.5).
 
-    The paper has the medoid of each cluster of run vectors. Here a run joins the cluster of the best run that it
-    is near to, not of any member, so that no chain of likenesses joins what is different; the medoid stands in
-    the place of the best.
+    The paper has the medoid of each cluster of run vectors. Here a run joins the cluster of the best run
+    that it is near to, not of any member, so that no chain of likenesses joins what is different; the
+    medoid stands in the place of the best.
     """
     if choice == "all" or not scored:
         return scored
@@ -242,13 +247,12 @@ def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) ->
 
 def mean_vector(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the mean of some vectors, of length 1."""
-    mean: NDArray[np.float32] = vectors.sum(axis=0)
-    return mean / np.float32(max(float(np.linalg.norm(mean)), 1e-12))
+    total = vectors.sum(axis=0)
+    mean: NDArray[np.float32] = total / np.float32(max(float(np.linalg.norm(total)), 1e-12))
+    return mean
 
 
-def _best_cosines(
-    vectors: dict[str, NDArray[np.float32]], queries: NDArray[np.float32]
-) -> dict[str, float]:
+def _best_cosines(vectors: dict[str, NDArray[np.float32]], queries: NDArray[np.float32]) -> dict[str, float]:
     """Return the largest cosine of each vector with any of some others, at least 0."""
     if not vectors:
         return {}

@@ -68,10 +68,10 @@ class WalkRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class BridgeRecipe(Recipe):
-    """Bridge entities that lead from a first walk to a second; docs/linked.md. passages: best of the first whose
-    sentences are read. names: of the best sentences, that the question of the second walk has beside its own;
-    0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words. nearest:
-    passages near that question."""
+    """Bridge entities that lead from a first walk to a second; docs/linked.md. passages: best of the first
+    whose sentences are read. names: of the best sentences, that the question of the second walk has beside
+    its own; 0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words.
+    nearest: passages near that question."""
 
     passages: int = count(3)
     names: int = 2
@@ -361,7 +361,7 @@ PAPER = PropositionRecipe(
     coherence=0.075,
     one_order=False,
 )
-# The code's over the part of the graph around the question, and no path is embedded: that costs many times what
-# all else does and finds less (docs/proprag.md).
+# The code's over the part of the graph around the question, and no path is embedded: that costs many times
+# what all else does and finds less (docs/proprag.md).
 QUICK = replace(CODE, exact=0, whole=False)
 PROPOSITION_RECIPES = {"paper": PAPER, "code": CODE, "quick": QUICK}

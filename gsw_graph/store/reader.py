@@ -36,8 +36,8 @@ class DocumentState:
 
 @dataclass(frozen=True, slots=True)
 class PropositionsAround:
-    """The part of the graph of propositions around a question: its nearest passages and propositions, best first
-    with their cosine; rows of a passage, its propositions and the concepts that each mentions."""
+    """The part of the graph of propositions around a question: its nearest passages and propositions, best
+    first with their cosine; rows of a passage, its propositions and the concepts that each mentions."""
 
     near: list[tuple[str, float]]
     facts: list[tuple[str, float]]

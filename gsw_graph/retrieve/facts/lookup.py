@@ -89,11 +89,7 @@ class Lookup:
         """The passages nearest to some questions."""
         vectors = self._context.vectors(texts)
         with self._context.clock("database"):
-            near = self._context.reader.nearest(
-                [vectors[text].tolist() for text in texts], self._recipe.near
-            ).passages
-        self.fetch([id_ for passages in near for id_, _ in passages])
-        return [[self._passages[id_] for id_, _ in passages if id_ in self._passages] for passages in near]
+            return [self._context.reader.dense(vectors[text].tolist(), self._recipe.near) for text in texts]
 
     def fetch(self, ids: Sequence[str]) -> list[RankedPassage]:
         """Passages by id, each read once a question."""

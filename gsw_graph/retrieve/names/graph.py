@@ -84,7 +84,8 @@ class NameGraph:
 
     def passages_of(self, name: int) -> NDArray[np.int32]:
         """Return the numbers of the passages with a name."""
-        return self.incidence[:, [name]].nonzero()[0]
+        found: NDArray[np.int32] = self.incidence[:, [name]].nonzero()[0]
+        return found
 
 
 def build(
@@ -116,16 +117,17 @@ def build(
     names = sorted({name for one in found for name in one})
     numbers = {name: number for number, name in enumerate(names)}
     column = np.array([numbers[name] for one in found for name in one], dtype=np.int32)
-    weight = np.array([weight for one in found for weight in one.values()], dtype=np.float32)
+    weight_of = np.array([weight for one in found for weight in one.values()], dtype=np.float32)
     ends = np.cumsum([0, *map(len, found)])
     counts = np.bincount(column, minlength=len(names)).astype(np.int32)
     if frequency is not None:
         counts = np.array([frequency.get(name, 1) for name in names], dtype=np.int32)
     whole = max(total or len(passages), 1)
     rarity = np.sqrt(np.log1p(whole / np.maximum(counts, 1)) / np.log1p(whole)).astype(np.float32)
-    incidence = sparse.csr_array((weight * rarity[column], column, ends), shape=(len(passages), len(names)))
+    size = (len(passages), len(names))
+    incidence = sparse.csr_array((weight_of * rarity[column], column, ends), shape=size)
     titled = np.zeros(len(names), dtype=bool)
-    titled[column[weight > 1]] = True
+    titled[column[weight_of > 1]] = True
     return NameGraph(
         passages,
         names,

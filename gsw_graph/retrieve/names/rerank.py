@@ -1,5 +1,5 @@
-"""What a walk does not see: the words of the question. Bridge entities in the best sentences lead to a second walk,
-and the first passages are put in a better order by a softmax over a few features.
+"""What a walk does not see: the words of the question. Bridge entities in the best sentences lead to a
+second walk, and the first passages are put in a better order by a softmax over a few features.
 
 docs/linked.md has what each feature is worth, and bench/linked_order.py fits their weights.
 """
@@ -61,9 +61,7 @@ class QueryTerms:
     def coverage(self, text: str) -> float:
         """Return how much of the question a text has, in [0, 1]."""
         stems = stems_of(text)
-        return float(
-            sum(share for term, share in zip(self.terms, self.shares, strict=True) if term in stems)
-        )
+        return float(sum(share for term, share in zip(self.terms, self.shares, strict=True) if term in stems))
 
 
 @lru_cache(maxsize=256)  # both walks of a question find much the same texts
@@ -86,8 +84,8 @@ def text_of(passage: RankedPassage) -> str:
 def bridge_entities(
     graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: BridgeRecipe
 ) -> list[str]:
-    """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with the
-    passage's title before it.
+    """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with
+    the passage's title before it.
 
     A sentence weighs what the walk gave its passage times exp(sharpness * its coverage of the question). Left
     out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
@@ -117,9 +115,7 @@ def bridge_entities(
 
 def _sentences(passage: RankedPassage) -> list[str]:
     text = passage.text[:_LONGEST].removeprefix(f"{passage.title}\n")
-    return [
-        sentence for block in _BLOCKS.split(text) for sentence in segment("en", " ".join(block.split()))
-    ]
+    return [sentence for block in _BLOCKS.split(text) for sentence in segment("en", " ".join(block.split()))]
 
 
 def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, str]]:
@@ -173,8 +169,8 @@ def features(
 
 
 def _names_title_of(graph: NameGraph, passages: Sequence[RankedPassage]) -> NDArray[np.bool_]:
-    """Return (passages, passages): whether the first has the title of the second among its names; of itself no
-    passage has."""
+    """Return (passages, passages): whether the first has the title of the second among its names; of itself
+    no passage has."""
     names, titles = [], []
     for passage in passages:
         names.append(set(graph.names_of(graph.passage_numbers[passage.id]).tolist()))

@@ -1,5 +1,5 @@
-"""The best passages by a walk: the question's names linked to concepts, then a personalised PageRank over names
-and passages. No language model anywhere.
+"""The best passages by a walk: the question's names linked to concepts, then a personalised PageRank over
+names and passages. No language model anywhere.
 
 What `linked` is; docs/linked.md has its constants, how they were chosen, and what did not help.
 """
@@ -236,8 +236,7 @@ def write_walk(
     # A passage without names leads to itself by its own one.
     paths = [[node for n, node in enumerate(path) if n == 0 or node != path[n - 1]] for path in result.paths]
     trace.paths = {
-        passage: [steps[node] for node in path]
-        for passage, path in zip(result.passages, paths, strict=True)
+        passage: [steps[node] for node in path] for passage, path in zip(result.passages, paths, strict=True)
     }
     trace.walked, trace.passages_walked = "twice" if twice else "neighbourhood", result.walked
 

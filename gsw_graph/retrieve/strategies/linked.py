@@ -1,5 +1,6 @@
-"""The strategy `linked`: names of the question linked to concepts, a walk over the graph around them, another walk
-from the bridge entities that the first found, and an order of what both found. docs/linked.md."""
+"""The strategy `linked`: names of the question linked to concepts, a walk over the graph around them,
+another walk from the bridge entities that the first found, and an order of what both found.
+docs/linked.md."""
 
 from __future__ import annotations
 
@@ -57,9 +58,7 @@ def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
     ids = result.passages[:top_k]
     if new := [id_ for id_ in ids if id_ not in known]:
         with context.clock("database"):
-            known.update(
-                (passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new))
-            )
+            known.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
     return [
         replace(known[id_], score=score)
         for id_, score in zip(ids, result.scores, strict=False)
@@ -70,8 +69,8 @@ def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
 def in_order(
     graph: NameGraph, question: str, passages: list[RankedPassage], recipe: RerankRecipe, k: int
 ) -> list[RankedPassage]:
-    """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has them,
-    below."""
+    """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has
+    them, below."""
     from gsw_graph.retrieve.names.rerank import rerank
 
     candidates = passages[: recipe.passages]

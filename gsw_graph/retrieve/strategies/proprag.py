@@ -1,4 +1,5 @@
-"""The strategy `proprag`: beam search over paths of propositions between two walks (Wang 2025). docs/proprag.md."""
+"""The strategy `proprag`: beam search over paths of propositions between two walks (Wang 2025).
+docs/proprag.md."""
 
 from __future__ import annotations
 
@@ -29,6 +30,8 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
             vector.tolist(), recipe.nearest, recipe.propositions, cap=recipe.cap, limit=recipe.limit
         )
         rows = list(context.reader.proposition_graph()) if recipe.whole else part.passages
+    known = {passage for passage, *_ in rows}
+    rows += [(passage, [], []) for passage, _ in part.near if passage not in known]
     similar = recipe.whole and recipe.weights.synonymy
     graph = build(rows, context.text_vectors if similar else None)
 

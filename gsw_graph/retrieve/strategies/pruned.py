@@ -1,8 +1,9 @@
-"""The strategy `pruned`: AutoPrunedRetriever, runs of edges found by their symbols, and passages by a walk that
-starts from them. docs/pruned.md has the equations and what departs from them.
+"""The strategy `pruned`: AutoPrunedRetriever, runs of edges found by their symbols, and passages by a walk
+that starts from them. docs/pruned.md has the equations and what departs from them.
 
-Ours: the paper gives a language model the runs alone, which lack what a second hop needs and name no passage; so
-their passages are seeds of the walk of `linked`, and the names in the best runs lead to a second one.
+Ours: the paper gives a language model the runs alone, which lack what a second hop needs and name no
+passage; so their passages are seeds of the walk of `linked`, and the names in the best runs lead to a
+second one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 
 
 def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
-    """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense` where the
-    question has no symbols."""
+    """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
+    where the question has no symbols."""
     import numpy as np
     from neo4j.exceptions import ClientError
 
@@ -106,8 +107,9 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
 
 
 def _cited(context: Context, question: str, recipe: PrunedRecipe) -> list[str]:
-    """Return passages that answers to questions like this one cite. What was rejected, or cites what is there no
-    more, is left out; what nobody confirmed may point at evidence, as no answer is taken from here."""
+    """Return passages that answers to questions like this one cite. What was rejected, or cites what is
+    there no more, is left out; what nobody confirmed may point at evidence, as no answer is taken from
+    here."""
     from gsw_graph.store.past import near
 
     vector = context.vector(question).tolist()
@@ -137,8 +139,8 @@ def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
 
 
 def _bridges(book: Codebook, question: str, runs: list[ScoredRun], top_k: int) -> list[str]:
-    """Return the first concepts of the nearest edges of the best runs that the question does not name, and that
-    another passage has too."""
+    """Return the first concepts of the nearest edges of the best runs that the question does not name, and
+    that another passage has too."""
     from gsw_graph.names import normalise
 
     asked, bridges = f" {normalise(question)} ", list[str]()
