@@ -19,7 +19,7 @@ _PACKAGES = (
     "neo4j",
     "numpy",
     "openai",
-    "openvino",
+    "onnxruntime",
     "scipy",
     "sentence-transformers",
     "torch",

@@ -17,8 +17,8 @@ from sentencex import segment
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
 from gsw_graph.naming.finding import title_names
-from gsw_graph.retrieve.facts.families import stem
 from gsw_graph.retrieve.names.linking import link, mentions
+from gsw_graph.text import stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,8 +1,7 @@
-"""The sides of a comparison, by the rules of English questions: what stands around `or`, around `and`
-before what both share, and around `than`, `before` and `as`.
+"""The sides of a question that compares several names, by the rules of English questions.
 
-Ours: the paper trains a classifier for the breakpoints of a question (equation 6), whose data are not
-public.
+The sides stand around `or`, around `and` before what they share, or around `than`, `before` and `as`.
+PathwiseRAG trains a classifier for the breakpoints of a question (equation 6), whose data are not public.
 """
 
 from __future__ import annotations
@@ -41,20 +40,23 @@ _EDGE = ' ,;:?.!"“”'
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The sides as the question writes them, and for each the question about that side alone."""
+    """Hold the sides as the question writes them, and for each the question about that side alone."""
 
     names: tuple[str, ...]
     questions: tuple[str, ...]
 
     @property
     def named(self) -> bool:
-        """Whether each side is a name and no description: after its article it goes on with a capital or a
-        digit."""
+        """Say whether each side is a name: after its article it goes on with a capital or a digit."""
         return not any(_ARTICLE.sub("", name)[:1].islower() for name in self.names)
 
 
 def sides_of(question: str) -> Sides | None:
-    """The sides of a comparison; None where the question compares nothing, or none can be told."""
+    """Read the sides of a comparison.
+
+    Returns:
+        The sides, or None where the question compares nothing or its sides cannot be told.
+    """
     text = " ".join(question.split()).rstrip("? ")
     if not _COMPARES.search(text):
         return None
