@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gsw_graph.config import Settings
-from gsw_graph.evaluate.data.gold import ranks
-from gsw_graph.evaluate.data.shapes import Record, record
-from gsw_graph.evaluate.figures.metrics import exact_match
+from gsw_graph.evaluate.data import Question as Record
+from gsw_graph.evaluate.data import read_record as record
+from gsw_graph.evaluate.metrics import exact_match
+from gsw_graph.evaluate.metrics import gold_ranks as ranks
 from gsw_graph.memory import Memory
 from gsw_graph.retrieve.comparison.matrix import comparison_matrix
 from gsw_graph.retrieve.comparison.recipe import MATRIX

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.config import Settings
-from gsw_graph.evaluate.figures.metrics import exact_match
+from gsw_graph.evaluate.metrics import exact_match
 from gsw_graph.memory import Memory
 from gsw_graph.testing import ModelServer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gsw_graph.evaluate.data.shapes import record
+from gsw_graph.evaluate.data import read_record as record
 from gsw_graph.loaders import read
 from gsw_graph.model import Document
 
