@@ -33,6 +33,7 @@ from typing import Any
 from uuid import uuid4
 
 from reader import count
+from recorder import ModelServer, known_or_recorded
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import StoppedError
@@ -46,7 +47,6 @@ from gsw_graph.past.wording import likeness
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategy import Query
-from gsw_graph.testing import ModelServer, Recorder
 
 DATA = Path(__file__).parent / "data"
 NEAR = 0.6  # cosine of questions that are looked at as hard negatives
@@ -153,10 +153,9 @@ def without_model(cases: Sequence[Case], folder: Path) -> str:
 def with_model(cases: Sequence[Case], folder: Path, record: Path | None) -> str:
     """A model plans and answers the first time."""
     with ExitStack() as stack:
-        recorder = stack.enter_context(Recorder(record, 0.0)) if record else None
         known = [path for name in ("reader.jsonl", "past.jsonl") if (path := DATA / name).exists()]
         replies = [json.loads(line) for path in known for line in path.read_text("utf-8").splitlines()]
-        server = stack.enter_context(ModelServer(replies, recorder=recorder, keep=0))
+        server = stack.enter_context(ModelServer(known_or_recorded(replies, record)))
         settings = replace(
             Settings.from_env(), llm=f"recorded-{uuid4()}", llm_url=server.url, llm_prompt="long"
         )

@@ -74,15 +74,12 @@ def ask(
     context: Context,
     *,
     may_plan: bool = True,
-    excerpts: bool = False,
     trace: bool = False,
-    look_again: bool = True,
     past: bool = False,
 ) -> Answer:
     """Answer a question by a memory that is not empty. past: from a question that was asked before, where it
     was this one in other words. may_plan: whether the language model, where there is
-    one, may make a plan. look_again: whether what it says is missing is looked for once.
-    excerpts: what matters of each passage is wanted too. trace: the answer has the context's trace."""
+    one, may make a plan. trace: the answer has the context's trace."""
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
@@ -95,9 +92,7 @@ def ask(
             planned = _plan(strategy, planned, context)
         read = context.llm is not None and planned.query.answer
         found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
-    if excerpts:
-        found = _with_excerpts(planned.query, found, context)
-    draft, note = _answer(strategy, planned.query, found, context, look_again=look_again)
+    draft, note = _answer(strategy, planned.query, found, context)
     draft = replace(draft, missing=_missing(found, draft, context))
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, found, draft, context, note, seconds)
@@ -163,7 +158,7 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 
 
 def _answer(
-    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context, *, look_again: bool
+    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
 ) -> tuple[AnswerDraft, str | None]:
     """The strategy's own answer, else what its chains say, else what the language model reads from what
     was found; and why that read nothing."""
@@ -177,9 +172,6 @@ def _answer(
         return draft, None
     from gsw_graph.answer.reader import from_model
 
-    def look(missing: str) -> Retrieved:
-        return _look(ran, missing, query.k, context)
-
     with context.clock("answer"):
         try:
             return from_model(
@@ -188,7 +180,6 @@ def _answer(
                 draft.confidence,
                 context.llm,
                 context.on_text,
-                look if look_again else None,
                 _shown(context),
             ), None
         except ReplyError as error:  # what was found stands
@@ -204,31 +195,6 @@ def _shown(context: Context) -> Show:
     from gsw_graph.answer.gather import lines
 
     return lines
-
-
-def _look(strategy: Strategy[Any], missing: str, k: int, context: Context) -> Retrieved:
-    """What is found for that which a model says is missing, as a question of one step. strategy: the one that
-    ran; one that asks the model itself is not run again."""
-    from gsw_graph.plan.decompose import without_references
-
-    again = strategy if strategy.steady else STRATEGIES["fusion"]
-    asked = without_references(missing)
-    plan = parse([asked]) if again.follows_plan and context.has_pairs else None
-    trace, context.trace = context.trace, None  # it says how the question's own passages were found
-    try:
-        return again(context, Query(asked, plan, k, below=BELOW))
-    finally:
-        context.trace = trace
-
-
-def _with_excerpts(query: Query, found: Retrieved, context: Context) -> Retrieved:
-    """Sentences are weighed by vectors where the strategy needed the embedder, else by words: no model is
-    loaded for them alone."""
-    from gsw_graph.answer.excerpt import with_excerpts
-
-    paths = context.trace.paths if context.trace is not None else {}
-    vectors = context.text_vectors if "embedder" in context.used else None
-    return replace(found, passages=with_excerpts(query.question, found.passages, paths, vectors))
 
 
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
@@ -275,10 +241,8 @@ def _report(
         kept=spent.kept,
         conflicts=found.conflicts,
         inferred=draft.inferred,
-        looked_for=draft.looked_for,
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
-        matrix=found.matrix,
         why=found.why,
         past=found.past,
     )

@@ -110,7 +110,7 @@ class Memory:
         process has the folder open, InputError for another name in `models`.
         """
         from gsw_graph.engine import connect, exists
-        from gsw_graph.inference.embed.early import Early
+        from gsw_graph.inference.embed.embedder import EarlyModels
 
         settings = settings or Settings.from_env()
         if url is not None:
@@ -120,7 +120,7 @@ class Memory:
             raise EngineError(
                 "there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint
             )
-        early = Early(settings, models)
+        early = EarlyModels(settings, models)
         path = Path(settings.memory).expanduser()
         new, folder = not exists(settings), not path.exists()
         connection = connect(settings, early.load if models else None)
@@ -262,11 +262,9 @@ class Memory:
         k: int = 5,
         answer: bool = True,
         trace: bool = False,
-        excerpts: bool = False,
         llm: bool = True,
         keep: bool = True,
         budget: str | None = None,
-        look_again: bool = True,
         past: bool = True,
         evidence: str = "lines",
         build_runs: bool = True,
@@ -280,15 +278,13 @@ class Memory:
         `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is
         `fusion` with one, or where there are pairs to follow, else `linked`.
         Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets
-        its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it, `excerpts`
-        to each passage the sentences that matter to the question. `on_stage` is told what is being done: a
-        key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`, `rerank`, `answer`, or a
-        strategy's own), and None or, where the model is asked again or given up, why.
-        The question is kept in the memory with what its answer used, unless `keep` is False.
+        its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it. `on_stage`
+        is told what is being done: a key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`,
+        `rerank`, `answer`, or a strategy's own), and None or, where the model is asked again or given up,
+        why. The question is kept in the memory with what its answer used, unless `keep` is False.
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
-        `look_again`: where the model says that something is missing, that is looked for once, and it is asked
-        again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
+        `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
         the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
         `strategy` or `plan` say how, or the evidence alone is wanted (docs/question-cache.md).
@@ -321,13 +317,12 @@ class Memory:
                     on_stage(stage, text)
 
             try:
-                # An excerpt marks the name that led to it.
                 context = self._context(
                     state,
                     model,
                     on_text,
                     staged,
-                    trace=trace or excerpts,
+                    trace=trace,
                     evidence=evidence,
                     build_runs=build_runs,
                     check=check,
@@ -340,9 +335,7 @@ class Memory:
                     planned,
                     context,
                     may_plan=plan is not False,
-                    excerpts=excerpts,
                     trace=trace,
-                    look_again=look_again,
                     past=reuses and has_past,
                 )
             except EndedError:

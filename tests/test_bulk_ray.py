@@ -22,6 +22,7 @@ import ray_cluster
 import ray_workers
 from cli_runner import run
 from dump import differences
+from model_server import ModelServer
 from test_bulk import EXAMPLES, held
 
 from gsw_graph import loaders
@@ -34,7 +35,6 @@ from gsw_graph.moving import cluster, pool, worker
 from gsw_graph.moving.checking import check
 from gsw_graph.results import BulkReport
 from gsw_graph.tally import Progress
-from gsw_graph.testing import ModelServer
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning:ray"), pytest.mark.filterwarnings("ignore::FutureWarning:ray")]
 

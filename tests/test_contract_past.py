@@ -16,12 +16,12 @@ import pytest
 import samples
 from contract import HOSTILE, rows
 from dump import version
+from model_server import ModelServer
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.store.schema import SCHEMA
-from gsw_graph.testing import ModelServer
 
 AGAIN = "The builder of the Stone Pier was born in a town: on which river lies that town?"
 DIED = "On which river lies the town where the builder of the Stone Pier died?"

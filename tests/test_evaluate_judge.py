@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, questions, record
+from model_server import Fault, ModelServer
 
 from gsw_graph.cli.text.evaluations import print_evaluation
 from gsw_graph.config import Settings
@@ -16,7 +17,6 @@ from gsw_graph.evaluate import compare, evaluate, load, run, tune, write
 from gsw_graph.evaluate.report import figures, notes, page
 from gsw_graph.inference.chat import calls as chat_calls
 from gsw_graph.inference.costs.ledger import stored
-from gsw_graph.testing import Fault, ModelServer
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 from fake_memory import passage
+from model_server import ModelServer
 
 from gsw_graph.asking import ask, prepared
 from gsw_graph.config import Settings
@@ -18,7 +19,6 @@ from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Retrieved
-from gsw_graph.testing import ModelServer
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))

@@ -16,6 +16,7 @@ import engines
 import pytest
 import samples
 from click.testing import CliRunner
+from model_server import Fault, ModelServer
 
 from gsw_graph import cli
 from gsw_graph.config import Settings
@@ -26,7 +27,6 @@ from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Strategy
-from gsw_graph.testing import Fault, ModelServer
 
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 FURTHER, SAID = "Where was Ana Ruiz born?", "Valle Alto it is"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
-_PACKAGES = "arcadedb-embedded neo4j numpy openai openvino scipy sentence-transformers torch".split()
+_PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-transformers torch".split()
 
 
 def evaluate(

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 from gsw_graph.past.contrasts import FILLER, NEGATION, ORDINALS, STRICT, senses, synonyms
 from gsw_graph.retrieve.chains.answer_type import kinds_asked
-from gsw_graph.retrieve.facts.families import stem
+from gsw_graph.retrieve.families import stem
 
 Likeness = Literal["same", "near"]
 _INITIALS = 5  # letters of an abbreviation at most

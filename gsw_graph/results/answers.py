@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gsw_graph.results.result import Result, frame
-
-if TYPE_CHECKING:
-    from gsw_graph.results.matrix import Matrix
-
-
-@dataclass(frozen=True)
-class Excerpt(Result):
-    """What of a passage matters to a question: runs of sentences in the order of the text, and the name
-    that led to the passage, if one did."""
-
-    sentences: list[str]
-    name: str | None
 
 
 @dataclass(frozen=True)
 class RankedPassage(Result):
-    """A passage of an answer; `score` is comparable within one answer only. `excerpt`: only where `ask`
-    was told to make them."""
+    """A passage of an answer; `score` is comparable within one answer only."""
 
     id: str
     title: str
@@ -32,7 +19,6 @@ class RankedPassage(Result):
     source: str
     document: str
     score: float
-    excerpt: Excerpt | None = None
 
 
 @dataclass(frozen=True)
@@ -249,19 +235,18 @@ class Answer(Result):
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
-    `looked_for`: what it said was missing at first, and was looked for in a second round.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
-    `matrix`: what was compared, where a strategy compares. `past`: the earlier question that it was answered
+    `past`: the earlier question that it was answered
     from; an `answer_source` "past" says that its answer was taken as it was.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "rule" (of a matrix, or of dates), "past" or "none"
+    answer_source: str  # "llm", "chain", "past" or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]
@@ -281,10 +266,8 @@ class Answer(Result):
     failed_calls: int = 0
     kept: list[KeptReply] = field(default_factory=list)
     id: str | None = None
-    matrix: Matrix | None = None
     conflicts: list[Conflict] = field(default_factory=list)
     inferred: bool = False
-    looked_for: str | None = None
     why: str | None = None
     past: PastAnswer | None = None
 

@@ -197,8 +197,6 @@ class GraspRecipe(Recipe):
 class PathwiseRecipe(Recipe):
     """Of `pathwise`; docs/pathwise.md.
 
-    Selection. intent, breadth, depth, critical: weights of the terms M_I, M_B, M_D and M_C (the paper
-    publishes none). intent_decay, breadth_decay, depth_decay: its lambdas.
     Paths. paths: at most (N = 4). documents: of each, where all it finds is new (k = 5). gain: share of what
     a path finds that must be new, or it stops (tau, not published). rounds: of adjustment (T, not published).
     Integration. whole: weight of what the question as a whole finds, where that of a path is 1. rank:
@@ -206,13 +204,6 @@ class PathwiseRecipe(Recipe):
     two passages are one.
     """
 
-    intent: float = 0.25
-    breadth: float = 0.25
-    depth: float = 0.25
-    critical: float = 0.25
-    intent_decay: float = 1.0
-    breadth_decay: float = 1.0
-    depth_decay: float = 1.0
     paths: int = count(4)
     documents: int = count(5)
     gain: float = 0.2

@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
+from gsw_graph.text import normalise_characters
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS
@@ -31,6 +32,7 @@ def mentions(question: str) -> tuple[Mention, ...]:
     Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two
     words of content, which name too much.
     """
+    question = " ".join(normalise_characters(question).split())
     words = list(WORD.finditer(question))
     content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
     found = []

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
-from gsw_graph.retrieve.facts.families import stem
+from gsw_graph.retrieve.families import stem
 
 _WORD = re.compile(r"\w+")
 _LEAST = 2  # letters of a word that says something
