@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from gsw_graph.browser.serving import Server as TourServer
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
@@ -554,24 +553,13 @@ class Memory:
         Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
         is kept.
         """
+        from gsw_graph import browser
         from gsw_graph.browse import asked
-        from gsw_graph.browser import address, answer
 
-        place, reader = address.find(self._settings), self._reader
+        place, reader = browser.find(self._settings), self._reader
         if question is None:
-            return place.link(answer.overview())
-        return place.link(answer.drawing(reader, asked(reader, question).id))
-
-    @with_plain_errors
-    def tour(self) -> TourServer:
-        """A server on loopback of what Neo4j Browser can take: a guided tour of this memory, a style, saved
-        queries. `serve_forever` runs it, `guide` is the address that opens Browser at the tour.
-
-        Raises EngineError for a memory in a folder, which has no Browser.
-        """
-        from gsw_graph.browser import address, tour
-
-        return tour.server(self._connection, address.find(self._settings))
+            return place.link(browser.overview())
+        return place.link(browser.drawing(reader, asked(reader, question).id))
 
     @with_plain_errors
     def documents(

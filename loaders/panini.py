@@ -17,13 +17,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from gsw_graph.assemble import Assembler, QuestionAndAnswers, Role
 from gsw_graph.loaders import corpus
 from gsw_graph.loaders.files import File, Item, Record
-from gsw_graph.loaders.text import UNNAMED, named, stem
-from gsw_graph.loaders.workspaces.parts import Node, Places, finished, place_entity
-from gsw_graph.model import Document, Failure, Passage
+from gsw_graph.loaders.text import UNNAMED, source_of, stem
+from gsw_graph.loaders.workspaces import Node, Places, finished, place_entity
+from gsw_graph.model import Document, Failure, Passage, Workspace
 
 _DIGITS = re.compile("[0-9]+")
 
@@ -127,7 +128,7 @@ def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str
     if any(text.strip() for text in texts):
         source: str | None = corpus.named(title, "\n".join(texts))
     else:
-        path = named(file, "\n".join(chunk.said for chunk in chunks))
+        path = source_of(file, "\n".join(chunk.said for chunk in chunks))
         source, title = (
             f"{path}#{name}" if path and name and file.path else path,
             title if name else stem(file),
@@ -231,3 +232,51 @@ def _resolved(question: Node, names: dict[str, str], forms: set[str]) -> list[st
 def _form(key: str) -> str:
     """How an id is written, whatever its number and the chunk it names: e17 and 3_0::e2 are e0."""
     return _DIGITS.sub("0", key.rpartition("::")[2])
+
+
+def bare(workspace: Workspace, position: int, chunk_id: str | None = None) -> dict[str, object]:
+    """Return the GSW of one passage, which Panini's searcher reads from `networks/doc_<i>/gsw_<i>_<c>.json`:
+    entities that stand in it or answer one of its questions, and its verb phrases.
+
+    An answer that is no entity is a "TEXT:", and no answer is "None". Propositions have no place in this
+    format.
+    """
+    verbs = [verb for verb in workspace.verb_phrases if verb.passage == position]
+    answers = {answer for verb in verbs for pair in verb.pairs for answer in pair.answers}
+    entities = [
+        entity for entity in workspace.entities if position in entity.passages or entity.name in answers
+    ]
+    ids = {entity.name: f"e{n}" for n, entity in enumerate(entities, 1)}
+    number = count(1)
+    return {
+        "entity_nodes": [
+            {
+                "id": ids[entity.name],
+                "name": entity.name,
+                "roles": [
+                    {"role": role, "states": list(states), "chunk_id": chunk_id}
+                    for role, states in entity.roles
+                ],
+                "chunk_id": chunk_id,
+                "summary": None,
+            }
+            for entity in entities
+        ],
+        "verb_phrase_nodes": [
+            {
+                "id": f"v{n}",
+                "phrase": verb.phrase,
+                "chunk_id": chunk_id,
+                "questions": [
+                    {
+                        "id": f"q{next(number)}",
+                        "text": pair.question,
+                        "answers": [ids.get(answer, f"TEXT:{answer}") for answer in pair.answers] or ["None"],
+                        "chunk_id": chunk_id,
+                    }
+                    for pair in verb.pairs
+                ],
+            }
+            for n, verb in enumerate(verbs, 1)
+        ],
+    }
