@@ -37,7 +37,7 @@ from recorder import ModelServer, known_or_recorded
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import StoppedError
-from gsw_graph.evaluate.figures.metrics import exact_match
+from gsw_graph.evaluate.metrics import exact_match
 from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory

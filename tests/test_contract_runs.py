@@ -21,7 +21,7 @@ from dump import differences, dump, version
 from gsw_graph.cancel import Cancel
 from gsw_graph.config import Settings
 from gsw_graph.errors import EndedError, InputError
-from gsw_graph.evaluate.settings import with_settings
+from gsw_graph.evaluate import Variant
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.policy.features import FEATURES
@@ -228,7 +228,7 @@ def test_a_trained_policy_chooses_for_each_question(sample: Memory, tmp_path: Pa
     usual, file = STRATEGIES["pruned"], tmp_path / "policy.json"
     train([Case([0.0] * len(FEATURES), {Selection(): 0.0, Selection(facts="drop"): 1.0})]).save(file)
     for policy, held in (("", True), (str(file), False)):
-        answer = sample.ask("Who built the Stone Pier?", strategy=with_settings("pruned", {"policy": policy}), trace=True, keep=False)
+        answer = sample.ask("Who built the Stone Pier?", strategy=Variant("pruned", {"policy": policy}).build(), trace=True, keep=False)
         assert answer.trace is not None
         assert bool(answer.trace.runs) == held
     with pytest.raises(InputError, match="cannot be read"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.figures.bootstrap import paired
+from gsw_graph.evaluate.statistics import paired
 from gsw_graph.policy.features import FEATURES, features
 from gsw_graph.policy.policy import Policy
 from gsw_graph.policy.selection import SELECTIONS, Selection, Utility
