@@ -19,11 +19,11 @@ from time import perf_counter
 
 import numpy as np
 
+from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.evaluation import load
-from gsw_graph.evaluate.figures.bootstrap import interval, paired
-from gsw_graph.evaluate.figures.compare import scored
-from gsw_graph.evaluate.figures.scores import ScoredOutcome
-from gsw_graph.evaluate.settings import with_settings
+from gsw_graph.evaluate.evaluation import rescored as scored
+from gsw_graph.evaluate.metrics import ScoredOutcome
+from gsw_graph.evaluate.statistics import interval, paired
 from gsw_graph.memory import Memory
 from gsw_graph.policy import CHANNELS, Case, Selection, features, train
 
@@ -103,7 +103,7 @@ def of_folders(folders: list[Path]) -> Tried:
 
 def seen(memory: Memory, question: str) -> list[float]:
     """The features of a question, all of its runs shown."""
-    every = with_settings("pruned", dict.fromkeys(CHANNELS, "all"))
+    every = Variant("pruned", dict.fromkeys(CHANNELS, "all")).build()
     found = memory.ask(question, strategy=every, answer=False, llm=False, keep=False, trace=True).to_dict()
     scores: dict[str, list[float]] = defaultdict(list)
     for run in found["trace"]["runs"]:
@@ -166,9 +166,9 @@ def report(cases: list[Case], held: HeldOut, utility: Utility, quality: str) -> 
     lines += ["", "Chosen: " + ", ".join(f"{name} {count}" for name, count in chosen.most_common()) + "."]
     found = paired(held.default, held.policy)
     if found is not None:
-        low, high = found.interval
+        low, high = found["interval"]
         verdict = "beats" if low > 0 else "is below" if high < 0 else "does not beat"
-        lines.append(f"The policy {verdict} the default: {found.mean:+.3f} [{low:+.3f}, {high:+.3f}].")
+        lines.append(f"The policy {verdict} the default: {found['mean']:+.3f} [{low:+.3f}, {high:+.3f}].")
     if len(chosen) == 1:
         lines.append("It is constant.")
     return "\n".join(lines)

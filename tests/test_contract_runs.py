@@ -20,11 +20,9 @@ from dump import differences, dump, version
 
 from gsw_graph.cancel import Cancel
 from gsw_graph.config import Settings
-from gsw_graph.errors import EndedError, InputError
-from gsw_graph.evaluate.settings import with_settings
+from gsw_graph.errors import EndedError
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
-from gsw_graph.policy import FEATURES, Case, Selection, train
 from gsw_graph.results import Answer, RunCounts
 from gsw_graph.retrieve.strategies import STRATEGIES
 
@@ -220,17 +218,6 @@ def test_a_dropped_channel_has_no_runs(sample: Memory) -> None:
     assert answer.trace is not None
     assert answer.trace.runs == []
     assert answer.passages
-
-
-def test_a_trained_policy_chooses_for_each_question(sample: Memory, tmp_path: Path) -> None:
-    usual, file = STRATEGIES["pruned"], tmp_path / "policy.json"
-    train([Case([0.0] * len(FEATURES), {Selection(): 0.0, Selection(facts="drop"): 1.0})]).save(file)
-    for policy, held in (("", True), (str(file), False)):
-        answer = sample.ask("Who built the Stone Pier?", strategy=with_settings("pruned", {"policy": policy}), trace=True, keep=False)
-        assert answer.trace is not None
-        assert bool(answer.trace.runs) == held
-    with pytest.raises(InputError, match="cannot be read"):
-        sample.ask("Who built the Stone Pier?", strategy=usual.with_recipe(replace(usual.recipe, policy=str(tmp_path / "none.json"))), keep=False)
 
 
 def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory) -> None:

@@ -188,7 +188,7 @@ class Trace(Result):
     seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
     walked: str | None = (
-        None  # "whole graph", "neighbourhood", "neighbourhood by query", "twice" or "propositions"
+        None  # "neighbourhood", "twice" or "propositions"
     )
     passages_walked: int = 0
     bridges: list[str] = field(default_factory=list)
