@@ -37,7 +37,7 @@ REASONS = {
     "serves until Ctrl-C; tests/test_browser_drawn.py opens it",
     "needs a Ray cluster; tests/test_bulk_ray.py starts one",
     "serves until Ctrl-C; tests/test_serve_process.py runs it",
-    "serves until it is ended; tests/test_model_server.py runs it",
+    "serves until it is ended; examples/recorded.sh runs it",
     "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
     "tests/test_strategy.py runs it",
 }
