@@ -17,8 +17,8 @@ from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import compare, evaluate, load, run, tune, write
 from gsw_graph.evaluate.report.report import page
 from gsw_graph.evaluate.report.tables import figures, notes
-from gsw_graph.inference.chat import calls as chat_calls
-from gsw_graph.inference.costs.ledger import stored
+from gsw_graph.inference.chat import chat as chat_calls
+from gsw_graph.inference.costs import stored
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}
@@ -217,7 +217,6 @@ def test_refusals(memory, server):
 def test_ctrl_c_ends_what_is_under_way(memory, server, monkeypatch, tmp_path):
     """Two answers are being judged, and neither is asked about a second time."""
     monkeypatch.setattr(chat_calls, "GRACE", 0.1)
-    monkeypatch.setattr(chat_calls, "LOOK", 0.02)
     server.delay = 3
 
     def progress(done, total):

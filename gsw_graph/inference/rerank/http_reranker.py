@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.bodies import BodyError, hooks
 from gsw_graph.inference.endpoint import Endpoint, retry_after
 from gsw_graph.inference.rerank.reranker import distinct, sigmoid
 
@@ -69,7 +68,6 @@ class HttpReranker:
         self._client = httpx.Client(
             headers=headers,
             timeout=timeout,
-            event_hooks=hooks(),
             follow_redirects=False,
             trust_env=not self._end.here,
         )
@@ -150,8 +148,6 @@ class HttpReranker:
             wait = BACKOFF * 2 ** (TRIES - 1 - left)
             try:
                 reply = self._client.post(self._url, json=body)
-            except BodyError as error:
-                raise self._error(f"the reranker's answer cannot be used: {error}", OTHERWISE) from error
             except httpx.RequestError as error:
                 if not left:
                     why = (
