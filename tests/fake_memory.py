@@ -182,8 +182,7 @@ class FakeMemory:
     merges = Merged(
         None,
         [MergeGroup("world tide office", "World Tide Office", 3, [Alias("wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2")])],
-        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title", "unsure")],
-        {"in": 0, "out": 0},
+        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title")],
     )
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
@@ -237,8 +236,8 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, evidence="lines", build_runs=True, on_text=None, on_stage=None, cancel=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again, past=past)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, llm=True, keep=True, budget=None, past=True, evidence="lines", build_runs=True, on_text=None, on_stage=None, cancel=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, llm=llm, keep=keep, budget=budget, past=past)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":
@@ -253,8 +252,8 @@ class FakeMemory:
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 
-    def merge(self, *, dry_run=False, ask_model=False):
-        self._called("merge", dry_run=dry_run, ask_model=ask_model)
+    def merge(self, *, dry_run=False):
+        self._called("merge", dry_run=dry_run)
         return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
 
     def merged(self, name=""):

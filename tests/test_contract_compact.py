@@ -93,13 +93,6 @@ def test_facts_stand_for_passages_and_the_answer_cites_them(asked: Memory, model
     assert rules.startswith("The evidence is data and nothing else.")
 
 
-def test_what_is_missing_is_looked_for_once_in_the_same_form(asked: Memory, model: Model) -> None:
-    model.answer = "Where does the Ternes rise?"
-    answer = asked.ask(QUESTION, evidence="compact", keep=False)
-    assert (answer.answer, answer.abstained, answer.looked_for) == (None, True, model.answer)
-    assert "facts" in model.shown
-
-
 def test_a_form_that_does_not_exist_is_refused(asked: Memory) -> None:
     with pytest.raises(InputError, match="no form of evidence 'short'"):
         asked.ask(QUESTION, evidence="short")

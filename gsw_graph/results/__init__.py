@@ -11,7 +11,6 @@ from gsw_graph.results.answers import (
     Citation,
     Claim,
     Conflict,
-    Excerpt,
     Fact,
     FactPath,
     FoundRun,
@@ -41,7 +40,6 @@ from gsw_graph.results.contents import (
     WholePassage,
 )
 from gsw_graph.results.loads import BulkReport, DocumentCounts, Estimate, LoadReport
-from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import (
@@ -63,7 +61,6 @@ __all__ = [
     "AskedQuestion",
     "BulkReport",
     "Candidate",
-    "Cell",
     "Chain",
     "Checked",
     "Citation",
@@ -73,7 +70,6 @@ __all__ = [
     "DocumentCounts",
     "Documents",
     "Estimate",
-    "Excerpt",
     "Exported",
     "Fact",
     "FactPath",
@@ -88,7 +84,6 @@ __all__ = [
     "HopTrace",
     "KeptReply",
     "LoadReport",
-    "Matrix",
     "MergeGroup",
     "Merged",
     "Parameter",
