@@ -103,7 +103,7 @@ def load(
     def prepare() -> None:
         nonlocal known
         schema.prepare(
-            connection, embedder().name, embedder().dimension, lambda texts: embedder().encode_query(texts)
+            connection, embedder().name, embedder().dimension
         )
         known = True
 
