@@ -33,8 +33,8 @@ from recorder import ModelServer, known_or_recorded
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError, StoppedError
-from gsw_graph.evaluate.figures.bootstrap import paired
-from gsw_graph.evaluate.figures.metrics import exact_match, f1
+from gsw_graph.evaluate.metrics import exact_match, f1
+from gsw_graph.evaluate.statistics import paired
 from gsw_graph.inference.chat.language_model import QuestionModel, Spent
 from gsw_graph.memory import Memory
 from gsw_graph.plan.decompose import decompose
@@ -225,10 +225,10 @@ def compared(
         lines = [score(metric, one, row) for one, row, _ in both]
         compact = [score(metric, one, row) for one, _, row in both]
         if (found := paired(lines, compact)) is not None:
-            low, high = found.interval
+            low, high = found["interval"]
             yield (
-                f"{name} of compact beside two rounds: {found.mean:+.3f} [{low:+.3f}, {high:+.3f}], "
-                f"{found.n} questions, {found.above} better, {found.below} worse"
+                f"{name} of compact beside two rounds: {found['mean']:+.3f} [{low:+.3f}, {high:+.3f}], "
+                f"{found['n']} questions, {found['above']} better, {found['below']} worse"
             )
 
 

@@ -26,7 +26,7 @@ MOST = 10_000  # passages of an answer
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language
+    """A query with its plan, where there is one. source: "given" or "llm". note: why the language
     model made none."""
 
     query: Query
@@ -86,7 +86,9 @@ def ask(
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
     found = None
     if past:
-        planned, found = _from_past(strategy, planned, context)
+        from gsw_graph.question_cache import answer_from_cache
+
+        found = answer_from_cache(planned.query, context)
     if found is None:
         if may_plan and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
@@ -122,24 +124,6 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None
         dollars=spent.dollars,
         models={"embedder": None, "reranker": None, "llm": llm.model if llm else None},
     )
-
-
-def _from_past(
-    strategy: Strategy[Any], planned: Planned, context: Context
-) -> tuple[Planned, Retrieved | None]:
-    """What an earlier question brings; nothing where none does, or where its plan leads nowhere any more."""
-    from gsw_graph.past.reuse import reuse
-
-    before = reuse(planned.query, context)
-    if before is None or before.plan is None:
-        return planned, before.found if before else None
-    again = Planned(replace(planned.query, plan=before.plan), "past")
-    found = strategy(context, again.query)
-    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy
-    if from_chains(again.query.question, found, ran.confidence, answer=True).answer is None:
-        context.trace = context.trace and Trace()
-        return planned, None
-    return again, replace(found, past=before.past)
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
@@ -201,7 +185,7 @@ def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | No
     """What the evidence lacks or, where nothing was found, what the memory as a whole does."""
     if not draft.abstained or (found.beams is not None and found.beams.ends()):
         return draft.missing
-    if not context.names.size:
+    if not context.reader.size()[1]:
         return "the memory is empty"
     if found.beams is not None and not context.has_pairs:
         return "the memory holds no question-answer pairs, of which chains are made"
@@ -230,7 +214,7 @@ def _report(
         passages=found.passages,
         chains=shown(found),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source or (("past" if found.past else "llm") if found.plan else None),
+        plan_source=planned.source or ("llm" if found.plan else None),
         note=note or planned.note or found.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,

@@ -70,9 +70,7 @@ class Settings:
     seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
     replies of a model fail their checks. llm_rpm, llm_tpm: requests and tokens a minute that the server
     allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is
-    not known. concurrency: calls at once. linked_client_passages: up to this many passages `linked` and
-    `fusion` walk matrices kept by the client. Above it they fetch the neighbourhood of the question, chains
-    of `ricr` are not followed by a walk, and `proprag` does not run.
+    not known. concurrency: calls at once.
     Raises InputError: nothing can be asked with these numbers.
     """
 
@@ -101,7 +99,6 @@ class Settings:
     llm_price: tuple[float, float] | None = None
     concurrency: int = 8
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
-    linked_client_passages: int = 300_000
 
     def __post_init__(self) -> None:
         for name, sound, what in (
@@ -120,7 +117,6 @@ class Settings:
                 "dollars of at least 0",
             ),
             ("concurrency", self.concurrency >= 1, "a number of at least 1"),
-            ("linked_client_passages", self.linked_client_passages >= 0, "a number of at least 0"),
         ):
             if not sound:
                 raise InputError(
@@ -162,5 +158,4 @@ class Settings:
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
             concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
-            linked_client_passages=_whole(env, "GSWGRAPH_LINKED_CLIENT_PASSAGES", 300_000),
         )

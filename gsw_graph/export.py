@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.folders import new_folder
-from gsw_graph.loaders.workspaces.panini_export import bare
+from gsw_graph.loaders.panini import bare
 from gsw_graph.model import Document, Entity, Passage, QAPair, VerbPhrase, Workspace
 from gsw_graph.results import Exported
 

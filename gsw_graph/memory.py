@@ -9,12 +9,11 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gsw_graph.concurrency import MemoryLocks, never_cancelled
+from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.engine.plain_errors import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.model import content_id
 from gsw_graph.results import (
     Answer,
     AskedQuestion,
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from gsw_graph.browser.serving import Server as TourServer
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.held import Held
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.reader import Reader
@@ -73,7 +70,6 @@ class Memory:
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
         self._connection, self._settings, self._embedder = connection, settings, embedder
         self._reranker: Reranker | None = None
-        self._held: Held | None = None
         self._chat: Chat | None = None
         self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
         self._building = Lock()  # of runs, in a question too
@@ -296,7 +292,7 @@ class Memory:
         """
         from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.inference.costs.budget import QuestionBudget
+        from gsw_graph.inference.costs import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
@@ -318,7 +314,6 @@ class Memory:
 
             try:
                 context = self._context(
-                    state,
                     model,
                     on_text,
                     staged,
@@ -393,7 +388,6 @@ class Memory:
                     self._connection,
                     state.embedder,
                     state.dimension,
-                    lambda texts: self.embedder.encode_query(texts),
                 )
         except (Neo4jError, DriverError):  # who may only read asks without
             return False
@@ -427,7 +421,7 @@ class Memory:
 
         Raises EngineError where another process removes what a run stands on.
         """
-        from gsw_graph.codebook.building import build
+        from gsw_graph.codebook import build
 
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
@@ -448,33 +442,22 @@ class Memory:
         return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
-    def merge(self, *, dry_run: bool = False, ask_model: bool = False) -> Merged:
+    def merge(self, *, dry_run: bool = False) -> Merged:
         """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
-        `unmerge` takes back; see docs/merging.md.
+        `unmerge` takes back; see docs/merging.md. With `dry_run` only say which."""
+        from gsw_graph.merging.merge import merge
 
-        dry_run: only say which. ask_model: show pairs that are not sure enough to the language model of the
-        settings, and merge those that it says are one. Raises InputError where none is set.
-        """
-        from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.merging.merging import judge, merge
-
-        if ask_model and not self._settings.llm:
-            raise InputError(
-                "no language model is set that could be asked",
-                hint="Name one: GSWGRAPH_LLM, or leave --ask-model out",
-            )
         if not self._exists():
             return Merged(None, [])
-        judged = judge(self._connection, QuestionModel(self.chat)) if ask_model else None
         if dry_run:
-            return merge(self._connection, dry_run=True, judged=judged)
+            return merge(self._connection, dry_run=True)
         with self._locks.write(), self._changing():
-            return merge(self._connection, dry_run=False, judged=judged)
+            return merge(self._connection, dry_run=False)
 
     @with_plain_errors
     def merged(self, name: str = "") -> Merged:
         """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
-        from gsw_graph.merging.merging import merged
+        from gsw_graph.merging.merge import merged
 
         return merged(self._connection, name)
 
@@ -482,7 +465,7 @@ class Memory:
     def unmerge(self, what: str) -> Unmerged:
         """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
         what it was before. Raises InputError where there is no such group or run."""
-        from gsw_graph.merging.merging import unmerge
+        from gsw_graph.merging.merge import unmerge
 
         with self._locks.write(), self._changing():
             self._exists()  # SchemaError of half a copy
@@ -554,24 +537,13 @@ class Memory:
         Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
         is kept.
         """
+        from gsw_graph import browser
         from gsw_graph.browse import asked
-        from gsw_graph.browser import address, answer
 
-        place, reader = address.find(self._settings), self._reader
+        place, reader = browser.find(self._settings), self._reader
         if question is None:
-            return place.link(answer.overview())
-        return place.link(answer.drawing(reader, asked(reader, question).id))
-
-    @with_plain_errors
-    def tour(self) -> TourServer:
-        """A server on loopback of what Neo4j Browser can take: a guided tour of this memory, a style, saved
-        queries. `serve_forever` runs it, `guide` is the address that opens Browser at the tour.
-
-        Raises EngineError for a memory in a folder, which has no Browser.
-        """
-        from gsw_graph.browser import address, tour
-
-        return tour.server(self._connection, address.find(self._settings))
+            return place.link(browser.overview())
+        return place.link(browser.drawing(reader, asked(reader, question).id))
 
     @with_plain_errors
     def documents(
@@ -754,11 +726,11 @@ class Memory:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """While the memory changes: what was known of it is read again, then and after."""
-        self._state = self._held = None
+        self._state = None
         try:
             yield
         finally:
-            self._state = self._held = None
+            self._state = None
 
     def _holds_nothing(self) -> bool:
         """Whether it is certain that nothing was written."""
@@ -803,7 +775,6 @@ class Memory:
 
     def _context(
         self,
-        state: MemoryState,
         llm: QuestionModel | None,
         on_text: Callable[[str], None] | None,
         on_stage: Callable[[str, str | None], None] | None = None,
@@ -818,16 +789,10 @@ class Memory:
         from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
 
-        held, most = self._held_of(state), self._settings.linked_client_passages
-        names = held.names
-        fits = names.size <= most
         return Context(
-            Reader(self._connection, (lambda version: names.of(version).passage_numbers) if fits else None),
+            Reader(self._connection),
             self,
-            names,
-            held.propositions,
-            lambda version: held.codebook(version, on_stage, check, build_runs=build_runs),
-            client_passages=most,
+            lambda: self._complete_runs(on_stage, check, may_build=build_runs),
             llm=llm,
             on_text=on_text,
             on_stage=on_stage,
@@ -835,12 +800,24 @@ class Memory:
             evidence=evidence,
         )
 
-    def _held_of(self, state: MemoryState) -> Held:
-        """What the client holds of the memory, kept under the cache folder."""
-        from gsw_graph.retrieve.held import Held
+    def _complete_runs(
+        self, on_stage: Callable[[str, str | None], None] | None, check: Check, *, may_build: bool
+    ) -> None:
+        """Build the runs that are missing, which `pruned` needs; InputError where that is not allowed."""
+        from gsw_graph.codebook import build
+        from gsw_graph.store.codebook import without_runs
 
-        with self._lazy:
-            if self._held is None:
-                folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
-                self._held = Held(self._connection, folder, lambda: self.embedder, self._building)
-            return self._held
+        missing = 0 if may_build else len(without_runs(self._reader))
+        if missing:
+            raise InputError(
+                f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
+                hint="Build them: gswgraph runs build",
+            )
+
+        def report(done: int, passages: int) -> None:
+            if on_stage is not None:
+                on_stage("database", f"runs built for {done:,} of {passages:,} passages")
+
+        with acquired(self._building, check):
+            if may_build:
+                build(self._connection, self._reader, lambda: self.embedder, report)

@@ -11,7 +11,7 @@ import pytest
 from model_server import ModelServer
 
 from gsw_graph.config import Settings
-from gsw_graph.evaluate.figures.metrics import exact_match
+from gsw_graph.evaluate.metrics import exact_match
 from gsw_graph.memory import Memory
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

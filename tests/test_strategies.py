@@ -23,7 +23,8 @@ from gsw_graph.asking import prepared
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.settings import names, with_settings
+from gsw_graph.evaluate import Variant
+from gsw_graph.evaluate.variants import setting_names as names
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
@@ -175,7 +176,7 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
     """A setting of `eval` that nobody reads would seem to make no difference."""
     usual, seen = STRATEGIES[name], set[str]()
     sizes = {setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole"}  # a small memory is one of many passages then
-    for strategy in (usual, with_settings(name, sizes)):
+    for strategy in (usual, Variant(name, sizes).build()):
         for reranker in (None, First()):
             sample._reranker = reranker
             try:

@@ -22,7 +22,7 @@ from gsw_graph import cli
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, tune
-from gsw_graph.evaluate.data.questions import question_set
+from gsw_graph.evaluate.data import question_set
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES

@@ -36,7 +36,6 @@ ID = 8  # letters of an id that people see; more where they ask for the JSON
 USED = {
     "answer": "As asked on {when}",
     "evidence": "Read from what an answer of {when} cites",
-    "plan": "By the plan of a question of {when}",
 }
 NOT_ANSWERS = (
     "Passages, not an answer: for one, name a language model (--llm), or follow a --plan in workspaces."

@@ -5,5 +5,5 @@ UNWIND ['Document', 'Passage', 'Entity', 'Role', 'Concept', 'VerbPhrase', 'QAPai
 RETURN 'node' AS kind, name, coalesce(value.labels[name], 0) AS count
 UNION ALL
 CALL meta.stats() YIELD value
-UNWIND ['PART_OF', 'NEXT', 'IN', 'PLAYS', 'REFERS_TO', 'ASKS', 'ANSWERED_BY', 'ABOUT', 'MENTIONS', 'RELATES_BY', 'HOLDS', 'ALIAS_OF'] AS name
+UNWIND ['PART_OF', 'NEXT', 'IN', 'NAMES', 'PLAYS', 'REFERS_TO', 'ASKS', 'ANSWERED_BY', 'ABOUT', 'MENTIONS', 'RELATES_BY', 'HOLDS', 'ALIAS_OF'] AS name
 RETURN 'relationship' AS kind, name, coalesce(value.relTypes[name], 0) AS count

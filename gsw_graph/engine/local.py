@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gsw_graph.browser.style import after_login
 from gsw_graph.engine import local_docker, local_maven
+from gsw_graph.engine.browser_style import after_login
 from gsw_graph.engine.embedded_folder import FolderLock, write_private
 from gsw_graph.errors import EngineError
 

@@ -41,7 +41,7 @@ dbms.security.auth_enabled=true
 server.memory.pagecache.size=512m
 dbms.usage_report.enabled=false
 client.allow_telemetry=false
-# Neo4j Browser takes our style at every login, and guides from this machine only (gswgraph browse --tour)
+# Neo4j Browser takes our style at every login, and fetches nothing from other machines
 browser.post_connect_cmd={after_login}
 browser.remote_content_hostname_whitelist=localhost
 # LOAD CSV reads files of the import folder only, and no page of the web

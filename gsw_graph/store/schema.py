@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
@@ -12,8 +11,6 @@ from gsw_graph.errors import SchemaError
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
 
@@ -85,13 +82,11 @@ def prepare(
     connection: Connection,
     embedder: str,
     dimension: int,
-    encode: Callable[[list[str]], NDArray[np.float32]] | None = None,
 ) -> MemoryState:
-    """Make or migrate the schema for vectors of `dimension`; SchemaError as of `examine`. encode: gives
-    vectors to questions of an older memory."""
+    """Make or migrate the schema for vectors of `dimension`; SchemaError as of `examine`."""
     state = examine(connection, embedder, dimension)
     if state is None or state.schema < SCHEMA:
-        _migrate(connection, state.schema if state else 0, dimension, encode)
+        _migrate(connection, state.schema if state else 0, dimension)
     if state is None:
         connection.driver.execute_query(
             statement("write/memory"),
@@ -300,7 +295,6 @@ def _migrate(
     connection: Connection,
     done: int,
     dimension: int,
-    encode: Callable[[list[str]], NDArray[np.float32]] | None,
 ) -> None:
     for number in range(done + 1, SCHEMA + 1):
         for name in MIGRATIONS[number]:
@@ -311,10 +305,6 @@ def _migrate(
             if number == _QUESTIONS_HAVE_VECTORS:
                 _build(connection, "question_embedding", dimension)
                 connection.dialect.wait_online(_INDEX_SECONDS)
-                if encode is not None:
-                    from gsw_graph.store.past import give_vectors
-
-                    give_vectors(connection, encode)
             connection.driver.execute_query(
                 statement("write/migrated"), schema=number, database_=connection.database
             )

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.answer.evidence import Item, flat, texts
 from gsw_graph.answer.support import words_of
-from gsw_graph.retrieve.names.linking import mentions
-from gsw_graph.retrieve.names.words import lucene_words
+from gsw_graph.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.retrieve.votes import RANK_CONSTANT, reciprocal_rank_fusion
 from gsw_graph.store import facts as store
 

@@ -1,17 +1,20 @@
-"""The names in a question, looked up in the memory rather than guessed: n-grams, longest first."""
+"""The names in a question, looked up in the memory rather than guessed: n-grams, longest first. And its words
+for a full-text index."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
+from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, LETTERS, WORD, normalise
 from gsw_graph.text import normalise_characters
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS
+_WORDS = 64  # of a question for a full-text index; Lucene refuses more than 1,024
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +66,9 @@ def link(candidates: Sequence[Mention], known: Collection[str]) -> list[Mention]
 def canonical(found: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
     """Mentions with the key of the concept they are linked to, which is another where theirs is an alias."""
     return [replace(mention, key=names[numbers[mention.key]]) for mention in found]
+
+
+def lucene_words(question: str) -> str:
+    """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
+    accepts."""
+    return " ".join(re.findall(LETTERS, question.lower())[:_WORDS])
