@@ -146,7 +146,7 @@ def opened_extractor(
     """The extractor of a name, and the language model that it asks, if it asks one; closed at the end."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
-        from gsw_graph.inference.costs.budget import Budget
+        from gsw_graph.inference.costs import Budget
 
         if options.dry_run and not settings.llm_key and not settings.llm_url:
             settings = replace(settings, llm_key="none")  # an estimate needs no key, and sends none

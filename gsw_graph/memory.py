@@ -292,7 +292,7 @@ class Memory:
         """
         from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.inference.costs.budget import QuestionBudget
+        from gsw_graph.inference.costs import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
