@@ -292,7 +292,7 @@ class Memory:
         """
         from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.inference.costs.budget import QuestionBudget
+        from gsw_graph.inference.costs import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
@@ -762,7 +762,7 @@ class Memory:
         state = self._known()
         if state is None:
             return None
-        schema.check(state, self._settings.embedder, state.dimension)
+        schema.check(state, self._settings.embedder_label, state.dimension)
         if not state.indexed:
             with self._locks.write(check):
                 state = schema.read_state(self._connection)
