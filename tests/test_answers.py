@@ -12,7 +12,7 @@ from gsw_graph.answer import chains as module
 from gsw_graph.answer import from_chains
 from gsw_graph.answer.chains import shown
 from gsw_graph.answer.confidence import confidence as chance
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.sentences import quote
 from gsw_graph.plan import Plan
 from gsw_graph.results import QA, Citation, Hop, RankedPassage
 from gsw_graph.retrieve.chains.candidates import ScoredPair

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.confidence import REFUSED_BELOW, confidence
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.sentences import quote
 from gsw_graph.results import QA, Chain, Citation, Hop
 from gsw_graph.retrieve.chains.pair_score import told, words_of
 from gsw_graph.retrieve.strategy import AnswerDraft

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.answer.payload import Run, payload
 from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.model import content_id
-from gsw_graph.prompts import break_control_tokens
+from gsw_graph.prompts import break_control_tokens, fence
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
@@ -63,13 +62,7 @@ def listed(items: Sequence[Item]) -> str:
         lines = payload(runs)
     else:
         lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
-    return listed_lines(lines)
-
-
-def listed_lines(lines: str) -> str:
-    """Put lines between two fences with a code made from them, which none of them can therefore contain."""
-    code = content_id("evidence", lines)[:12]
-    return f"<<<evidence {code}\n{lines}\nevidence {code}>>>"
+    return fence("evidence", lines)
 
 
 def flat(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gsw_graph.answer import reply as protocol
 from gsw_graph.answer.evidence import Item, flat, listed
 from gsw_graph.answer.gather import gather, lines
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.sentences import quote
 from gsw_graph.answer.support import supported
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.inference.chat.tokens import estimate, estimate_messages

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names, normalise
 from gsw_graph.plan import rewrite
 from gsw_graph.retrieve.chains.answer_sort import NO_SORT, AskedSort, asked_sort, sort_fit
 from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
-from gsw_graph.retrieve.families import family, stem
+from gsw_graph.text import STOP_WORDS, family, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,9 +46,8 @@ class ConcreteQuestion:
 def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
     """The concrete question of a sub-question. `answers` by step."""
     text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
-    known = {
-        word for name in [*answers.values(), *(name for name, _ in names(text))] for word in words_of(name)
-    }
+    named = [*answers.values(), *(name.text for name in find_names(text))]
+    known = {word for name in named for word in words_of(name)}
     return ConcreteQuestion(
         text,
         relation_of(question),
@@ -63,7 +61,7 @@ def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
 def relation_of(question: str) -> str:
     """A sub-question without the names and references in it: what it asks of them."""
     text = rewrite(question, lambda _: " ").replace(" >> ", " ")
-    for name, _ in sorted(names(text), key=lambda found: -len(found[0])):
+    for name in sorted((name.text for name in find_names(text)), key=len, reverse=True):
         text = text.replace(name, " ")
     return " ".join(text.replace("?", " ").split())
 
@@ -71,7 +69,7 @@ def relation_of(question: str) -> str:
 @lru_cache(maxsize=65536)
 def words_of(text: str) -> frozenset[str]:
     """The words of a text in normal form, function words apart."""
-    return frozenset(_WORD.findall(normalise(text))) - FUNCTION_WORDS - CONNECTORS
+    return frozenset(_WORD.findall(normalise(text))) - STOP_WORDS
 
 
 def features(
