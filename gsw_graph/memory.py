@@ -762,7 +762,7 @@ class Memory:
         state = self._known()
         if state is None:
             return None
-        schema.check(state, self._settings.embedder, state.dimension)
+        schema.check(state, self._settings.embedder_label, state.dimension)
         if not state.indexed:
             with self._locks.write(check):
                 state = schema.read_state(self._connection)
