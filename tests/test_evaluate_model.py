@@ -33,8 +33,8 @@ class Memory(FakeMemory):
 
     def ask(self, question, *, strategy, plan, k, answer, llm, keep, past):
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
-        reader, names = SimpleNamespace(has_pairs=lambda: True, round_trips=1), SimpleNamespace(size=1)
-        context = Context(reader, None, names, None, None, client_passages=0, llm=QuestionModel(self.chat) if llm else None)
+        reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
+        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None)
         return ask(chosen, planned, context, may_plan=plan is not False)
 
 

@@ -107,11 +107,10 @@ def test_records_within_records_are_set_together_with_those_around_them():
         ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
         ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
         ("ricr", "score", 1, "cannot be 1.*a text"),
-        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick, linked"),
+        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick"),
         ("proprag", "recipe", 1, "cannot be 1"),
         ("proprag", "width", 2.5, "cannot be 2.5"),
         ("proprag", "width", 0, "cannot be 0.*at least 1"),
-        ("proprag", "names", 1, "cannot be 1.*true or false"),
         ("proprag", "coherence", -1.5, "cannot be -1.5.*at least -1"),
         ("proprag", "weights.clique", -1.0, "cannot be -1.0.*at least 0"),
     ],
@@ -146,11 +145,11 @@ def test_variants_are_read_from_text():
 
 
 def test_values_have_the_type_of_the_setting():
-    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "names": ("TRUE", True), "recipe": ("code", "code")}
+    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "recipe": ("code", "code")}
     assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
     assert parse_value("ricr", "score", "geometric") == "geometric"
-    assert (current("linked", "walk.steps"), current("proprag", "width"), current("proprag-linked", "recipe")) == (15, QUICK.width, "linked")
-    for name, text in (("steps", "4.5"), ("damping", "x"), ("names", "3")):
+    assert (current("linked", "walk.steps"), current("proprag", "width")) == (15, QUICK.width)
+    for name, text in (("steps", "4.5"), ("damping", "x")):
         with pytest.raises(InputError, match="cannot be"):
             parse_value("proprag", name, text)
 
