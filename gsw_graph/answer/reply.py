@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gsw_graph.inference.chat.json_reply import thoughts_cut
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _LABEL = re.compile(
     r"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.evidence import quote
 from gsw_graph.cli.text.notebook import said
 from gsw_graph.cli.text.safe_text import clean
 from gsw_graph.names import normalise

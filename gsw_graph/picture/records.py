@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.evidence import quote
 from gsw_graph.cli.text.output import to_json
 from gsw_graph.cli.text.safe_text import clean, cut, one_line
 from gsw_graph.errors import InputError
