@@ -74,6 +74,8 @@ def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:
     from gsw_graph.inference.embed.embedder import Embedder
 
     embedder = Embedder.load(settings)
+    if embedder.backend == "server":  # whatever the cache holds
+        embedder.runner.request(["gswgraph"])  # type: ignore[attr-defined]
     yield Finding(
         "embedder",
         True,
@@ -87,14 +89,8 @@ def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
     from gsw_graph.inference.chat.chat import Chat
 
     with Chat.open(settings) as chat:
-        seconds, slots = chat.try_call()
-    has = f"; its server works on {slots} call{'s' if slots > 1 else ''} at once" if slots else ""
-    yield Finding("language model", True, f"{settings.llm} answered in {seconds:.1f} s{has}")
-    if slots and slots < settings.concurrency:
-        text = f"{settings.concurrency} are sent and {slots} worked on; the others wait, and their time runs"
-        yield Finding(
-            "calls at once", False, text, f"GSWGRAPH_CONCURRENCY={slots}, or load with --concurrency {slots}"
-        )
+        seconds = chat.try_call()
+    yield Finding("language model", True, f"{settings.llm} answered in {seconds:.1f} s")
 
 
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
@@ -105,7 +101,7 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
     if state is None:
         yield Finding("memory", True, "empty: nothing was loaded yet")
         return
-    schema.check(state, settings.embedder, state.dimension)
+    schema.check(state, settings.embedder_label, state.dimension)
     yield Finding("memory", True, f"schema {state.schema}, made with {state.embedder} on {state.created}")
     missing = schema.missing_indexes(connection)
     if not state.indexed:

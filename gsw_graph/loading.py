@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from gsw_graph.errors import InputError
 from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model
 from gsw_graph.feed import Feed
+from gsw_graph.inference.costs import Budget
 from gsw_graph.pipeline import embed_and_write
 from gsw_graph.results import LoadReport
 from gsw_graph.tally import Progress, Tally
@@ -49,7 +50,7 @@ class Options:
         asked = [
             option
             for option, given in (
-                ("budget", self.budget),
+                ("budget", self.budget and not settings.embedder_url),
                 ("second pass", self.second_pass),
                 ("batch", self.batch),
             )
@@ -107,8 +108,11 @@ def load(
         )
         known = True
 
-    with opened_extractor(chosen, settings, options, tally) as (extractor, chat):
+    budget = Budget.parse(options.budget) if options.budget else None
+    with opened_extractor(chosen, settings, options, tally, budget) as (extractor, chat):
         if not options.dry_run:
+            if settings.embedder_url:
+                embedder().runner.budget = budget  # type: ignore[attr-defined]
             schema.examine(connection, embedder().name, embedder().dimension)
         feed = Feed(
             items,
@@ -141,16 +145,15 @@ def load(
 
 @contextmanager
 def opened_extractor(
-    name: str, settings: Settings, options: Options, tally: Tally
+    name: str, settings: Settings, options: Options, tally: Tally, budget: Budget | None = None
 ) -> Iterator[tuple[Extractor, Chat | None]]:
     """The extractor of a name, and the language model that it asks, if it asks one; closed at the end."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
-        from gsw_graph.inference.costs.budget import Budget
 
         if options.dry_run and not settings.llm_key and not settings.llm_url:
             settings = replace(settings, llm_key="none")  # an estimate needs no key, and sends none
-        with Chat.open(settings, budget=Budget.parse(options.budget) if options.budget else None) as chat:
+        with Chat.open(settings, budget=budget) as chat:
             tally.asked = chat.ledger.total
             chat.on_trouble = lambda problem: tally.post(problem=problem)
 

@@ -12,7 +12,7 @@ from gsw_graph.model import Failure
 from gsw_graph.results import DocumentCounts
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.costs.ledger import Entry
+    from gsw_graph.inference.costs import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dump import differences, dump
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.inference.chat import chat as chat_calls
 from gsw_graph.memory import Memory
 
 VERSION = "MATCH (m:Memory) RETURN m.version AS version"

@@ -12,7 +12,7 @@ from waiting import until
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import Work, by_model
 from gsw_graph.extract.llm import Found
-from gsw_graph.inference.costs.ledger import Entry
+from gsw_graph.inference.costs import Entry
 from gsw_graph.model import Document, Passage
 from gsw_graph.tally import Tally
 

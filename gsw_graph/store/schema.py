@@ -11,7 +11,6 @@ from gsw_graph.errors import SchemaError
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
-
     from gsw_graph.engine import Connection
 
 # Before the rows: what MERGE and MATCH look up. Statements of a migration can run again after a crash, so
@@ -149,7 +148,8 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
         )
         raise SchemaError(
             f"the memory was made with the embedder {made}, now {now} is set",
-            hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
+            hint=f"Set GSWGRAPH_EMBEDDER={state.embedder.partition(' with ')[0]} and its prompts "
+            "(GSWGRAPH_EMBEDDER_QUERY_PROMPT, _DOCUMENT_PROMPT) as they were, or load into a new memory",
         )
 
 
