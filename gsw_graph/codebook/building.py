@@ -39,7 +39,7 @@ def build(
     done = runs = 0
     if missing:  # a memory of an older schema has no constraints of runs
         made = embedder()
-        schema.prepare(connection, made.name, made.dimension, made.encode_query)
+        schema.prepare(connection, made.name, made.dimension)
     for documents in _windows(missing):
         on_passages(done, len(missing))
         passages = [passage for document in documents for passage in document]

@@ -63,18 +63,3 @@ class LoadReport(Result):
     estimate: Estimate | None = None
     note: str | None = None
     skipped: list[Failure] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class BulkReport(Result):
-    """What `bulk` wrote into `folder`: nodes and relationships by kind, and the command that imports them.
-    The rest as of a load."""
-
-    folder: str
-    documents: DocumentCounts
-    nodes: dict[str, int]
-    relationships: dict[str, int]
-    failures: list[Failure]
-    skipped: list[Failure]
-    command: list[str]
-    seconds: dict[str, float]

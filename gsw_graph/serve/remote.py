@@ -16,9 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 from gsw_graph import errors, results
 from gsw_graph.browse import ALL
 from gsw_graph.errors import EngineError, GswGraphError, InputError
+from gsw_graph.loading import Progress
 from gsw_graph.picture.page import rendered
 from gsw_graph.picture.picture import Edge, Node, Picture
-from gsw_graph.tally import Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -147,9 +147,16 @@ class RemoteMemory:
         """Do as `Memory.explore`, within the time that the server allows."""
         return self._post(results.Table, f"/analyses/{quote(name, safe='')}", {"parameters": parameters})
 
-    def forget(self, *sources: str, everything: bool = False, folder: str | None = "") -> results.Forgotten:
+    def forget(
+        self, *sources: str, everything: bool = False, dry_run: bool = False, folder: str | None = ""
+    ) -> results.Forgotten:
         """Do as `Memory.forget`."""
-        body = {"sources": sources, "everything": everything, "folder": _absolute(folder)}
+        body = {
+            "sources": sources,
+            "everything": everything,
+            "dry_run": dry_run,
+            "folder": _absolute(folder),
+        }
         return self._post(results.Forgotten, "/forget", body)
 
     def draw(

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from gsw_graph.results import QA, RankedPassage
-from gsw_graph.store.statements import Unlogged, statement
+from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader, Row
 
 Verdict = Literal["confirmed", "rejected"]
-_UNSEEN = 1_000  # questions of an older memory that get vectors: the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +72,6 @@ def judge(connection: Connection, question: str, verdict: Verdict) -> None:
         session.execute_write(
             lambda tx: tx.run(statement("write/verdict"), id=question, verdict=verdict, now=now).consume()
         )
-
-
-def give_vectors(connection: Connection, encode: Callable[[list[str]], NDArray[np.float32]]) -> None:
-    """Vectors for the questions that were kept before questions had any; a second time it does nothing."""
-    found, _, _ = connection.driver.execute_query(
-        statement("read/questions_unseen"), limit=_UNSEEN, database_=connection.database
-    )
-    if not found:
-        return
-    vectors = encode([row["question"] for row in found])
-    rows = [
-        {"id": row["id"], "cited": row["cited"], "embedding": vector.tolist()}
-        for row, vector in zip(found, vectors, strict=True)
-    ]
-    connection.driver.execute_query(
-        statement("write/question_vectors"), rows=Unlogged(rows), database_=connection.database
-    )
 
 
 def _past(row: Row) -> PastQuestion:
