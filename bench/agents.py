@@ -12,10 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recorder import ModelServer, stage_of
+
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.testing import ModelServer
-from gsw_graph.testing.calls import stage_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE = "When was the Marrow Bridge opened?"

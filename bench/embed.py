@@ -28,7 +28,6 @@ from rich.table import Table
 from gsw_graph.config import Settings
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.inference.embed.model_files import find_model
-from gsw_graph.inference.embed.openvino_backend import OpenVinoBackend
 from gsw_graph.inference.embed.torch_backend import TorchBackend
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "corpus"
@@ -113,17 +112,11 @@ def main() -> None:
     ways: dict[str, tuple[Encode, Encode]] = {
         "torch fp32 (sentence-transformers)": (lambda texts: plain.encode(texts, normalize_embeddings=True),)
         * 2,
-        f"gswgraph ({ours.backend} {getattr(ours.runner, 'precision', '')}, {ours.device})": (
+        f"gswgraph ({ours.backend}, {ours.device})": (
             ours.encode,
             ours.encode_query,
         ),
     }
-    if isinstance(ours.runner, OpenVinoBackend) and ours.runner.precision != "f32":
-        exact = OpenVinoBackend(ours.runner.folder, "f32")
-        ways["openvino f32"] = (
-            lambda texts: exact.encode(texts, query=False),
-            lambda texts: exact.encode(texts, query=True),
-        )
     vectors = {
         name: np.vstack([encode(passages), encode(short)]) for name, (encode, _) in ways.items()
     }  # and everything is warm

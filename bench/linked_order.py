@@ -33,7 +33,7 @@ from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Document, Passage
 from gsw_graph.names import FUNCTION_WORDS
 from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.facts.families import stem
+from gsw_graph.retrieve.families import stem
 from gsw_graph.retrieve.names.graph import NameGraph, build
 from gsw_graph.retrieve.names.leads import leads
 from gsw_graph.retrieve.names.order import FEATURES, features

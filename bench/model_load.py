@@ -4,7 +4,7 @@ and its memory at ten times the size.
     python bench/model_load.py WORKSPACES.jsonl [--passages 1000] [--delay 1] [--limit 32]
     python bench/model_load.py WORKSPACES.jsonl --times 10 [--passages 1000]
 
-The model is `gsw_graph.testing` in a process of its own, which replies with the ready workspaces of the file.
+The model is `examples/replay.py` in a process of its own, which replies with the ready workspaces of the file.
 The load is the command line, on the embedded engine.
 `--times` compares the peak memory of a load with that of one of so many times as many passages. There the
 model answers at once, and the embedder is loaded and embeds the first texts, then gives random vectors of the
@@ -114,17 +114,14 @@ def load(
             )
             said.write(
                 json.dumps(
-                    {"when": {"stage": "extract", "contains": [passage.text]}, "reply": reply(workspace)}
+                    {"when": {"stage": "extract", "key": passage.text}, "reply": reply(workspace)}
                 )
                 + "\n"
             )
     command = [
         sys.executable,
-        "-m",
-        "gsw_graph.testing",
+        str(Path(__file__).parents[1] / "examples" / "replay.py"),
         str(replies),
-        "--port",
-        "0",
         "--delay",
         str(delay),
         "--limit",

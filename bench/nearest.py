@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gsw_graph import Memory
-from gsw_graph.evaluate.data.questions import read_questions
+from gsw_graph.evaluate.data import read_questions
 from gsw_graph.store.statements import statement
 
 

@@ -7,7 +7,7 @@ passages of all questions are forgotten, they are asked again (what is right the
 passages are loaded again. Replies come from bench/data/reader.jsonl and compact.jsonl, which say who wrote them: each is for
 one request word for word, so that a memory that brings other evidence finds none, and the table says how
 many are open. --record FOLDER notes open requests there and takes the replies that stand in it: write them
-(`python -m gsw_graph.testing --open FOLDER` prints what is open) and run it again until none is open.
+(`python bench/recorder.py --open FOLDER` prints what is open) and run it again until none is open.
 
 Forms: `one round` and `two rounds` are numbered lines, without and with a look for what the reader says is
 missing; `compact` facts as a codebook (--evidence compact), with a look, and how much more right its answers
@@ -29,15 +29,16 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from recorder import ModelServer, known_or_recorded
+
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError, StoppedError
-from gsw_graph.evaluate.figures.bootstrap import paired
-from gsw_graph.evaluate.figures.metrics import exact_match, f1
+from gsw_graph.evaluate.metrics import exact_match, f1
+from gsw_graph.evaluate.statistics import paired
 from gsw_graph.inference.chat.language_model import QuestionModel, Spent
 from gsw_graph.memory import Memory
 from gsw_graph.plan.decompose import decompose
 from gsw_graph.results import Answer
-from gsw_graph.testing import ModelServer, Recorder
 
 DATA = Path(__file__).parent / "data"
 KNOWN = ("reader.jsonl", "compact.jsonl")
@@ -75,8 +76,7 @@ def main() -> None:
     lines = [line for name in KNOWN for line in (DATA / name).read_text("utf-8").splitlines()]
     known = list(map(json.loads, lines))
     with ExitStack() as stack:
-        recorder = stack.enter_context(Recorder(options.record, 0.0)) if options.record else None
-        server = stack.enter_context(ModelServer(known, recorder=recorder, keep=0))
+        server = stack.enter_context(ModelServer(known_or_recorded(known, options.record)))
         # A model that nobody asked before: nothing is taken from kept replies.
         settings = replace(
             Settings.from_env(),
@@ -127,7 +127,6 @@ def asked(memory: Memory, question: dict[str, Any], form: str) -> Outcome:
         strategy="fusion",
         plan=plan,
         keep=False,
-        look_again=form != "one round",
         evidence="compact" if form == "compact" else "lines",
     )
     # A second round without a reply yet leaves the first one's refusal, and a failed call.
@@ -226,10 +225,10 @@ def compared(
         lines = [score(metric, one, row) for one, row, _ in both]
         compact = [score(metric, one, row) for one, _, row in both]
         if (found := paired(lines, compact)) is not None:
-            low, high = found.interval
+            low, high = found["interval"]
             yield (
-                f"{name} of compact beside two rounds: {found.mean:+.3f} [{low:+.3f}, {high:+.3f}], "
-                f"{found.n} questions, {found.above} better, {found.below} worse"
+                f"{name} of compact beside two rounds: {found['mean']:+.3f} [{low:+.3f}, {high:+.3f}], "
+                f"{found['n']} questions, {found['above']} better, {found['below']} worse"
             )
 
 

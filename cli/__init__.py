@@ -23,7 +23,7 @@ VERBS = {
     "show": "Show a document or a passage whole, with what was found in it.",
     "serve": "Serve the memory to others: HTTP, agents (MCP), a page.",
     "mcp": "Serve the memory to one agent over standard input and output.",
-    "browse": "Open Neo4j Browser at the memory, with a guided tour if wanted.",
+    "browse": "Open Neo4j Browser at the memory.",
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files that others read.",
     "copy": "Copy a memory from one engine to another.",

@@ -55,12 +55,6 @@ class _Ask(click.Command):
     help="What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from what there is.",
 )
 @click.option(
-    "--look-again/--no-look-again",
-    default=True,
-    show_default=True,
-    help="Where the model says that something is missing, look for that once and ask it again.",
-)
-@click.option(
     "--evidence",
     type=click.Choice(EVIDENCE),
     default="lines",
@@ -152,12 +146,10 @@ def ask(
         "k": options["k"],
         "answer": not options["no_answer"],
         "trace": traced or html is not None or browse,  # a picture shows the way
-        "excerpts": not as_json,
         "llm": not no_llm,
         "keep": not options["forget_question"],
         "past": not options["no_past"],
         "budget": options["budget"],
-        "look_again": options["look_again"],
         "evidence": options["evidence"],
     }
     candidates = options["trace"] == "all"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.browser.opening import open_page
+from gsw_graph.browser import open_page
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.errors import EngineError
@@ -20,33 +20,27 @@ if TYPE_CHECKING:
 
 @click.command()
 @memory_option
-@click.option("--tour", is_flag=True, help="Serve a guided tour of the memory to Browser until Ctrl-C.")
 @json_option
 @click.pass_obj
-def browse(url: str | None, /, tour: bool, as_json: bool) -> None:
+def browse(url: str | None, /, as_json: bool) -> None:
     """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
 
-    With --tour it opens a guide of this memory: what is loaded, what brings documents together, what answers stand on, and the analyses; with our colours and captions, and saved queries to import.
-    The guide is served to this machine only.
     A memory in a folder has no Browser: there it is a picture in an HTML file, opened.
-    `gswgraph db open` puts the password of a private server on the clipboard.
+    `gswgraph db open` shows the password of a private server.
 
     \b
     Example:
       gswgraph --memory bolt://127.0.0.1:7687 browse
-      gswgraph --memory bolt://127.0.0.1:7687 browse --tour
     """
     with open_memory(url) as memory:
-        if tour:
-            _serve(memory, as_json=as_json)
-        elif as_json:
+        if as_json:
             print_json({"address": memory.browser()})
         elif _on_server(memory):
             _show(
                 memory.browser(), "the blue arrow beside the query draws what brings the documents together"
             )
         else:
-            from gsw_graph.browser.answer import overview
+            from gsw_graph.browser import overview
 
             if not memory.status().nodes.get("Concept"):
                 raise EngineError("the memory holds no names yet", hint="gswgraph load FILES")
@@ -89,22 +83,3 @@ def _show_picture(memory: Memory, what: Answer | str) -> None:
 def _by_hand(address: str, then: str) -> str:
     return f"Open Neo4j Browser, log in, and {then}:\n  {address}"
 
-
-def _serve(memory: Memory, *, as_json: bool) -> None:
-    with memory.tour() as server:
-        if as_json:
-            print_json({"address": server.guide, "files": server.address})
-        else:
-            opened = open_page(server.guide)
-            then = "the tour stands above the login"
-            click.echo(
-                f"Neo4j Browser is open: log in, and {then}." if opened else _by_hand(server.guide, then)
-            )
-            click.echo("The tour is served until Ctrl-C.")
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            pass
-        finally:
-            for failure in server.failures:
-                print_failure(f"The guide could not be made: {failure}")

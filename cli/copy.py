@@ -48,6 +48,7 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
 @memory_option
 @click.argument("target", metavar="FILE", type=click.Path())
 @json_option
+@click.pass_obj
 def dump(url: str | None, target: str, as_json: bool) -> None:
     """Write all that a memory holds into a new file, a node or a relationship a line of JSON.
 
@@ -64,6 +65,7 @@ def dump(url: str | None, target: str, as_json: bool) -> None:
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @_quiet
 @json_option
+@click.pass_obj
 def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
     """Write the memory of a dump into a new folder or an empty database.
 

@@ -121,7 +121,7 @@ def status(version: str | None, as_json: bool) -> None:
 def open_(as_json: bool) -> None:
     """Open Neo4j Browser of the private server, address and user filled in.
 
-    The password goes on the clipboard. Where there is none it is shown once, on a terminal only.
+    The password is shown on a terminal only; elsewhere the file that has it is named.
 
     \b
     Example:
@@ -129,24 +129,18 @@ def open_(as_json: bool) -> None:
     """
     import sys
 
-    from gsw_graph.browser import address, clipboard
-    from gsw_graph.browser.opening import open_page
+    from gsw_graph import browser
     from gsw_graph.config import Settings
 
-    server = address.private(Settings.from_env())
-    password = server.password_file.read_text(encoding="utf-8").strip()
-    copied, opened = clipboard.copy(password), open_page(server.browser)
+    server = browser.private(Settings.from_env())
+    opened = browser.open_page(server.browser)
     if as_json:
-        _print_json({"address": server.browser, "opened": opened, "password_on_clipboard": copied})
+        _print_json({"address": server.browser, "opened": opened, "password_file": str(server.password_file)})
         return
     click.echo("Neo4j Browser is open." if opened else f"Open Neo4j Browser: {server.browser}")
-    if copied:
-        said = "is on the clipboard: paste it there, then copy something else over it"
-    elif sys.stdout.isatty():
-        said = password
-    else:
-        said = f"in {server.password_file}"
-    click.echo(f"  user      {server.username}\n  password  {said}")
+    on_terminal = sys.stdout.isatty()
+    password = server.password_file.read_text(encoding="utf-8").strip() if on_terminal else ""
+    click.echo(f"  user      {server.username}\n  password  {password or f'in {server.password_file}'}")
 
 
 def _print_json(document: dict[str, Any]) -> None:

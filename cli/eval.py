@@ -12,8 +12,7 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 if TYPE_CHECKING:
-    from gsw_graph.evaluate.settings import Value
-    from gsw_graph.evaluate.variants import Variant
+    from gsw_graph.evaluate.variants import Value, Variant
 
 
 class _Group(click.Group):
@@ -33,10 +32,10 @@ class _Group(click.Group):
 
 def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Variant]:
     from gsw_graph.errors import InputError
-    from gsw_graph.evaluate.variants import variants
+    from gsw_graph.evaluate.variants import parse_variants
 
     try:
-        found = [variant for value in values for variant in variants(value)]
+        found = [variant for value in values for variant in parse_variants(value)]
     except InputError as error:
         raise click.BadParameter(str(error)) from error
     if len({variant.name for variant in found}) < len(found):
@@ -262,7 +261,7 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
-    from gsw_graph.evaluate.settings import parse_value
+    from gsw_graph.evaluate.variants import parse_value
 
     name, sign, values = text.partition("=")
     if not sign or not values.strip():

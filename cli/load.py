@@ -13,6 +13,7 @@ from gsw_graph.cli.text.output import calls, counted, duration, money, print_fai
 from gsw_graph.cli.text.progress import reporter
 from gsw_graph.cli.text.safe_text import one_line, short_source
 from gsw_graph.extract import EXTRACTORS
+from gsw_graph.model import counted as counted_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,6 +141,8 @@ def print_skipped(report: LoadReport) -> None:
     """What was skipped, by name; those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
+        if getattr(skipped, "kinds", ()):  # the summary counts them
+            continue
         by_reason.setdefault(one_line(skipped.reason), []).append(short_source(skipped.source))
     for reason, sources in list(by_reason.items())[:SHOWN]:
         also = f" and {len(sources) - SHOWN:,} more (--json lists all)" if len(sources) > SHOWN else ""
@@ -170,8 +173,8 @@ def _print_summary(report: LoadReport, dry_run: bool) -> None:
         "unchanged": found.unchanged,
         "failed": found.failed,
     }
-    if report.skipped:
-        parts["skipped"] = len(report.skipped)
+    if skipped := sum(not skipped.part for skipped in report.skipped):
+        parts["skipped"] = skipped
     said = ", ".join(f"{number:,} {name}" for name, number in parts.items())
     click.echo(
         f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}"
@@ -194,6 +197,8 @@ def _print_summary(report: LoadReport, dry_run: bool) -> None:
             f"cache, {report.tokens['in']:,} tokens in and "
             f"{report.tokens['out']:,} out, {money(report.dollars)}"
         )
+    if report.left_out:
+        click.echo(f"Left out: {one_line(counted_kinds(report.left_out))}")
     if report.note:
         click.echo(f"Note: {one_line(report.note)}")
     if report.faults:

@@ -4,10 +4,9 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 said=$(mktemp)
-cat "$here/replies.jsonl" "$here/agents.jsonl" >"$said.replies"
-"${PYTHON:-python3}" -m gsw_graph.testing "$said.replies" >"$said" &
+"${PYTHON:-python3}" "$here/replay.py" "$here/replies.jsonl" "$here/agents.jsonl" >"$said" &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -f "$said" "$said.replies"' EXIT
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -f "$said"' EXIT
 until grep -q '^export OPENAI_MODEL' "$said"; do
     kill -0 $server # ended: its message stands above
     sleep 0.1

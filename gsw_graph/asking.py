@@ -26,7 +26,7 @@ MOST = 10_000  # passages of an answer
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language
+    """A query with its plan, where there is one. source: "given" or "llm". note: why the language
     model made none."""
 
     query: Query
@@ -74,30 +74,27 @@ def ask(
     context: Context,
     *,
     may_plan: bool = True,
-    excerpts: bool = False,
     trace: bool = False,
-    look_again: bool = True,
     past: bool = False,
 ) -> Answer:
     """Answer a question by a memory that is not empty. past: from a question that was asked before, where it
     was this one in other words. may_plan: whether the language model, where there is
-    one, may make a plan. look_again: whether what it says is missing is looked for once.
-    excerpts: what matters of each passage is wanted too. trace: the answer has the context's trace."""
+    one, may make a plan. trace: the answer has the context's trace."""
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
     found = None
     if past:
-        planned, found = _from_past(strategy, planned, context)
+        from gsw_graph.question_cache import answer_from_cache
+
+        found = answer_from_cache(planned.query, context)
     if found is None:
         if may_plan and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
         read = context.llm is not None and planned.query.answer
         found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
-    if excerpts:
-        found = _with_excerpts(planned.query, found, context)
-    draft, note = _answer(strategy, planned.query, found, context, look_again=look_again)
+    draft, note = _answer(strategy, planned.query, found, context)
     draft = replace(draft, missing=_missing(found, draft, context))
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, found, draft, context, note, seconds)
@@ -129,24 +126,6 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None
     )
 
 
-def _from_past(
-    strategy: Strategy[Any], planned: Planned, context: Context
-) -> tuple[Planned, Retrieved | None]:
-    """What an earlier question brings; nothing where none does, or where its plan leads nowhere any more."""
-    from gsw_graph.past.reuse import reuse
-
-    before = reuse(planned.query, context)
-    if before is None or before.plan is None:
-        return planned, before.found if before else None
-    again = Planned(replace(planned.query, plan=before.plan), "past")
-    found = strategy(context, again.query)
-    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy
-    if from_chains(again.query.question, found, ran.confidence, answer=True).answer is None:
-        context.trace = context.trace and Trace()
-        return planned, None
-    return again, replace(found, past=before.past)
-
-
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
     """The model's plan, or why there is none: the question can be asked without. Without pairs there is
     nothing that a plan leads along, and a strategy that makes its own needs no other."""
@@ -163,7 +142,7 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 
 
 def _answer(
-    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context, *, look_again: bool
+    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
 ) -> tuple[AnswerDraft, str | None]:
     """The strategy's own answer, else what its chains say, else what the language model reads from what
     was found; and why that read nothing."""
@@ -177,9 +156,6 @@ def _answer(
         return draft, None
     from gsw_graph.answer.reader import from_model
 
-    def look(missing: str) -> Retrieved:
-        return _look(ran, missing, query.k, context)
-
     with context.clock("answer"):
         try:
             return from_model(
@@ -188,7 +164,6 @@ def _answer(
                 draft.confidence,
                 context.llm,
                 context.on_text,
-                look if look_again else None,
                 _shown(context),
             ), None
         except ReplyError as error:  # what was found stands
@@ -206,36 +181,11 @@ def _shown(context: Context) -> Show:
     return lines
 
 
-def _look(strategy: Strategy[Any], missing: str, k: int, context: Context) -> Retrieved:
-    """What is found for that which a model says is missing, as a question of one step. strategy: the one that
-    ran; one that asks the model itself is not run again."""
-    from gsw_graph.plan.decompose import without_references
-
-    again = strategy if strategy.steady else STRATEGIES["fusion"]
-    asked = without_references(missing)
-    plan = parse([asked]) if again.follows_plan and context.has_pairs else None
-    trace, context.trace = context.trace, None  # it says how the question's own passages were found
-    try:
-        return again(context, Query(asked, plan, k, below=BELOW))
-    finally:
-        context.trace = trace
-
-
-def _with_excerpts(query: Query, found: Retrieved, context: Context) -> Retrieved:
-    """Sentences are weighed by vectors where the strategy needed the embedder, else by words: no model is
-    loaded for them alone."""
-    from gsw_graph.answer.excerpt import with_excerpts
-
-    paths = context.trace.paths if context.trace is not None else {}
-    vectors = context.text_vectors if "embedder" in context.used else None
-    return replace(found, passages=with_excerpts(query.question, found.passages, paths, vectors))
-
-
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
     """What the evidence lacks or, where nothing was found, what the memory as a whole does."""
     if not draft.abstained or (found.beams is not None and found.beams.ends()):
         return draft.missing
-    if not context.names.size:
+    if not context.reader.size()[1]:
         return "the memory is empty"
     if found.beams is not None and not context.has_pairs:
         return "the memory holds no question-answer pairs, of which chains are made"
@@ -264,7 +214,7 @@ def _report(
         passages=found.passages,
         chains=shown(found),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source or (("past" if found.past else "llm") if found.plan else None),
+        plan_source=planned.source or ("llm" if found.plan else None),
         note=note or planned.note or found.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,
@@ -275,10 +225,8 @@ def _report(
         kept=spent.kept,
         conflicts=found.conflicts,
         inferred=draft.inferred,
-        looked_for=draft.looked_for,
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
         trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
-        matrix=found.matrix,
         why=found.why,
         past=found.past,
     )

@@ -58,7 +58,11 @@ class Settings:
 
     memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a
     server.
-    embedder: a sentence-transformers model name or path. device: `auto`, `cpu`, `cuda` or `mps`.
+    embedder: a sentence-transformers model name or path; with embedder_url the name by which that
+    OpenAI-compatible server knows it, asked with the key embedder_key for vectors of embedder_dimensions, if
+    that is set. embedder_query_prompt, embedder_document_prompt: what stands before a question and before a
+    document; left out, the model's own. trust_remote_code: whether code that a model of the hub brings may
+    run. device: `auto`, `cpu`, `cuda` or `mps`.
     reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a
     /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`.
     llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a
@@ -66,9 +70,7 @@ class Settings:
     seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
     replies of a model fail their checks. llm_rpm, llm_tpm: requests and tokens a minute that the server
     allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is
-    not known. concurrency: calls at once. linked_client_passages: up to this many passages `linked` and
-    `fusion` walk matrices kept by the client. Above it they fetch the neighbourhood of the question, chains
-    of `ricr` are not followed by a walk, and `proprag` does not run.
+    not known. concurrency: calls at once.
     Raises InputError: nothing can be asked with these numbers.
     """
 
@@ -77,6 +79,12 @@ class Settings:
     password: str | None = field(default=None, repr=False)
     database: str | None = None
     embedder: str = "all-MiniLM-L6-v2"
+    embedder_url: str | None = None
+    embedder_key: str | None = field(default=None, repr=False)
+    embedder_dimensions: int | None = None
+    embedder_query_prompt: str | None = None
+    embedder_document_prompt: str | None = None
+    trust_remote_code: bool = False
     device: str = "auto"
     reranker: str = "cosine"
     reranker_model: str | None = None
@@ -91,10 +99,14 @@ class Settings:
     llm_price: tuple[float, float] | None = None
     concurrency: int = 8
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
-    linked_client_passages: int = 300_000
 
     def __post_init__(self) -> None:
         for name, sound, what in (
+            (
+                "embedder_dimensions",
+                self.embedder_dimensions is None or 1 <= self.embedder_dimensions <= 4096,
+                "a number from 1 to 4096",
+            ),
             ("llm_timeout", self.llm_timeout > 0, "a time of more than 0 seconds"),
             ("llm_prompt", self.llm_prompt in ("auto", "long", "short"), "auto, long or short"),
             ("llm_rpm", self.llm_rpm is None or self.llm_rpm >= 1, "a number of at least 1"),
@@ -105,7 +117,6 @@ class Settings:
                 "dollars of at least 0",
             ),
             ("concurrency", self.concurrency >= 1, "a number of at least 1"),
-            ("linked_client_passages", self.linked_client_passages >= 0, "a number of at least 0"),
         ):
             if not sound:
                 raise InputError(
@@ -127,6 +138,12 @@ class Settings:
             password=env.get("NEO4J_PASSWORD"),
             database=env.get("NEO4J_DATABASE") or None,
             embedder=env.get("GSWGRAPH_EMBEDDER") or "all-MiniLM-L6-v2",
+            embedder_url=env.get("GSWGRAPH_EMBEDDER_URL") or None,
+            embedder_key=env.get("GSWGRAPH_EMBEDDER_KEY") or None,
+            embedder_dimensions=_whole(env, "GSWGRAPH_EMBEDDER_DIMENSIONS", None),
+            embedder_query_prompt=env.get("GSWGRAPH_EMBEDDER_QUERY_PROMPT"),
+            embedder_document_prompt=env.get("GSWGRAPH_EMBEDDER_DOCUMENT_PROMPT"),
+            trust_remote_code=env.get("GSWGRAPH_TRUST_REMOTE_CODE", "").lower() in ("1", "true", "yes"),
             device=env.get("GSWGRAPH_DEVICE") or "auto",
             reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
             reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
@@ -141,5 +158,4 @@ class Settings:
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
             concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
-            linked_client_passages=_whole(env, "GSWGRAPH_LINKED_CLIENT_PASSAGES", 300_000),
         )

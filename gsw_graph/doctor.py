@@ -86,13 +86,6 @@ def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:
         True,
         f"{embedder.name}, {embedder.dimension} dimensions, {embedder.backend} on {embedder.device}",
     )
-    if embedder.device == "cpu" and embedder.backend == "torch":
-        yield Finding(
-            "speed",
-            False,
-            "embedding runs on plain torch, two to three times slower than it could",
-            "pip install 'gswgraph[cpu]'",
-        )
 
 
 def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:

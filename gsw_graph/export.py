@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from gsw_graph.errors import InputError
-from gsw_graph.loaders.workspaces.panini_export import bare
+from gsw_graph.loaders.panini import bare
 from gsw_graph.model import Document, Entity, Passage, QAPair, VerbPhrase, Workspace
 from gsw_graph.results import Exported
 from gsw_graph.store.nodes import Kind, Label, labels, relationships

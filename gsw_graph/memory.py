@@ -9,13 +9,12 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gsw_graph.concurrency import MemoryLocks, never_cancelled
+from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.loading import Progress
-from gsw_graph.model import content_id
 from gsw_graph.results import (
     Answer,
     AskedQuestion,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from gsw_graph.browser.serving import Server as TourServer
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.held import Held
     from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.reader import Reader
@@ -74,7 +71,6 @@ class Memory:
     def __init__(self, connection: Connection, settings: Settings, embedder: Embedder | None = None) -> None:
         self._connection, self._settings, self._embedder = connection, settings, embedder
         self._reranker: Reranker | None = None
-        self._held: Held | None = None
         self._chat: Chat | None = None
         self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
         self._building = Lock()  # of runs, in a question too
@@ -109,7 +105,7 @@ class Memory:
         process has the folder open, InputError for another name in `models`.
         """
         from gsw_graph.engine import connect, exists
-        from gsw_graph.inference.embed.early import Early
+        from gsw_graph.inference.embed.embedder import EarlyModels
 
         settings = settings or Settings.from_env()
         if url is not None:
@@ -119,7 +115,7 @@ class Memory:
             raise EngineError(
                 "there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint
             )
-        early = Early(settings, models)
+        early = EarlyModels(settings, models)
         connection = connect(settings, early.load if models else None)
         if tracer is not None:
             connection.trace(tracer)
@@ -248,11 +244,9 @@ class Memory:
         k: int = 5,
         answer: bool = True,
         trace: bool = False,
-        excerpts: bool = False,
         llm: bool = True,
         keep: bool = True,
         budget: str | None = None,
-        look_again: bool = True,
         past: bool = True,
         evidence: str = "lines",
         build_runs: bool = True,
@@ -266,15 +260,13 @@ class Memory:
         `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is
         `fusion` with one, or where there are pairs to follow, else `linked`.
         Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets
-        its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it, `excerpts`
-        to each passage the sentences that matter to the question. `on_stage` is told what is being done: a
-        key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`, `rerank`, `answer`, or a
-        strategy's own), and None or, where the model is asked again or given up, why.
-        The question is kept in the memory with what its answer used, unless `keep` is False.
+        its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it. `on_stage`
+        is told what is being done: a key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`,
+        `rerank`, `answer`, or a strategy's own), and None or, where the model is asked again or given up,
+        why. The question is kept in the memory with what its answer used, unless `keep` is False.
         `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
         not fit is not made, and the answer comes from what there is by then; its `note` says so.
-        `look_again`: where the model says that something is missing, that is looked for once, and it is asked
-        again. `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
+        `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
         the graph as a codebook in half the tokens.
         `past`: a question that was asked before in other words is answered from what its answer used, unless
         `strategy` or `plan` say how, or the evidence alone is wanted (docs/question-cache.md).
@@ -307,13 +299,11 @@ class Memory:
                     on_stage(stage, text)
 
             try:
-                # An excerpt marks the name that led to it.
                 context = self._context(
-                    state,
                     model,
                     on_text,
                     staged,
-                    trace=trace or excerpts,
+                    trace=trace,
                     evidence=evidence,
                     build_runs=build_runs,
                     check=check,
@@ -326,9 +316,7 @@ class Memory:
                     planned,
                     context,
                     may_plan=plan is not False,
-                    excerpts=excerpts,
                     trace=trace,
-                    look_again=look_again,
                     past=reuses and has_past,
                 )
             except EndedError:
@@ -414,7 +402,7 @@ class Memory:
 
         Raises EngineError where another process removes what a run stands on.
         """
-        from gsw_graph.codebook.building import build
+        from gsw_graph.codebook import build
 
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
@@ -556,24 +544,13 @@ class Memory:
         Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
         is kept.
         """
+        from gsw_graph import browser
         from gsw_graph.browse import asked
-        from gsw_graph.browser import address, answer
 
-        place, reader = address.find(self._settings), self._reader
+        place, reader = browser.find(self._settings), self._reader
         if question is None:
-            return place.link(answer.overview())
-        return place.link(answer.drawing(reader, asked(reader, question).id))
-
-    @with_plain_errors
-    def tour(self) -> TourServer:
-        """A server on loopback of what Neo4j Browser can take: a guided tour of this memory, a style, saved
-        queries. `serve_forever` runs it, `guide` is the address that opens Browser at the tour.
-
-        Raises EngineError for a memory in a folder, which has no Browser.
-        """
-        from gsw_graph.browser import address, tour
-
-        return tour.server(self._connection, address.find(self._settings))
+            return place.link(browser.overview())
+        return place.link(browser.drawing(reader, asked(reader, question).id))
 
     @with_plain_errors
     def documents(
@@ -742,11 +719,11 @@ class Memory:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """While the memory changes: what was known of it is read again, then and after."""
-        self._state = self._held = None
+        self._state = None
         try:
             yield
         finally:
-            self._state = self._held = None
+            self._state = None
 
     def _known(self) -> MemoryState | None:
         """The state of the memory, None where nothing was ever loaded."""
@@ -782,7 +759,6 @@ class Memory:
 
     def _context(
         self,
-        state: MemoryState,
         llm: QuestionModel | None,
         on_text: Callable[[str], None] | None,
         on_stage: Callable[[str, str | None], None] | None = None,
@@ -797,16 +773,10 @@ class Memory:
         from gsw_graph.retrieve.context import Context
         from gsw_graph.store.reader import Reader
 
-        held, most = self._held_of(state), self._settings.linked_client_passages
-        names = held.names
-        fits = names.size <= most
         return Context(
-            Reader(self._connection, (lambda version: names.of(version).passage_numbers) if fits else None),
+            Reader(self._connection),
             self,
-            names,
-            held.propositions,
-            lambda version: held.codebook(version, on_stage, check, build_runs=build_runs),
-            client_passages=most,
+            lambda: self._complete_runs(on_stage, check, may_build=build_runs),
             llm=llm,
             on_text=on_text,
             on_stage=on_stage,
@@ -814,12 +784,24 @@ class Memory:
             evidence=evidence,
         )
 
-    def _held_of(self, state: MemoryState) -> Held:
-        """What the client holds of the memory, kept under the cache folder."""
-        from gsw_graph.retrieve.held import Held
+    def _complete_runs(
+        self, on_stage: Callable[[str, str | None], None] | None, check: Check, *, may_build: bool
+    ) -> None:
+        """Build the runs that are missing, which `pruned` needs; InputError where that is not allowed."""
+        from gsw_graph.codebook import build
+        from gsw_graph.store.codebook import without_runs
 
-        with self._lazy:
-            if self._held is None:
-                folder = self._settings.cache_dir / "graphs" / content_id(self._connection.url, state.created)
-                self._held = Held(self._connection, folder, lambda: self.embedder, self._building)
-            return self._held
+        missing = 0 if may_build else len(without_runs(self._reader))
+        if missing:
+            raise InputError(
+                f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
+                hint="Build them: gswgraph runs build",
+            )
+
+        def report(done: int, passages: int) -> None:
+            if on_stage is not None:
+                on_stage("database", f"runs built for {done:,} of {passages:,} passages")
+
+        with acquired(self._building, check):
+            if may_build:
+                build(self._connection, self._reader, lambda: self.embedder, report)

@@ -4,6 +4,7 @@ a database."""
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -81,7 +82,22 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Skipped(Failure):
     """Something that was left alone, which is no fault: a picture, an archive, an empty file, a link out
-    of the folder. `part` as of a failure."""
+    of the folder. `part` as of a failure. `kinds`: where parts of a document were left out, how many by
+    kind."""
+
+    kinds: tuple[tuple[str, int], ...] = ()
+
+
+def counted(kinds: Mapping[str, int]) -> str:
+    """Write counts by kind: 2 comments, 1 picture."""
+    return ", ".join(
+        f"{number:,} {kind if number == 1 or kind == 'hidden text' else _plural(kind)}"
+        for kind, number in kinds.items()
+    )
+
+
+def _plural(kind: str) -> str:
+    return f"{kind}es" if kind.endswith(("s", "x", "ch")) else f"{kind}s"
 
 
 @dataclass(frozen=True, slots=True)

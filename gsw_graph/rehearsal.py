@@ -55,9 +55,11 @@ def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
         with driver.session(database=connection.database) as session:
             writer.write(session, batch, connection.dialect.name)
             schema.build_search_indexes(connection, 384)
-            found = reader.nearest([vectors[0].tolist()], 100)
-            reader.passages([passage for passage, _ in found.passages[0][:5]], [0.0] * 5)
-            list(reader.name_graph())
+            vector = vectors[0].tolist()
+            found = reader.neighbourhood(
+                [vector], ["some name 0"], near=100, best=3, cap=100, scan=500, limit=2000, texts=30
+            )
+            reader.passages([passage for passage, _ in found.near[0][:5]], [0.0] * 5)
             reader.counts()
             writer.forget(session, ids)
     server.stop()

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gsw_graph.errors import InputError
-from gsw_graph.loaders import encoding, json_files, markdown, tables, text
+from gsw_graph.loaders import converter, encoding, json_files, markdown, tables, text
 from gsw_graph.loaders.detect import Format, detect
-from gsw_graph.loaders.documents import documents
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
@@ -47,10 +46,11 @@ _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "jsonl": json_files.read_lines,
     "markdown": markdown.read,
     "text": text.read,
-    "pdf": documents.read_pdf,
-    "html": documents.read_html,
-    "archive": documents.read_archive,
-    "mail": documents.read_mail,
+    "pdf": lambda file: converter.read(file, "pdf"),
+    "html": lambda file: converter.read(file, "html"),
+    "archive": lambda file: converter.read(file, "archive"),
+    "mail": lambda file: converter.read(file, "mail"),
+    "mailbox": converter.read_mailbox,
     "table": tables.read,
     "code": text.read_code,
 }
@@ -178,7 +178,7 @@ def standard_input() -> BinaryIO:
 
 def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:
     try:
-        file = encoding.marked(opened(name, path, stream))
+        file = encoding.strip_bom(opened(name, path, stream))
         form = detect(file)
         if isinstance(form, Failure):
             yield form

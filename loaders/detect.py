@@ -9,7 +9,7 @@ from gsw_graph.loaders.files import HEAD, File
 from gsw_graph.model import Failure, Skipped
 
 Format: TypeAlias = Literal[
-    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "table", "code"
+    "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "mailbox", "table", "code"
 ]
 
 _BINARY: dict[bytes, Format] = {b"%PDF-": "pdf", b"PK\x03\x04": "archive", b"PK\x05\x06": "archive"}
@@ -63,6 +63,7 @@ _HTML = re.compile(
 )
 _HTML_NAMES = {".html", ".htm", ".xhtml"}
 _SUPPORTED = "text, Markdown, JSON, JSONL, CSV, mail, PDF, HTML, .docx, .pptx, .xlsx and EPUB are"
+_MARKDOWN = {".md", ".markdown"}
 _TABLES = {".csv", ".tsv", ".tab"}
 # Code and settings look like prose or Markdown to any rule: a comment is a heading, "---" is front matter.
 _CODE = frozenset(
@@ -82,12 +83,16 @@ _MAIL_ONLY = re.compile(
     rb"^(?:message-id|received|return-path|delivered-to|mime-version|x-mailer)[ \t]*:",
     re.IGNORECASE | re.MULTILINE,
 )
+# Headers of a mail that a person saved or pasted as text.
+_WRITTEN = {b"from", b"to", b"cc", b"date", b"sent", b"subject", b"reply-to", b"bcc"}
+# "From " and who sent it, then headers.
+_MAILBOX = re.compile(rb"From \S[^\r\n]{0,300}\r?\n(?=[!-9;-~]{1,80}:[ \t])")
 _OBJECT = re.compile(rb'\{\s*["}]')
 # How files begin that are one object, often on one line: OpenIE results and Panini's combined file.
 _WHOLE = re.compile(rb'\{\s*"(?:docs"\s*:\s*\[|documents"\s*:\s*\{|metadata"\s*:\s*\{\s*"total_)')
 _ARRAY = re.compile(rb"\[\s*[{\]]")
 _HEADING = re.compile(rb"^ {0,3}#{1,6}[ \t]+\S.*\r?\n[ \t]*\r?\n", re.MULTILINE)
-_FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:")
+_FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=")
 
 
 def detect(file: File) -> Format | Failure:
@@ -114,12 +119,14 @@ def detect(file: File) -> Format | Failure:
         if head.startswith(magic):
             return Failure(file.name, f"{what}, which is not a supported format ({_SUPPORTED})")
     body = head.lstrip()
-    if _OBJECT.match(body):
+    if _OBJECT.match(body) and _suffix(file) not in _MARKDOWN:
         return "jsonl" if _suffix(file) in _JSONL or _one_object_a_line(file, body) else "json"
     if b"\0" in head:
         return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
         return Skipped(file.name, "empty")
+    if _MAILBOX.match(body):
+        return "mailbox"
     if (_suffix(file) in _MAIL_NAMES and _HEADERS.match(body)) or _mail(body):
         return "mail"
     if _suffix(file) == ".svg" and body.startswith(b"<"):
@@ -132,9 +139,9 @@ def detect(file: File) -> Format | Failure:
         return "table"
     if _suffix(file) in _CODE or (file.path and file.path.name.lower() in _CODE_NAMES):
         return "code"
-    if _suffix(file) == ".json" or _ARRAY.match(body):
+    if _suffix(file) in (".json", ".ipynb") or _ARRAY.match(body):
         return "json"
-    if _suffix(file) in {".md", ".markdown"} or _looks_like_markdown(body):
+    if _suffix(file) in _MARKDOWN or _looks_like_markdown(body):
         return "markdown"
     return "text"
 
@@ -146,11 +153,11 @@ def _suffix(file: File) -> str:
 def _mail(body: bytes) -> bool:
     """Whether it begins with the headers of a mail, whatever its name."""
     headers = re.split(rb"\r?\n\r?\n", body, maxsplit=1)[0] + b"\n"
-    return bool(
-        _HEADERS.match(headers)
-        and _MAIL_ONLY.search(headers)
-        and re.search(rb"^from[ \t]*:", headers, re.IGNORECASE | re.MULTILINE)
-    )
+    names = {name.lower() for name in re.findall(rb"^([!-9;-~]{1,80}):", headers, re.MULTILINE)}
+    if not _HEADERS.match(headers) or b"from" not in names:
+        return False
+    written = len(names & _WRITTEN) >= 3 and (b"subject" in names or b"date" in names) and names <= _WRITTEN
+    return written or bool(_MAIL_ONLY.search(headers))
 
 
 def _one_object_a_line(file: File, body: bytes) -> bool:
@@ -158,7 +165,7 @@ def _one_object_a_line(file: File, body: bytes) -> bool:
     object alone is no list of lines."""
     first, _, rest = body.partition(b"\n")
     if not rest.strip():
-        return not _WHOLE.match(body) and len(file.head) == HEAD and _suffix(file) != ".json"
+        return not _WHOLE.match(body) and len(file.head) == HEAD and _suffix(file) not in (".json", ".ipynb")
     return not _WHOLE.match(body) and (first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{"))
 
 

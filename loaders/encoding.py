@@ -39,22 +39,22 @@ class BrokenTextError(InputError):
     """Bytes that the encoding of their file does not have."""
 
 
-def marked(file: File) -> File:
+def strip_bom(file: File) -> File:
     """A file in UTF-8, where a mark says that it is UTF-16 or UTF-32; any other as it is."""
     codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), None)
-    return recoded(file, codec) if codec else file
+    return transcode(file, codec) if codec else file
 
 
-def recoded(file: File, codec: str) -> File:
+def transcode(file: File, codec: str) -> File:
     """The file as UTF-8, a piece at a time. Reading raises BrokenTextError where the bytes are not of this
     encoding."""
     return opened(file.name, file.path, io.BufferedReader(_Recoded(file.name, file.stream, codec), _CHUNK))
 
 
-def told(data: bytes) -> str | None:
+def detect_encoding(data: bytes) -> str | None:
     """The encoding of a text, if it can be told: UTF-8 where it can be that; else the likeliest, where any
     that gives another text is far less likely."""
-    if _JAPANESE_MAIL.search(data) and _read(data, "iso2022_jp") is not None:
+    if _JAPANESE_MAIL.search(data) and _decode(data, "iso2022_jp") is not None:
         return "iso2022_jp"
     with contextlib.suppress(UnicodeDecodeError):
         data.decode("utf-8")
@@ -73,7 +73,7 @@ def told(data: bytes) -> str | None:
     found = [
         (guess["confidence"], text, codec)
         for guess in guesses
-        if (codec := guess["encoding"]) and (text := _read(data, codec)) is not None
+        if (codec := guess["encoding"]) and (text := _decode(data, codec)) is not None
     ]
     if not found:
         return None
@@ -82,7 +82,7 @@ def told(data: bytes) -> str | None:
     return codec if sureness >= _SUREST and sureness >= rival * _AHEAD else None
 
 
-def refused(error: UnicodeDecodeError) -> str:
+def refusal(error: UnicodeDecodeError) -> str:
     """Why a text is not read: the byte that is not UTF-8, and what to do."""
     column = error.start - (error.object.rfind(b"\n", 0, error.start) + 1) + 1
     how = "save it as UTF-8" if find_spec("chardet") else f"save it as UTF-8, or let it be guessed: {EXTRA}"
@@ -93,7 +93,7 @@ def refused(error: UnicodeDecodeError) -> str:
     )
 
 
-def _read(data: bytes, codec: str) -> str | None:
+def _decode(data: bytes, codec: str) -> str | None:
     """The text, if it is one: no undefined bytes, and no characters that no text has."""
     try:
         text = data.decode(codec)

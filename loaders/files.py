@@ -7,13 +7,14 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.model import Document, Failure, Skipped, Workspace
+from gsw_graph.model import Document, Failure, Skipped, Workspace, counted
 
 MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
@@ -45,6 +46,58 @@ class Record:
     place: str
     file: File
     number: str = ""
+
+
+class UnusableError(Exception):
+    """Raised where nothing can be read from a file; the message says why, in words for its owner."""
+
+
+class NothingError(UnusableError):
+    """Raised where a file holds nothing to read, which is no fault of it."""
+
+
+@dataclass
+class Converted:
+    """What a document says.
+
+    Attributes:
+        text: Markdown, or plain text.
+        title: The title that it has of its own, "" for none.
+        about: A line with its properties: author, date.
+        loader: What it was: `pdf`, `docx` ...
+        plain: Whether the text is plain, without marks of Markdown.
+        faults: Parts of it that cannot be read.
+        left_out: What was left out, counted by kind.
+    """
+
+    text: str = ""
+    title: str = ""
+    about: str = ""
+    loader: str = ""
+    plain: bool = False
+    faults: list[str] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+_MOST_PROPERTIES = 4000  # characters
+LISTED = 20  # faults of a document that are listed one by one
+
+
+def properties(pairs: Iterable[tuple[str, str]]) -> str:
+    """Write what is known about a document as a line of text, where search finds it. Its keys are in small
+    letters, so that none is taken for a name."""
+    values: dict[str, list[str]] = {}
+    for name, value in pairs:
+        if (shown := " ".join(value.split())) and shown not in values.setdefault(name.lower(), []):
+            values[name.lower()].append(shown)
+    line = "; ".join(f"{name}: {', '.join(shown)}" for name, shown in values.items() if shown)
+    return line[:_MOST_PROPERTIES]
+
+
+def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
+    """Yield what was left out of a document, counted by kind, if anything was."""
+    if counts := {kind: number for kind, number in kinds.items() if number}:
+        yield Skipped(name, counted(counts), part=True, kinds=tuple(sorted(counts.items())))
 
 
 def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]:

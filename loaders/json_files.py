@@ -8,10 +8,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from gsw_graph.loaders import corpus, encoding
+from gsw_graph.loaders import corpus, encoding, markdown, panini, workspaces
 from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
-from gsw_graph.loaders.text import characters
-from gsw_graph.loaders.workspaces import openie, panini, propositions, workspaces
+from gsw_graph.loaders.text import decode_bytes
 from gsw_graph.model import Failure, Skipped
 
 # The first sign that fits says which reader; a new shape of record is its line here.
@@ -19,9 +18,9 @@ _SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Callable[[Record], 
     (panini.is_chunk, panini.read_chunk),
     (panini.is_combined, panini.read_combined),
     (panini.is_keyed, panini.read_keyed),
-    (propositions.is_record, propositions.read),
-    (openie.is_record, openie.read),
-    (workspaces.is_record, workspaces.read),
+    (workspaces.is_proposition, workspaces.read_proposition),
+    (workspaces.is_openie, workspaces.read_openie),
+    (workspaces.is_workspace, workspaces.read_workspace),
     (corpus.is_record, corpus.read),
 )
 
@@ -39,7 +38,7 @@ def read_lines(file: File) -> Iterator[Item]:
             try:
                 value = json.loads(line.decode("utf-8"))
             except UnicodeDecodeError as error:
-                yield Failure(place, encoding.refused(error))
+                yield Failure(place, encoding.refusal(error))
             except json.JSONDecodeError as error:
                 yield Failure(
                     place, f"broken JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}"
@@ -55,7 +54,7 @@ def read_lines(file: File) -> Iterator[Item]:
 def read_whole(file: File) -> Iterator[Item]:
     """What one JSON array or object holds. The format allows no less than the whole file in memory."""
     data = file.stream.read().removeprefix(codecs.BOM_UTF8)
-    text = characters(data, file.name)
+    text = decode_bytes(data, file.name)
     if isinstance(text, Failure):
         yield text
         return
@@ -74,7 +73,10 @@ def read_whole(file: File) -> Iterator[Item]:
     except (ValueError, RecursionError) as error:
         yield Failure(file.name, f"broken JSON: {error}")
     else:
-        if isinstance(value, list):
+        if isinstance(value, dict) and markdown.is_notebook(value):
+            reason = corpus.flaw(value)
+            yield from [Failure(file.name, reason)] if reason else markdown.read_notebook(value, file)
+        elif isinstance(value, list):
             yield from _array(value, file.name, file)
         elif _reader(value) is corpus.read:
             yield from _array([value], file.name, file)
@@ -84,8 +86,8 @@ def read_whole(file: File) -> Iterator[Item]:
 
 def _in_utf8(file: File) -> File:
     """The file, read in the encoding that its first whole lines tell."""
-    codec = encoding.told(file.head[: file.head.rfind(b"\n") + 1] or file.head)
-    return file if codec in (None, "utf-8") else encoding.recoded(file, codec)
+    codec = encoding.detect_encoding(file.head[: file.head.rfind(b"\n") + 1] or file.head)
+    return file if codec in (None, "utf-8") else encoding.transcode(file, codec)
 
 
 def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:

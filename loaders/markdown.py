@@ -1,126 +1,403 @@
-"""Markdown: one file, one document, as readable text.
+"""Markdown and notebooks: one file, one document, as readable text.
 
 A passage's title is the document's, which is what a citation names; section headings stay in the text, where
-they lead what follows.
-Marks of emphasis and the targets of links are taken out: they part names ("**Ana** Ruiz") and fill the few
-hundred tokens that an embedding
-model reads with addresses. Code stays as it is.
+they lead what follows. Marks of emphasis and the targets of links are taken out: they part names ("**Ana**
+Ruiz") and fill the few hundred tokens that an embedding model reads with addresses. Code stays as it is. What
+front matter says is a line of text, where search finds it.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
 
-from gsw_graph.loaders.files import File, Item
+from gsw_graph.loaders.files import Converted, File, Item, left_out, properties
 from gsw_graph.loaders.split import Block, split
-from gsw_graph.loaders.text import decoded, document
+from gsw_graph.loaders.text import about_block, decode, document
+from gsw_graph.loaders.typography import join_lines, subscript, superscript, vocabulary
 from gsw_graph.model import Failure, Skipped
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*$")
-_REFERENCE = re.compile(r" {0,3}\[[^\[\]]+\]:[ \t]*\S+")
+_REFERENCE = re.compile(r" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]*\S+")
 _CODE_SPAN = re.compile(r"(`[^`\n]+`)")
 # Every class stops at the mark that opens it, so that no text makes these slow.
-_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]]*\])")
+_LINK = re.compile(r"(!?)\[([^\[\]]*)\](?:\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)|\[[^\[\]]*\])")
 _STARS = re.compile(r"(?<!\\)\*{1,3}(?=[^\s*])([^*]*)(?<=[^\s\\*])\*{1,3}")
 _UNDERSCORES = re.compile(r"(?<![\w\\])_{1,3}(?=[^\s_])([^_]*)(?<=[^\s\\_])_{1,3}(?!\w)")
-_FRONT_KEY = re.compile(r"[\w-]+[ \t]*:")
-_FRONT_TITLE = re.compile(r"title[ \t]*:[ \t]*(\S.*)")
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]\n|#^\\]*)((?:[#^][^\[\]\n|\\]*)?)(?:\\?\|([^\[\]\n]*))?\]\]")
+_NOTE = re.compile(r"\[\^([^\[\]\s]{1,60})\](:?)")
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp", ".avif", ".heic", ".tiff")
+_RAISED = re.compile(r"<(su[pb])>([^<>]*)</\1>", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|blockquote|br|center|cite|code|dd|del|details|div|dl|dt|em|figure|figcaption|font|h[1-6]|hr|i|img|"
+    r"ins|kbd|li|mark|ol|p|picture|q|s|small|source|span|strong|strike|su[bp]|summary|table|tbody|td|tfoot|th|thead|tr|tt|u|"
+    r"ul|wbr)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_BREAKS = re.compile(r"</?(?:br|p|div|li|tr|h[1-6]|summary|details|dt|dd|blockquote|hr)\b", re.IGNORECASE)
+# What may hold a comment, or be one: fences, spans of code, comments of HTML and of Obsidian.
+_MARKS = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})|(?P<code>`+)|(?P<html><!--)|(?<![\w%])(?P<note>%%)(?!%)", re.MULTILINE
+)
+_ENDS = {"html": "-->", "note": "%%"}
+_MOST_FRONT = 64 * 1024  # characters of front matter
+_MOST_DEPTH = 8
+_MOST_OUTPUT = 2000  # characters of what a cell of a notebook gave
 
 
 def read(file: File) -> Iterator[Item]:
-    """The document of a Markdown file, or the failure that keeps it out."""
-    text = decoded(file)
+    """Yield the document of a Markdown file, or the failure that keeps it out, and what was left out."""
+    text = decode(file)
     if isinstance(text, Failure):
         yield text
-    else:
-        yield from written(file, text, "markdown")
+        return
+    found = Converted(loader="markdown")
+    title, found.about, found.text = _front_matter(text.strip())
+    yield from write(file, found, marked=True, other_title=title)
+    yield from left_out(file.name, found.left_out)
 
 
-def written(file: File, text: str, loader: str, title: str = "") -> Iterator[Item]:
-    """The document of a Markdown text. Its title is the one given, else the first heading of level one,
-    else that of its front matter, else the file's name."""
-    front_title, rest = _front_matter(text.split("\n"))
-    blocks = list(_blocks(rest))
+def write(
+    file: File, found: Converted, key: str = "", *, marked: bool = False, other_title: str = ""
+) -> Iterator[Item]:
+    """Yield the document of a Markdown text. Its title is its own, else the first heading of level one, else
+    another one, else the file's name.
+
+    Args:
+        file: Where it stands.
+        found: The text, its title, its properties; what is left out of it is counted there.
+        key: Which of the documents of its file it is.
+        marked: Whether people wrote it, with marks of emphasis, links and comments.
+        other_title: That of its front matter.
+    """
+    text, title = found.text, found.title
+    if marked:
+        text = _without_comments(text, found.left_out)
+    blocks = list(_Blocks(text, found.left_out, marked).read())
     heading = next(((n, block.text.strip()) for n, (block, level) in enumerate(blocks) if level == 1), None)
     if heading and not title:
         title = heading[1]
     if heading == (0, title):  # it is the passages' title; in the text too it would stand twice
         del blocks[0]
-    texts = split(block for block, _ in blocks)
-    if texts:
-        yield from document(file, loader, title or front_title, texts, text)
+    about = [about_block(found.about)] if found.about else []
+    texts = split([*about, *(block for block, _ in blocks)])
+    if any(block.text.strip() and block.kind != "heading" for block, _ in blocks):
+        yield from document(file, found.loader, title or other_title, texts, found.text, key=key)
+    elif found.about:
+        yield from document(file, found.loader, title or other_title, [found.about], found.text, key=key)
     else:
         yield Skipped(file.name, "empty: headings or front matter, and no text")
 
 
-def _front_matter(rows: list[str]) -> tuple[str, list[str]]:
-    """The title that YAML front matter gives, if any, and the lines after it."""
-    if rows[0].rstrip() != "---" or len(rows) < 2 or not _FRONT_KEY.match(rows[1]):
-        return "", rows
-    end = next((n for n, row in enumerate(rows[1:], 1) if row.rstrip() in {"---", "..."}), None)
-    if end is None:
-        return "", rows
-    titles = [match[1].strip().strip("\"'") for row in rows[1:end] if (match := _FRONT_TITLE.match(row))]
-    return next(iter(titles), ""), rows[end + 1 :]
+# --- front matter ---
 
 
-def _blocks(rows: list[str]) -> Iterator[tuple[Block, int]]:
-    """Blocks with their heading level, 0 for what is no heading."""
-    held: list[str] = []
-    fence = ""
-    for row in rows:
-        mark = _FENCE.match(row)
-        if fence:
-            held.append(row)
-            if mark and mark[1].startswith(fence) and not row.strip().strip(fence[0]):
-                yield _lines(held), 0
-                held, fence = [], ""
-        elif mark:
-            yield from _prose(held)
-            held, fence = [row], mark[1]
-        elif heading := _HEADING.match(row):
-            yield from _prose(held)
-            held = []
-            if title := _plain((heading[2] or "").rstrip().rstrip("#").strip()):
-                yield Block(title + "\n\n", "heading"), len(heading[1])
-        elif _UNDERLINE.match(row) and len(held) == 1 and not held[0].startswith("|"):
-            yield Block(_plain(held[0].strip()) + "\n\n", "heading"), 1 if "=" in row else 2
-            held = []
-        elif row.strip() and not _RULE.match(row):
-            held.append(row)
-        else:
-            yield from _prose(held)
-            held = []
-    if fence:
-        yield _lines(held), 0
+def _front_matter(text: str) -> tuple[str, str, str]:
+    """Return the title that front matter gives, a line of all else it says, and the text after it. Front
+    matter that cannot be read is text."""
+    first, _, rest = text.partition("\n")
+    mark = first.rstrip()
+    if mark in ("---", "+++", ";;;"):
+        end = re.compile(rf"^(?:{re.escape(mark)}|\.\.\.)[ \t]*$", re.MULTILINE).search(rest, 0, _MOST_FRONT)
+        written, body = (rest[: end.start()], rest[end.end() :]) if end else ("", "")
+    elif mark.startswith("{"):
+        try:
+            _, stop = json.JSONDecoder().raw_decode(text[:_MOST_FRONT])
+        except (ValueError, RecursionError):
+            return "", "", text
+        written, body, mark = text[:stop], text[stop:], ";;;"
     else:
-        yield from _prose(held)
+        return "", "", text
+    if not written.strip():
+        return "", "", text
+    try:
+        values = _parsed(mark, written)
+    except Exception:  # each format has its own errors
+        values = None
+    if not isinstance(values, dict) or not values:
+        return "", "", text
+    title = values.get("title") or values.get("Title")
+    pairs = [
+        pair
+        for key, value in values.items()
+        if key not in ("title", "Title")
+        for pair in _flat(str(key), value)
+    ]
+    title = " ".join(str(title).split()) if isinstance(title, str | int | float) else ""
+    return title, properties(pairs), body.lstrip("\n")
 
 
-def _prose(rows: list[str]) -> Iterator[tuple[Block, int]]:
-    rows = [row for row in rows if not _REFERENCE.match(row)]
-    if rows and all(row.startswith(("    ", "\t")) for row in rows):
-        yield _lines(rows), 0
-    elif rows and all(row.lstrip().startswith("|") for row in rows):
-        yield _lines([_plain(row) for row in rows]), 0
-    elif rows and (text := _plain("\n".join(rows))).strip():
-        yield Block(text + "\n\n"), 0
+def _parsed(mark: str, written: str) -> object:
+    if mark == "+++":
+        import tomllib  # Python 3.11; before it, the lines are text
+
+        return tomllib.loads(written)
+    if mark == ";;;":
+        return json.loads(written)
+    import yaml
+
+    # no anchors, by which a small text grows without end
+    written = re.sub(r"(^|[\s\[,{])[&*](?=\w)", r"\1", written)
+    return yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (either is safe)
+
+
+def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield each text of a value, with what leads to it: "author name"."""
+    if depth > _MOST_DEPTH or value is None:
+        return
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _flat(f"{key} {name}", part, depth + 1)
+    elif isinstance(value, list | tuple | set):
+        for part in value:
+            yield from _flat(key, part, depth + 1)
+    else:
+        # an alias may be a wiki link
+        yield key, _WIKI_LINK.sub(lambda link: link[4] or link[2], str(value))
+
+
+# --- notebooks ---
+
+
+def is_notebook(value: Mapping[str, object]) -> bool:
+    """Return whether an object of JSON is a notebook."""
+    return "nbformat" in value and ("cells" in value or "worksheets" in value)
+
+
+def read_notebook(value: Mapping[str, Any], file: File) -> Iterator[Item]:
+    """Yield the document of a notebook: its Markdown, its code, and the beginning of what that gave."""
+    found = Converted(loader="notebook")
+    cells = value.get("cells")
+    if not isinstance(cells, list):
+        sheets = value.get("worksheets")
+        cells = (
+            [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells", ())]
+            if isinstance(sheets, list)
+            else []
+        )
+    parts: list[str] = []
+    language = _language(value)
+    for cell in cells:
+        if not isinstance(cell, dict):
+            found.left_out["broken cell"] += 1
+            continue
+        source = _lines_of(cell.get("source", cell.get("input"))).strip("\n")
+        if cell.get("cell_type") == "code":
+            parts += [_fenced(source, language)] if source.strip() else []
+            outputs = cell.get("outputs")
+            for output in outputs if isinstance(outputs, list) else ():
+                text = _output(output, found.left_out) if isinstance(output, dict) else ""
+                parts += [_fenced(text)] if text.strip() else []
+        elif source.strip():
+            mark = "#" * int(cell.get("level") or 1) + " " if cell.get("cell_type") == "heading" else ""
+            parts.append(mark + source)
+        attachments = cell.get("attachments")
+        found.left_out["picture"] += len(attachments) if isinstance(attachments, dict) else 0
+    found.text = "\n\n".join(parts)
+    if not found.text.strip():
+        yield Skipped(file.name, "empty: a notebook without text")
+        return
+    yield from write(file, found, marked=True)
+    yield from left_out(file.name, found.left_out)
+
+
+def _language(value: Mapping[str, Any]) -> str:
+    try:
+        name = str(value["metadata"]["kernelspec"]["language"])
+    except (KeyError, TypeError):
+        return "python"
+    return name if name.isalnum() else ""
+
+
+def _lines_of(value: object) -> str:
+    return "".join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""
+
+
+def _fenced(text: str, language: str = "") -> str:
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+
+
+def _output(output: Mapping[str, Any], left: Counter[str]) -> str:
+    """Return the text of an output, its beginning where it is long."""
+    data = output.get("data", output)
+    data = data if isinstance(data, dict) else {}
+    if output.get("output_type") in ("error", "pyerr"):
+        return f"{output.get('ename', '')}: {output.get('evalue', '')}"
+    pictures = [kind for kind in data if str(kind).startswith("image/") or kind in ("png", "jpeg", "svg")]
+    left["picture"] += bool(pictures)
+    text = (
+        _lines_of(output.get("text"))
+        or _lines_of(data.get("text/plain"))
+        or _lines_of(data.get("text/markdown"))
+    )
+    if not text and not pictures and data:
+        left["output"] += 1
+    if pictures and len(text) < 200 and text.startswith("<"):  # <Figure size 640x480 with 1 Axes>
+        return ""
+    if len(text) > _MOST_OUTPUT:
+        left["long output"] += 1
+        text = text[:_MOST_OUTPUT]
+    return text
+
+
+# --- blocks ---
+
+
+def _without_comments(text: str, left: Counter[str]) -> str:
+    """Take comments out, but for what looks so in code; one without an end is text."""
+    pieces: list[str] = []
+    begin = position = 0
+    endless: set[str] = set()
+    while match := _MARKS.search(text, position):
+        kind = str(match.lastgroup)
+        position = match.end()
+        end = _ENDS.get(kind) or match[kind]
+        if end in endless:
+            continue
+        if kind == "fence":
+            closing = re.compile(rf"^[ \t]*{end}[`~]*[ \t]*$", re.MULTILINE).search(text, position)
+            stop = closing.end() if closing else len(text)
+        else:
+            stop = text.find(end, position)
+            if stop < 0:
+                endless.add(end)
+                continue
+            stop += len(end)
+        if kind == "code" and "\n\n" in text[match.end() : stop]:
+            continue
+        if kind in _ENDS:
+            left["comment"] += bool(text[match.end() : stop - len(end)].strip())
+            pieces.append(text[begin : match.start()])
+            begin = stop
+        position = stop
+    return "".join([*pieces, text[begin:]])
+
+
+class _Blocks:
+    """The blocks of a Markdown text.
+
+    Args:
+        text: Without front matter and comments.
+        left: Counts what is left out.
+        marked: Whether it has marks of emphasis, and links.
+    """
+
+    def __init__(self, text: str, left: Counter[str], marked: bool) -> None:
+        self._text, self._left, self._marked = text, left, marked
+        self._words = cache(lambda: vocabulary(text))
+
+    def read(self) -> Iterator[tuple[Block, int]]:
+        """Yield blocks with their heading level, 0 for what is no heading."""
+        held: list[str] = []
+        fence = ""
+        for row in self._text.split("\n"):
+            mark = _FENCE.match(row)
+            if fence:
+                held.append(row)
+                if mark and mark[1].startswith(fence) and not row.strip().strip(fence[0]):
+                    yield _lines(held), 0
+                    held, fence = [], ""
+            elif mark:
+                yield from self._prose(held)
+                held, fence = [row], mark[1]
+            elif heading := _HEADING.match(row):
+                yield from self._prose(held)
+                held = []
+                if title := self._plain((heading[2] or "").rstrip().rstrip("#").strip()):
+                    yield Block(title + "\n\n", "heading"), len(heading[1])
+            elif _UNDERLINE.match(row) and len(held) == 1 and not held[0].startswith("|"):
+                yield Block(self._plain(held[0].strip()) + "\n\n", "heading"), 1 if "=" in row else 2
+                held = []
+            elif row.strip() and not _RULE.match(row):
+                held.append(row)
+            else:
+                yield from self._prose(held)
+                held = []
+        if fence:
+            yield _lines(held), 0
+        else:
+            yield from self._prose(held)
+
+    def _prose(self, rows: list[str]) -> Iterator[tuple[Block, int]]:
+        if self._marked and any(map(_REFERENCE.match, rows)):
+            written = len(rows)
+            rows = [row for row in rows if not _REFERENCE.match(row)]
+            self._left["link address"] += written - len(rows)
+        if rows and all(row.startswith(("    ", "\t")) for row in rows):
+            yield _lines(rows), 0
+        elif rows and all(row.lstrip().startswith("|") for row in rows):
+            yield _lines([self._plain(row) for row in rows]), 0
+        elif rows and (text := self._plain("\n".join(rows))).strip():
+            yield Block(text + "\n\n"), 0
+
+    def _plain(self, text: str) -> str:
+        """Return text without emphasis and link targets, except in code spans."""
+        text = join_lines(text, self._words)
+        if not self._marked:
+            return text
+        parts = _CODE_SPAN.split(text)
+        for n in range(0, len(parts), 2):
+            part = parts[n]
+            if "[" in part:
+                part = _WIKI_LINK.sub(self._wiki_link, part)
+                for _ in range(2):  # twice: an image may stand in a link
+                    part = _LINK.sub(self._link, part)
+                part = _NOTE.sub(r"[\1]", part)
+            if "<" in part:
+                part = self._without_tags(part)
+            for _ in range(2):  # twice: emphasis within emphasis
+                part = _UNDERSCORES.sub(r"\1", _STARS.sub(r"\1", part))
+            parts[n] = part
+        return "".join(parts)
+
+    def _link(self, link: re.Match[str]) -> str:
+        self._left["picture" if link[1] else "link address"] += 1
+        return link[2]
+
+    def _wiki_link(self, link: re.Match[str]) -> str:
+        embedded, target, section, alias = link.groups()
+        if embedded:
+            picture = target.lower().endswith(_PICTURES)
+            self._left["picture" if picture else "embedded note"] += 1
+            return ""
+        name = target.rstrip("/").rpartition("/")[2].removesuffix(".md").strip()
+        return (alias or "").strip() or name or section.strip("#^ ")
+
+    def _without_tags(self, text: str) -> str:
+        """Take tags of HTML out of a text; exponents stay such."""
+
+        def shifted(match: re.Match[str]) -> str:
+            before, after = (
+                text[max(0, match.start() - 60) : match.start()],
+                text[match.end() : match.end() + 1],
+            )
+            return (
+                subscript(before, match[2])
+                if match[1].lower() == "sub"
+                else superscript(before, match[2], after)
+            )
+
+        def tag(match: re.Match[str]) -> str:
+            self._left["picture"] += match[0].lower().startswith("<img")
+            return (
+                "\n"
+                if _BREAKS.match(match[0]) and match[0][1:3].lower() != "br"
+                else " "
+                if _BREAKS.match(match[0])
+                else ""
+            )
+
+        return _TAG.sub(tag, _RAISED.sub(shifted, text))
 
 
 def _lines(rows: list[str]) -> Block:
     return Block("\n".join(rows) + "\n\n", "lines")
-
-
-def _plain(text: str) -> str:
-    """Text without emphasis and link targets, except in code spans."""
-    parts = _CODE_SPAN.split(text)
-    for n in range(0, len(parts), 2):
-        part = _LINK.sub(r"\1", _LINK.sub(r"\1", parts[n]))  # twice: an image may stand in a link
-        for _ in range(2):  # twice: emphasis within emphasis
-            part = _UNDERSCORES.sub(r"\1", _STARS.sub(r"\1", part))
-        parts[n] = part
-    return "".join(parts)

@@ -12,7 +12,7 @@ from fake_memory import canned, passage
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import evaluate, write
-from gsw_graph.evaluate.data.questions import question_set
+from gsw_graph.evaluate.data import question_set
 from gsw_graph.results import Status
 
 

@@ -237,8 +237,8 @@ class FakeMemory:
         self._called("load", *paths, **given, stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, excerpts=False, llm=True, keep=True, budget=None, look_again=True, past=True, evidence="lines", build_runs=True, on_text=None, on_stage=None, cancel=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, excerpts=excerpts, llm=llm, keep=keep, budget=budget, look_again=look_again, past=past)
+    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, llm=True, keep=True, budget=None, past=True, evidence="lines", build_runs=True, on_text=None, on_stage=None, cancel=None):
+        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, llm=llm, keep=keep, budget=budget, past=past)
         if plan is not None:
             return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
         if question == "bad":

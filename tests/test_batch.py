@@ -10,6 +10,7 @@ from typing import Any
 import engines
 import model_corpus
 import pytest
+from model_server import Fault, ModelServer
 from waiting import until
 
 from gsw_graph.config import Settings
@@ -23,7 +24,6 @@ from gsw_graph.inference.costs.budget import Budget
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
 from gsw_graph.model import Document
-from gsw_graph.testing import Fault, ModelServer
 
 PASSAGES = 14
 

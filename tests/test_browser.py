@@ -1,35 +1,26 @@
-"""What Neo4j Browser is given: links, the style, saved queries, the tour on loopback; and the password, which goes nowhere else."""
+"""What Neo4j Browser is given: links, the style, the drawing queries; and the password, which goes nowhere else."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import json
-import os
-import socket
-import stat
-import threading
-import urllib.error
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
-from urllib.request import Request, url2pathname, urlopen
+from urllib.request import url2pathname
 
 import pytest
 from click.testing import CliRunner
 
-from gsw_graph.browser import address, clipboard, opening, saved, style
-from gsw_graph.browser.serving import Served, Server
+from gsw_graph import browser
 from gsw_graph.cli import browse, main
 from gsw_graph.config import Settings
-from gsw_graph.engine import local
+from gsw_graph.engine import browser_style, local
 from gsw_graph.errors import EngineError
 from gsw_graph.memory import Memory
 from gsw_graph.picture.colours import COLOURS
 
 PASSWORD = "0123456789abcdef"
-PLACE = address.Place("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j", "neo4j", known=True)
+PLACE = browser.Place("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j", "neo4j", known=True)
 
 
 @pytest.fixture
@@ -49,7 +40,7 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> local.LocalServe
         pid=1,
     )
     monkeypatch.setattr(local, "status", lambda settings, version=None: [server])
-    monkeypatch.setattr(opening, "open_page", lambda url: False)
+    monkeypatch.setattr(browser, "open_page", lambda url: False)
     return server
 
 
@@ -75,108 +66,43 @@ def test_a_link_carries_a_query_whole() -> None:
     ],
 )
 def test_where_browser_of_a_server_is(private: local.LocalServer, memory: str, page: str, dbms: str, known: bool) -> None:
-    place = address.find(Settings(memory=memory))
+    place = browser.find(Settings(memory=memory))
     assert (place.page, place.dbms, place.known) == (page, dbms, known)
     assert "secret" not in place.link("RETURN 1")
 
 
 def test_a_folder_has_no_browser(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"no Neo4j Browser.*gswgraph db start"):
-        address.find(Settings(memory=str(tmp_path)))
+        browser.find(Settings(memory=str(tmp_path)))
 
 
 def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
-    rules = style.rules()
+    rules = browser_style.rules()
     assert {name.removeprefix("node."): rule["color"] for name, rule in rules.items() if name.startswith("node.")} == COLOURS
     assert rules["relationship.USED"]["caption"] == "{hop}"
-    assert style.grass().count("{\n") == len(rules)
-    command, _, rest = style.after_login().rpartition("; ")
+    assert browser_style.grass().count("{\n") == len(rules)
+    command, _, rest = browser_style.after_login().rpartition("; ")
     assert rest == "clear"
     assert ";" not in command, "a semicolon ends a command"
     assert json.loads(command.removeprefix("style ")) == rules
 
 
-def test_saved_queries_are_a_folder_of_all_analyses() -> None:
-    with zipfile.ZipFile(io.BytesIO(saved.archive())) as zipped:
-        names = zipped.namelist()
-        assert names == [f"gswgraph/{name}.cypher" for name in saved.queries()]
-        assert len(names) >= 8
-        assert all(zipped.read(name).startswith(b"// ") for name in names), "the first comment is the name that Browser shows"
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    def fail() -> bytes:
-        raise EngineError("gone")
-
-    files = {"a.grass": Served("text/plain", lambda: b"node {}"), "bad": Served("text/plain", fail)}
-    with Server(files, PLACE) as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        yield found
-        found.shutdown()
-
-
-def test_the_tour_is_served_to_browser_alone(server: Server) -> None:
-    assert server.server_address[0] == "127.0.0.1"
-    with urlopen(Request(server.address + "a.grass", headers={"Origin": "http://127.0.0.1:7474"}), timeout=10) as found:
-        assert (found.read(), found.headers["Access-Control-Allow-Origin"]) == (b"node {}", "http://127.0.0.1:7474")
-    with urlopen(Request(server.address + "a.grass", headers={"Origin": "http://evil.example"}), timeout=10) as found:
-        assert found.headers["Access-Control-Allow-Origin"] is None
-    asked = {"Origin": "http://127.0.0.1:7474", "Access-Control-Request-Headers": "sentry-trace, pragma"}
-    with urlopen(Request(server.address + "a.grass", headers=asked, method="OPTIONS"), timeout=10) as found:
-        assert found.headers["Access-Control-Allow-Headers"] == "sentry-trace, pragma"
-    port = server.server_address[1]
-    elsewhere = Request(server.address + "a.grass", headers={"Host": f"evil.example:{port}"})
-    for refused in (f"http://localhost:{port}/a.grass", server.address + "b", server.address + "../a.grass", elsewhere):
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            urlopen(refused, timeout=10)
-    with pytest.raises(urllib.error.HTTPError, match="500"):
-        urlopen(server.address + "bad", timeout=10)
-    assert [str(failure) for failure in server.failures] == ["gone"]
-
-
-def test_whoever_asks_for_nonsense_is_told_nothing(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
-    port = server.server_address[1]
-    for line in (b"GET http://[/x HTTP/1.1", b"OPTIONS / HTTP/1.1", b"OPTIONS /a.grass HTTP/1.1", b"GET \xff\x00 HTTP/1.1"):
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as asked:
-            asked.sendall(line + f"\r\nHost: localhost:{port}\r\n\r\n".encode())
-            assert asked.recv(100).split()[1] in (b"404", b"400")
-    assert capfd.readouterr().err == ""
-
-
-def test_db_open_shows_no_password_to_a_pipe(private: local.LocalServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clipboard, "copy", lambda text: False)
+def test_db_open_shows_no_password_to_a_pipe(private: local.LocalServer) -> None:
     shown = CliRunner().invoke(main, ["db", "open"])
     assert shown.exit_code == 0
     assert private.browser in shown.output
     assert str(private.password_file) in shown.output
     assert PASSWORD not in shown.output
     found = json.loads(CliRunner().invoke(main, ["db", "open", "--json"]).output)
-    assert found == {"address": private.browser, "opened": False, "password_on_clipboard": False}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a shell script stands in for xclip")
-def test_the_password_goes_to_the_clipboard_over_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = tmp_path / "xclip"
-    script.write_text(f'#!/bin/sh\necho "$@" > "{tmp_path}/arguments"\ncat > "{tmp_path}/held"\n')
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.setattr("sys.platform", "linux")
-    assert clipboard.copy(PASSWORD)
-    assert (tmp_path / "held").read_text() == PASSWORD
-    assert PASSWORD not in (tmp_path / "arguments").read_text()
-    script.write_text("#!/bin/sh\nexit 1\n")
-    assert not clipboard.copy(PASSWORD)
+    assert found == {"address": private.browser, "opened": False, "password_file": str(private.password_file)}
 
 
 def test_no_window_no_web_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "linux")
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(opening.webbrowser, "open", lambda url: pytest.fail("a browser of text would take the terminal"))
-    assert not opening.open_page("http://127.0.0.1:7474/")
+    monkeypatch.setattr(browser.webbrowser, "open", lambda url: pytest.fail("a browser of text would take the terminal"))
+    assert not browser.open_page("http://127.0.0.1:7474/")
 
 
 @pytest.mark.parametrize("arguments", [["--browse"], ["Who?", "--browse", "--forget-question"], ["Who?", "--browse", "--json"]])
@@ -199,5 +125,3 @@ def test_of_a_memory_in_a_folder_a_picture_is_opened(sample: Memory, monkeypatch
     picture = Path(url2pathname(urlsplit(opened[0]).path))
     assert "Ana Ruiz" in picture.read_text(encoding="utf-8")
     assert str(picture) in shown.output
-    refused = runner.invoke(main, ["browse", "--tour"])
-    assert (refused.exit_code, "no Neo4j Browser" in refused.output) == (1, True)

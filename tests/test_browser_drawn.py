@@ -1,13 +1,10 @@
-"""Neo4j Browser itself, in a headless Chromium, at a server that `gswgraph db start` has started: what people see of an answer and of the tour."""
+"""Neo4j Browser itself, in a headless Chromium, at a server that `gswgraph db start` has started: what people see of an answer."""
 
 from __future__ import annotations
 
-import base64
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import engines
@@ -17,8 +14,7 @@ import samples
 from chromium import chromium, shoot
 from cli_runner import run as run_command
 
-from gsw_graph.browser import address
-from gsw_graph.browser.saved import queries
+from gsw_graph import browser
 from gsw_graph.cli import browse
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
@@ -27,12 +23,6 @@ from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 
 GRASS = "() => (localStorage['neo4j.grass'] || '').includes('QAPair')"
-DROP = """file => {
-  const moved = new DataTransfer();
-  moved.items.add(new File([Uint8Array.from(atob(file), one => one.charCodeAt(0))], "gswgraph.zip", {type: "application/zip"}));
-  for (const kind of ["dragenter", "dragover", "drop"])
-    document.querySelector(".filedrop").dispatchEvent(new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: moved}));
-}"""
 HOPS = ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]
 
 
@@ -48,7 +38,7 @@ class World:
 @pytest.fixture(scope="module", params=["5.26"])
 def world(request: pytest.FixtureRequest, neo4j_server: Callable[[str], Settings], tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     settings, own = neo4j_server(request.param), None
-    if not address.find(settings).known:  # a server of somebody else: ours is what `db start` starts
+    if not browser.find(settings).known:  # a server of somebody else: ours is what `db start` starts
         own = engines.private_cache(tmp_path_factory.mktemp("browser"))
         server = local.start(own, request.param, *engines.free_ports())
         settings = Settings(memory=server.url, cache_dir=own.cache_dir)
@@ -61,7 +51,7 @@ def world(request: pytest.FixtureRequest, neo4j_server: Callable[[str], Settings
                 answer = memory.ask(samples.QUESTION, plan=samples.PLAN)
                 assert answer.answer == "the ombre"
                 assert answer.id is not None
-                password = address.private(settings).password_file.read_text().strip()
+                password = browser.private(settings).password_file.read_text().strip()
                 yield World(memory, password, answer.id)
     finally:
         if own is not None:
@@ -142,45 +132,7 @@ def put(page: Any, text: str) -> None:
     page.wait_for_timeout(500)
 
 
-def test_the_tour_is_played_and_brings_the_style_and_the_queries(world: World, tmp_path: Path) -> None:
-    with world.memory.tour() as server, chromium() as page:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            log_in(page, server.guide, world.password)
-            page.wait_for_selector("text=A tour of your memory")
-            page.wait_for_selector("text=Connected to")
-            page.get_by_text(":style", exact=True).first.click()
-            page.wait_for_function(GRASS)
-            with page.expect_download() as download:
-                page.get_by_text("gswgraph.zip").click()
-            saved = tmp_path / "gswgraph.zip"
-            download.value.save_as(saved)
-            page.evaluate(DROP, base64.b64encode(saved.read_bytes()).decode())
-            page.get_by_test_id("navigationFavorites").click()
-            page.get_by_text("gswgraph", exact=True).first.click()
-            page.wait_for_function(f"() => JSON.parse(localStorage['neo4j.documents']).filter(one => one.folder && !one.isStatic).length >= {len(queries())}")
-            shoot(page, "favourites")
-            page.get_by_test_id("navigationFavorites").click()
-            shoot(page, "tour")
-            for _ in range(2):
-                page.locator(".next-slide").first.click()
-                page.wait_for_timeout(300)
-            shoot(page, "tour-question")
-            page.locator("pre.runnable").first.click()
-            run(page)
-            shoot(page, "tour-answer")
-            assert is_drawn(samples.QUESTION, drawn(page, "node"))
-            page.locator(".next-slide").first.click()
-            page.wait_for_timeout(300)
-            shoot(page, "tour-analyses")
-            assert page.locator("[data-populate]", has_text="Bridges between documents").count() == 1
-            assert not server.failures
-        finally:
-            server.shutdown()
-
-
 def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Last, as the tour shows the question that was asked last."""
     opened: list[str] = []
     monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))

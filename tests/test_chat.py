@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_raw_server import KEY, SCHEMA, RawServer, error, ok
+from model_server import KEY, SCHEMA, Fault, ModelServer, RawServer, error, ok
 from waiting import until
 
 from gsw_graph.config import Settings
@@ -19,7 +19,6 @@ from gsw_graph.inference.chat import calls as chat_calls
 from gsw_graph.inference.chat.chat import Chat, Reply, Request
 from gsw_graph.inference.chat.wire import Wire
 from gsw_graph.inference.costs.budget import Budget
-from gsw_graph.testing import Fault, ModelServer
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))

@@ -14,7 +14,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from chat_raw_server import SCHEMA, Answer, RawServer, error, ok
+from model_server import SCHEMA, RawServer, error, ok
+from model_server import Raw as Answer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, ReplyError, StoppedError

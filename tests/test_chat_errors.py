@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_raw_server import KEY, SCHEMA, Answer, RawServer, error, ok
+from model_server import KEY, SCHEMA, RawServer, error, ok
+from model_server import Raw as Answer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, ReplyError, StoppedError

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_raw_server import SCHEMA, Answer, RawServer, error, ok
+from model_server import SCHEMA, ModelServer, RawServer, error, ok
+from model_server import Raw as Answer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat import calls as chat_calls
 from gsw_graph.inference.chat.chat import Chat, Request
-from gsw_graph.testing import ModelServer
 
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))
 PLAIN = {"choices": [{"finish_reason": "stop", "message": {"content": "Paris\nSources: 1"}}]}

@@ -19,18 +19,18 @@ from gsw_graph.cli.text.answers import NOT_ANSWERS
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
-from gsw_graph.results import Excerpt, PastAnswer
+from gsw_graph.results import PastAnswer
 
 fake = cli_runner.fake
 
 
 def test_ask_passes_its_options_on(fake):
     assert run("ask", "Who", "is it?", "--strategy", "dense", "-k", "1", "--no-answer", "--trace").exit_code == 0
-    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "excerpts": True, "llm": True, "keep": True, "budget": None, "look_again": True, "past": True}
+    given = {"strategy": "dense", "plan": None, "k": 1, "answer": False, "trace": True, "llm": True, "keep": True, "budget": None, "past": True}
     assert last_call(fake) == ("ask", ("Who is it?",), given)
-    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok", "--no-look-again").exit_code == 0
+    assert run("ask", "q", "--no-llm", "--forget-question", "--llm", "small", "--budget", "2000tok").exit_code == 0
     given = last_call(fake)[2]
-    assert (given["llm"], given["keep"], given["budget"], given["look_again"], fake.calls[-3][2]["llm"]) == (False, False, "2000tok", False, "small")
+    assert (given["llm"], given["keep"], given["budget"], fake.calls[-3][2]["llm"]) == (False, False, "2000tok", "small")
 
 
 @pytest.mark.parametrize("args", [["-k", "0", "q"], ["--strategy", "magic", "q"], ["  "], [""]])
@@ -50,19 +50,6 @@ def test_ask_prints_the_passages_best_first(fake, monkeypatch, tmp_path):
     assert lines[9:] == ["", NOT_ANSWERS]
     assert max(map(len, lines)) <= output.PIPE_WIDTH
     assert result.stderr == ""
-
-
-def test_of_a_passage_the_sentences_that_matter_are_shown_and_the_name_that_led_there(fake, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    long = replace(passage(1, text="Title 1\nNot this. " * 99), excerpt=Excerpt(["She was born in Fennick.", "Ada, too."], "Ada"))
-    fake.passages = [long, replace(passage(2), excerpt=Excerpt(["Short."], "Title 2"))]
-    assert run("ask", "q").stdout.splitlines()[1:6] == [
-        f"   {long.source}, by Ada",
-        "   She was born in Fennick. … Ada, too.",
-        "2. Title 2",
-        "   /far/2.md",
-        "   Short.",
-    ]
 
 
 def test_passages_are_not_said_to_be_answers(fake):
@@ -149,7 +136,7 @@ def test_the_prompt_has_commands(at_terminal, capsys):
 
 def test_a_command_holds_for_the_questions_after_it(fake, at_terminal, tmp_path):
     at_terminal("one", "/k 1", "two")
-    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "look_again": True, "past": True}
+    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "past": True}
     memory = fake.open(settings=Settings(cache_dir=tmp_path))
     assert prompt.run(memory, Waiting(), timings=False, candidates=False, as_json=False, **how) == 0
     assert [call[2]["k"] for call in fake.calls if call[0] == "ask"] == [5, 1]

@@ -8,13 +8,13 @@ import click
 import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, record
+from model_server import ModelServer
 
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
 from gsw_graph.cli.text import evaluations as eval_text
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.testing import ModelServer
 
 QUESTIONS = [record("a", 1, 2, hops=2, plan=["A?", "B #1?"]), record("b", 3, hops=3), record("c", 4, answerable=False)]
 

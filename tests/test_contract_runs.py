@@ -20,13 +20,9 @@ from dump import differences, dump, version
 
 from gsw_graph.cancel import Cancel
 from gsw_graph.config import Settings
-from gsw_graph.errors import EndedError, InputError
-from gsw_graph.evaluate.settings import with_settings
+from gsw_graph.errors import EndedError
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
-from gsw_graph.policy.features import FEATURES
-from gsw_graph.policy.selection import Selection
-from gsw_graph.policy.training import Case, train
 from gsw_graph.results import Answer, RunCounts
 from gsw_graph.retrieve.strategies import STRATEGIES
 
@@ -224,17 +220,6 @@ def test_a_dropped_channel_has_no_runs(sample: Memory) -> None:
     assert answer.passages
 
 
-def test_a_trained_policy_chooses_for_each_question(sample: Memory, tmp_path: Path) -> None:
-    usual, file = STRATEGIES["pruned"], tmp_path / "policy.json"
-    train([Case([0.0] * len(FEATURES), {Selection(): 0.0, Selection(facts="drop"): 1.0})]).save(file)
-    for policy, held in (("", True), (str(file), False)):
-        answer = sample.ask("Who built the Stone Pier?", strategy=with_settings("pruned", {"policy": policy}), trace=True, keep=False)
-        assert answer.trace is not None
-        assert bool(answer.trace.runs) == held
-    with pytest.raises(InputError, match="cannot be read"):
-        sample.ask("Who built the Stone Pier?", strategy=usual.with_recipe(replace(usual.recipe, policy=str(tmp_path / "none.json"))), keep=False)
-
-
 def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory) -> None:
     first = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN)
     assert first.citations
@@ -242,16 +227,14 @@ def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory
 
     def of(channel: str, **options: bool) -> set[str]:
         usual = STRATEGIES["pruned"]
-        mine = usual.with_recipe(replace(usual.recipe, thinking="all"))
-        answer = sample.ask(samples.QUESTION, strategy=mine, trace=True, keep=False, **options)
+        answer = sample.ask(samples.QUESTION, strategy=usual, trace=True, keep=False, **options)
         assert answer.trace is not None
         return {edge.passage for one in answer.trace.runs if one.channel == channel for edge in one.edges}
 
     assert of("answers") == {one.passage for one in first.citations}
-    assert of("thinking") == {hop.passage for hop in first.chains[0].hops}
-    assert of("answers", past=False) == of("thinking", answer=False) == set()
+    assert of("answers", past=False) == set()
     sample.reject(first.id)
-    assert of("answers") == of("thinking") == set()
+    assert of("answers") == set()
 
 
 def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:

@@ -13,10 +13,9 @@ import document_files as make
 import pytest
 from waiting import until
 
-from gsw_graph.loaders import read
-from gsw_graph.loaders.documents import converter
-from gsw_graph.loaders.documents.archives import UnusableError
-from gsw_graph.loaders.documents.converter import Converter
+from gsw_graph.loaders import converter, read
+from gsw_graph.loaders.converter import Converter
+from gsw_graph.loaders.files import UnusableError
 from gsw_graph.model import Document, Failure
 
 if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify"))):
@@ -70,7 +69,7 @@ def test_what_takes_too_long_is_stopped(small, monkeypatch):
 
 def test_what_a_child_says_without_end_is_not_taken(monkeypatch):
     endless = "import sys\nsys.stdin.buffer.readline()\nwhile True: sys.stdout.write('x' * 100000)"
-    lies = "import sys\nsys.stdin.buffer.readline()\nprint('{\"title\": \"\", \"loader\": \"pdf\", \"length\": 99999999999}', flush=True)"
+    lies = "import sys\nsys.stdin.buffer.readline()\nprint('{\"title\": \"\"}', flush=True)"
     plain = subprocess.Popen
     for program in (endless, lies):
         monkeypatch.setattr(subprocess, "Popen", lambda _, program=program, **how: plain([sys.executable, "-c", program], **how))
@@ -119,7 +118,7 @@ def test_the_child_ends_with_its_parent():
         import os, sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         import document_files as make
-        from gsw_graph.loaders.documents import converter
+        from gsw_graph.loaders import converter
         converter.shared.convert("pdf", make.pdf(["Words."]))
         print(converter.shared.pid, flush=True)
         converter.shared.convert("archive", make.docx({WORDS!r} * 100_000))
@@ -134,7 +133,7 @@ def test_the_child_ends_with_its_parent():
 
 
 def test_a_document_makes_its_reader_open_nothing():
-    program = "from gsw_graph.loaders.documents import converter_child as c; import sys, socket; sys.addaudithook(c._forbid); socket.create_connection(('127.0.0.1', 9))"
+    program = "from gsw_graph.loaders import convert as c; import sys, socket; sys.addaudithook(c._forbid); socket.create_connection(('127.0.0.1', 9))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "PermissionError: a document made its reader ask for socket." in found.stderr
 

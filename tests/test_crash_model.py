@@ -14,10 +14,10 @@ import model_corpus
 import pytest
 from crash_place import CRASHES, Place, load_at_once
 from dump import dump
+from model_server import ModelServer
 from waiting import until
 
 from gsw_graph.memory import Memory
-from gsw_graph.testing import ModelServer
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 

@@ -21,10 +21,10 @@ import doc_blocks
 import engines
 import pytest
 from doc_blocks import MODEL, PAGES, REPOSITORY, SERVER, Block, Shell, check_options, commands, shows, spans
+from model_server import ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
-from gsw_graph.testing import ModelServer
 
 # Why a block is not run, and each of these is the case somewhere. Options of its gswgraph commands and the grammar of its Python are checked all the same.
 REASONS = {

@@ -14,17 +14,16 @@ from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import connect
-from gsw_graph.engine.embedded_process import EngineProcess
+from gsw_graph.engine.embedded import EngineProcess
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.embed.early import MODELS, Early
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.inference.embed.embedder import EarlyModels, Embedder
 from gsw_graph.memory import Memory
 
 LOADED = """
 import sys
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.early import Early
-Early(Settings(embedder="/no/such/folder", llm=sys.argv[1] or None), sys.argv[2:]).load()
+from gsw_graph.inference.embed.embedder import EarlyModels
+EarlyModels(Settings(embedder="/no/such/folder", llm=sys.argv[1] or None), sys.argv[2:]).load()
 print("openai" in sys.modules)
 """
 
@@ -43,9 +42,9 @@ def test_a_memory_may_come_with_its_embedder(settings: Settings, fake_embedder: 
 
 def test_an_embedder_that_cannot_be_loaded_is_told_when_it_is_needed(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo.", encoding="utf-8")
-    with Memory.open(settings=replace(settings, embedder="/no/such/folder"), models=MODELS) as memory:
+    with Memory.open(settings=replace(settings, embedder="/no/such/folder"), models=("embedder", "llm")) as memory:
         assert memory.status().nodes.get("Document", 0) == 0
-        with pytest.raises(ModelError, match="no sentence-transformers model here"):
+        with pytest.raises(ModelError, match="no model here"):
             memory.load(str(tmp_path / "note.txt"))
 
 
@@ -66,9 +65,9 @@ def test_a_model_that_nobody_knows_is_refused(settings: Settings) -> None:
 def test_no_embedder_is_downloaded_before_it_is_needed(here: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(Embedder, "load", staticmethod(lambda settings: asked.append(settings.embedder)))
-    Early(Settings(embedder="nobody/no-such-model"), MODELS).load()
+    EarlyModels(Settings(embedder="nobody/no-such-model"), ["embedder", "llm"]).load()
     assert asked == []
-    Early(Settings(embedder=here), MODELS).load()
+    EarlyModels(Settings(embedder=here), ["embedder", "llm"]).load()
     assert asked == [here]
 
 
@@ -80,7 +79,7 @@ def test_an_embedder_that_fails_in_any_way_is_none(here: str, monkeypatch: pytes
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(Embedder, "load", staticmethod(load))
-    early = Early(Settings(embedder=here), MODELS)
+    early = EarlyModels(Settings(embedder=here), ["embedder", "llm"])
     early.load()
     assert (early.embedder, asked) == (None, [here])
 

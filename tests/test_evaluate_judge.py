@@ -8,17 +8,15 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, questions, record
-from waiting import until
+from model_server import Fault, ModelServer
 
 from gsw_graph.cli.text.evaluations import print_evaluation
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import compare, evaluate, load, run, tune, write
-from gsw_graph.evaluate.report.report import page
-from gsw_graph.evaluate.report.tables import figures, notes
+from gsw_graph.evaluate.report import figures, notes, page
 from gsw_graph.inference.chat import calls as chat_calls
 from gsw_graph.inference.costs.ledger import stored
-from gsw_graph.testing import Fault, ModelServer
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}
@@ -212,21 +210,3 @@ def test_refusals(memory, server):
     with pytest.raises(InputError, match="no metric 'lr1'"):
         tune(memory, ASKED, "linked", {"walk.steps": [3]}, metric="lr1")
     assert (memory.asked, server.count()) == ([], 0), "before anything is asked"
-
-
-def test_ctrl_c_ends_what_is_under_way(memory, server, monkeypatch, tmp_path):
-    """Two answers are being judged, and neither is asked about a second time."""
-    monkeypatch.setattr(chat_calls, "GRACE", 0.1)
-    monkeypatch.setattr(chat_calls, "LOOK", 0.02)
-    server.delay = 3
-
-    def progress(done, total):
-        if total > len(ASKED.questions):
-            until(lambda: server.in_flight == 2)
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(memory, ASKED, ["ricr"], judge="j", out=tmp_path / "out", progress=progress)
-    assert server.count() == 2
-    server.delay = 0
-    assert evaluate(memory, ASKED, ["ricr"], judge="j", out=tmp_path / "out").settings["judge"]["judged"] == 2

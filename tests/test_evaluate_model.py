@@ -8,17 +8,17 @@ from types import SimpleNamespace
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 from fake_memory import passage
+from model_server import ModelServer
 
 from gsw_graph.asking import ask, prepared
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
-from gsw_graph.evaluate.report.tables import notes
+from gsw_graph.evaluate.report import notes
 from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Retrieved
-from gsw_graph.testing import ModelServer
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))
@@ -95,7 +95,7 @@ def test_a_model_that_does_not_answer_is_told(said, silence, reason):
 
 
 def test_without_a_price_there_are_no_dollars():
-    from gsw_graph.evaluate.run import _whole
+    from gsw_graph.evaluate.run import full_cost as _whole
     from gsw_graph.results import KeptReply
 
     found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy=STRATEGIES["ricr"], plan=None, k=1, answer=True, llm=True, keep=False, past=False)

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.data.gold import Gold
-from gsw_graph.evaluate.data.plans import Plans, follows_plans, plans
-from gsw_graph.evaluate.data.questions import question_set, read_questions
+from gsw_graph.evaluate.data import Gold, Plans, question_set, read_questions
+from gsw_graph.evaluate.data import read_plans as plans
+from gsw_graph.evaluate.variants import find_strategy
 
 MUSIQUE = {
     "id": "2hop__1_2",
@@ -95,7 +95,7 @@ def test_hotpot_sentences_are_joined_in_both_ways():
     """HippoRAG joins the sentences of HotpotQA with nothing and those of 2WikiMultiHopQA with a space."""
     from fake_memory import passage
 
-    from gsw_graph.evaluate.data.gold import ranks
+    from gsw_graph.evaluate.metrics import gold_ranks as ranks
 
     shown = [passage(1, title="Ada", text="Ada built. She rested."), passage(2, title="Bob", text="Bob built.")]
     assert ranks(one(HOTPOT).gold, shown) == [1, 2]
@@ -232,7 +232,7 @@ def test_plans_that_cannot_be_had(tmp_path):
 
 
 def test_which_strategies_follow_plans():
-    assert [name for name in ("auto", "linked", "ricr", "dense", "bm25") if follows_plans(name)] == ["auto", "ricr"]
+    assert [name for name in ("auto", "linked", "ricr", "dense", "bm25") if find_strategy(name).follows_plan] == ["auto", "ricr"]
     with pytest.raises(InputError, match="no strategy"):
-        follows_plans("magic")
+        find_strategy("magic")
     assert Plans().of(one(NQ), "ricr", model=False) is None

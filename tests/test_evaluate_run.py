@@ -17,10 +17,10 @@ from evaluate_fakes import FakeMemory, many, questions, record
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError, StoppedError
 from gsw_graph.evaluate import Variant, evaluate, run, write
-from gsw_graph.evaluate.data.plans import Plans
-from gsw_graph.evaluate.facts import public
+from gsw_graph.evaluate.data import Plans
 from gsw_graph.evaluate.journal import Journal
-from gsw_graph.evaluate.report.tables import notes
+from gsw_graph.evaluate.report import notes
+from gsw_graph.evaluate.run import without_secrets as public
 
 MODEL = Settings(llm="gpt")
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from model_server import ModelServer
 
 from gsw_graph.config import Settings
-from gsw_graph.evaluate.figures.metrics import exact_match
+from gsw_graph.evaluate.metrics import exact_match
 from gsw_graph.memory import Memory
-from gsw_graph.testing import ModelServer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUESTIONS = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]

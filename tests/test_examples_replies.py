@@ -13,7 +13,6 @@ from gsw_graph.extract.llm import check, faults_of, request
 from gsw_graph.loaders import read
 from gsw_graph.model import Document
 from gsw_graph.plan.decompose import decompose
-from gsw_graph.testing.replies import read_script
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINES = [json.loads(line) for line in (EXAMPLES / "replies.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -39,8 +38,7 @@ def passages():
     return [(document, passage.position) for document in documents for passage in document.passages]
 
 
-def test_the_model_server_takes_the_file():
-    read_script(EXAMPLES / "replies.jsonl")
+def test_stages_of_the_recorded_replies():
     assert {line["when"]["stage"] for line in LINES} == {"extract", "plan", "answer"}
 
 

@@ -13,14 +13,13 @@ import engines
 import fakes
 import pytest
 import samples
+from model_server import ModelServer, stage_of
 
 from gsw_graph.config import Settings
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.results import AgentStep, Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
-from gsw_graph.testing import ModelServer
-from gsw_graph.testing.calls import stage_of
 
 PLAN = "Plan: the builder, the town, the river.\n" + "\n".join(f"{n}. {step}" for n, step in enumerate(samples.PLAN, 1))
 HOLDS = {"Who built the Stone Pier?": "Ana Ruiz", "Where was Ana Ruiz born?": "Valle Alto", "On which river does Valle Alto lie?": "ombre"}

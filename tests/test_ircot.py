@@ -9,10 +9,10 @@ from typing import Any
 
 import engines
 import pytest
+from model_server import Fault, ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.testing import Fault, ModelServer
 
 ASKED = "In which town was the builder of the Stone Pier born?"
 FIRST = "The Stone Pier was built by Ana Ruiz."

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from contract import rows
 from dump import differences, dump
+from model_server import Fault, ModelServer
 
 from gsw_graph import loading
 from gsw_graph.cli import main
@@ -21,7 +22,6 @@ from gsw_graph.extract import Work, rebel
 from gsw_graph.inference.chat import calls as chat_calls
 from gsw_graph.memory import Memory
 from gsw_graph.model import Workspace
-from gsw_graph.testing import Fault, ModelServer
 
 DOCUMENTS = 60
 KINDS = ("rate_limit", "server_error", "overloaded", "hang", "close", "length", "invalid", "wrong_schema", "refusal", "content_filter", "empty")

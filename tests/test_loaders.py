@@ -24,7 +24,8 @@ def load(*paths, stdin=None):
 def one(path, content=None):
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    (found,) = load(path)
+    found, *left_out = load(path)
+    assert all(isinstance(item, Skipped) and item.part for item in left_out)
     return found
 
 
@@ -267,7 +268,7 @@ def test_markdown_is_readable_text(tmp_path):
     )
     assert (document.title, document.loader) == ("The Old Light", "markdown")
     assert texts(document) == [
-        "Ana Ruiz lit the lamp and map.\n\nKeepers\n\nSee `a*b*c` and one snake_case_name, 2 * 3 * 4.\n\n"
+        "tags: x\n\nAna Ruiz lit the lamp and map.\n\nKeepers\n\nSee `a*b*c` and one snake_case_name, 2 * 3 * 4.\n\n"
         "```py\nx = '**raw**'\n\n# no heading\n```"
     ]
 

@@ -25,14 +25,11 @@ from gsw_graph.picture.picture import NODES, Picture
 from gsw_graph.results import (
     QA,
     AgentStep,
-    Cell,
     Chain,
     Citation,
-    Excerpt,
     Fact,
     FactPath,
     Hop,
-    Matrix,
     Step,
     Trace,
 )
@@ -137,11 +134,9 @@ def test_a_walk_goes_over_names_that_tell_things_apart():
 
 
 def test_passages_found_by_vectors_or_words_alone():
-    excerpt = Excerpt(["The best of it."], None)
-    picture = drawn(fake_memory.canned("q", [passage(1), replace(passage(2), excerpt=excerpt)]))
+    picture = drawn(fake_memory.canned("q", [passage(1), passage(2)]))
     found = arrows(picture)
     assert list(found) == [("q", "1. Title 1"), ("q", "2. Title 2")]
-    assert found["q", "2. Title 2"].behind == {"p2": ["The best of it."]}
 
 
 def test_propositions_are_joined_by_names():
@@ -192,15 +187,6 @@ def test_an_agent_that_searches_again_and_again_is_a_way_of_searches():
     way = [node.caption for node in picture.nodes.values() if node.label in ("Question", "Sub-question", "Finding", "Answer")]
     assert way == ["q", "q", "It was Ada.", "It was Ada.", "Title 2", "Ada"]
     assert ("ircot", "failed: no reply") in next(node.lines for node in picture.nodes.values() if node.caption == "Title 2")
-
-
-def test_a_comparison_is_its_cells():
-    cell = Cell("1839", citation=Citation("p1", "d1", "Title 1", "/far/1.md", "born in 1839"), score=0.5)
-    matrix = Matrix(["Ada", "Bo"], ["born"], [[cell], [Cell()]], "nobody knows")
-    picture = drawn(replace(fake_memory.canned("q", [passage(1)]), matrix=matrix, answer="Ada", answer_source="rule"))
-    found = arrows(picture)
-    assert {("q", "Ada"), ("Ada", "born: 1839"), ("born: 1839", "Title 1"), ("Bo", "born: not found"), ("born: 1839", "Ada")} <= set(found)
-    assert picture.notes == ["nobody knows"]
 
 
 def test_a_passage_that_is_gone_is_no_obstacle():

@@ -11,6 +11,7 @@ from typing import Any
 
 import engines
 import pytest
+from model_server import Fault, ModelServer
 from waiting import until
 
 from gsw_graph.config import Settings
@@ -19,7 +20,6 @@ from gsw_graph.inference.chat.chat import Chat, Request
 from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.inference.costs.budget import QuestionBudget
 from gsw_graph.memory import Memory
-from gsw_graph.testing import Fault, ModelServer
 
 USAGE = {"prompt_tokens": 60, "completion_tokens": 40}
 ASKED = "In which town was the builder of the Stone Pier born?"

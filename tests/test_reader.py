@@ -182,53 +182,6 @@ def test_an_inferred_answer_that_a_document_wrote_cites_it() -> None:
     assert [citation.passage for citation in said.citations] == ["passage of b", "passage of a"]
 
 
-# A second round
-
-OPEN = "Not in the evidence: Where was Ana Ruiz born?"
-
-
-def looked(*replies: str, found: Retrieved | None = None) -> tuple[AnswerDraft, ScriptedChat, list[str]]:
-    """Asked on the first passage alone; `found` is there for whoever looks again."""
-    asked_for: list[str] = []
-
-    def look(missing: str) -> Retrieved:
-        asked_for.append(missing)
-        return found if found is not None else Retrieved([passage("b")])
-
-    chat = ScriptedChat(*replies)
-    return from_model(ASKED, Retrieved([passage("a")]), None, chat, look=look), chat, asked_for
-
-
-def test_what_is_missing_is_looked_for_once() -> None:
-    said, chat, asked_for = looked(OPEN, "Answer: Port Ellery\nSources: 1, 2")
-    assert asked_for == ["Where was Ana Ruiz born?"]
-    assert (said.answer, said.looked_for) == ("Port Ellery", "Where was Ana Ruiz born?")
-    assert [citation.passage for citation in said.citations] == ["passage of b", "passage of a"]
-    lines = chat.requests[1].messages[1]["content"].split("\n")
-    assert lines[-1] == "Looked up for it, as you asked: Where was Ana Ruiz born?"
-    assert said.tokens["prompt"] == sum(estimate_messages(request.messages) for request in chat.requests)
-
-
-def test_a_second_refusal_stands() -> None:
-    said, chat, asked_for = looked(OPEN, "Not in the evidence: Where was Bo born?")
-    assert (said.answer, said.missing, said.looked_for, len(asked_for), len(chat.requests)) == (None, "Where was Bo born?", "Where was Ana Ruiz born?", 1, 2)
-
-
-def test_nothing_new_is_not_read_again() -> None:
-    said, chat, _ = looked(OPEN, found=Retrieved([passage("a"), passage("c")]))
-    assert (said.answer, said.missing, len(chat.requests)) == (None, "Where was Ana Ruiz born?", 1)
-
-
-def test_a_second_reply_that_cannot_be_used_leaves_the_first() -> None:
-    said, _, _ = looked(OPEN, "", "")
-    assert (said.answer, said.missing, said.looked_for) == (None, "Where was Ana Ruiz born?", None)
-
-
-@pytest.mark.parametrize("reply", ["Answer: Oslo\nSources: 1", "Answer: Ana Ruiz\nSources: 1", "Not in the evidence:", "Answer: unknown"])
-def test_only_words_of_what_is_missing_are_looked_for(reply: str) -> None:
-    assert looked(reply)[2] == []
-
-
 # As it comes
 
 

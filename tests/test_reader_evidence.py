@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gsw_graph.answer.evidence import ROOM, Item, flat, listed
-from gsw_graph.answer.gather import ENOUGH, gather, gather_again
+from gsw_graph.answer.gather import ENOUGH, gather
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.chains.candidates import ScoredPair
@@ -114,22 +114,6 @@ def test_of_a_passage_too_long_its_best_sentences_are_read() -> None:
     assert "Marrow Bridge was built by Ana Ruiz" in items[0].text
     assert "…" in items[0].text
     assert sum(estimate(item.text) for item in items) <= ROOM
-
-
-# A second round
-
-
-def test_a_second_round_shows_what_is_new_and_says_what_was_missing() -> None:
-    first = Retrieved([passage("a", "The Marrow Bridge was built by Ana Ruiz in 1900."), passage("b", "Other things happened.")])
-    again = Retrieved([passage("a", "The Marrow Bridge was built by Ana Ruiz in 1900."), passage("n", "Ana Ruiz was born in Port Ellery.")])
-    items = gather_again(ASKED, "Where was Ana Ruiz born?", first, again)
-    assert texts(items) == ["title n: Ana Ruiz was born in Port Ellery.", "title a: The Marrow Bridge was built by Ana Ruiz in 1900."]
-
-
-def test_there_is_no_second_round_where_nothing_new_speaks_of_it() -> None:
-    first = Retrieved([passage("a", "Ana Ruiz was born somewhere.")])
-    for again in (first, Retrieved([]), Retrieved([passage("n", "Ana Torres lived in Rome.")])):
-        assert gather_again(ASKED, "Where was Ana Ruiz born?", first, again) == []
 
 
 # Size

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from model_server import ModelServer
 
 from gsw_graph.answer.gather import gather
 from gsw_graph.answer.reader import read_answer
@@ -16,7 +17,6 @@ from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.plan.decompose import decompose
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.strategy import Retrieved
-from gsw_graph.testing import ModelServer
 
 EVIDENCE = gather("", Retrieved([RankedPassage("p", "Ana Ruiz", "Ana Ruiz was born in Port Ellery.", "ana.md", "d", 1.0)]))
 PLAN = {"plan": [{"id": 1, "question": "Who built it?", "retrieve": True}, {"id": 2, "question": "Where was #1 born?", "retrieve": True}]}

@@ -10,7 +10,7 @@ import pytest
 
 from gsw_graph.errors import InputError, ModelError
 from gsw_graph.extract import rebel
-from gsw_graph.inference.embed.quiet import quiet_libraries
+from gsw_graph.inference.embed.torch_backend import quiet_libraries
 from gsw_graph.model import Document, Passage, Workspace
 
 TAUGHT = {

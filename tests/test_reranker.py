@@ -11,7 +11,7 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.embed.quiet import quiet_libraries
+from gsw_graph.inference.embed.torch_backend import quiet_libraries
 from gsw_graph.inference.rerank import reranker
 from gsw_graph.inference.rerank.cross_encoder import CrossEncoderReranker
 from gsw_graph.inference.rerank.http_reranker import HttpReranker
@@ -175,7 +175,7 @@ def test_missing_models(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
         with pytest.raises(ModelError, match=r"config\.json"):
             reranker.load(Settings(reranker=name, device="cpu"))
     (tmp_path / "config.json").write_text((folder / "config.json").read_text())
-    with pytest.raises(ModelError, match="the reranker cannot be loaded"):
+    with pytest.raises(ModelError, match="the model cannot be loaded"):
         reranker.load(Settings(reranker=str(tmp_path), device="cpu"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match=r"nor could it be downloaded.*GSWGRAPH_RERANKER=cosine") as caught:

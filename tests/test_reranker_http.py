@@ -200,17 +200,17 @@ def test_rounding_is_no_logit(endpoint: Endpoint) -> None:
         ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": "1", "relevance_score": 0.2}]}', "each of 2 documents one score"),
         ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": NaN}]}', "each of 2 documents one score"),
         ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": 1e999}]}', "each of 2 documents one score"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": null}]}', "none that is known"),
-        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1}]}', "none that is known"),
-        ('{"results": [{"index": 0, "relevance_score": 1' + "0" * 400 + "}]}", "none that is known"),
-        ('{"results": [0.1, 0.2]}', "none that is known"),
-        ('{"results": {"index": 0}}', "none that is known"),
-        ('{"error": "no"}', "none that is known"),
-        ('"results"', "none that is known"),
-        ("null", "none that is known"),
-        ("[" * 100_000, "none that is known"),
-        ("<html>", "none that is known"),
-        ("", "none that is known"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1, "relevance_score": null}]}', "no known form"),
+        ('{"results": [{"index": 0, "relevance_score": 0.1}, {"index": 1}]}', "no known form"),
+        ('{"results": [{"index": 0, "relevance_score": 1' + "0" * 400 + "}]}", "no known form"),
+        ('{"results": [0.1, 0.2]}', "no known form"),
+        ('{"results": {"index": 0}}', "no known form"),
+        ('{"error": "no"}', "no known form"),
+        ('"results"', "no known form"),
+        ("null", "no known form"),
+        ("[" * 100_000, "no known form"),
+        ("<html>", "no known form"),
+        ("", "no known form"),
     ],
 )
 def test_broken_replies(endpoint: Endpoint, reply: str, said: str) -> None:
@@ -293,7 +293,7 @@ def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_reranker, "BACKOFF", 0.01)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and not listening
-        with pytest.raises(ModelError, match=r"cannot be asked \(.*refused.*\), 3 times. Check that it runs"):
+        with pytest.raises(ModelError, match=r"cannot be reached \(.*refused.*\), 3 times. Check that it runs"):
             HttpReranker(f"http://127.0.0.1:{taken.getsockname()[1]}/rerank").score([("q", "good")])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from chat_raw_server import RawServer, ok
+from model_server import RawServer, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_raw_server import RawServer, error, ok
+from model_server import ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
@@ -19,7 +19,6 @@ from gsw_graph.inference.endpoint import Endpoint
 from gsw_graph.memory import Memory
 from gsw_graph.model import Document, Passage
 from gsw_graph.prompts import prompt
-from gsw_graph.testing import ModelServer
 
 TOWNS = ("Arles", "Basel", "Cadiz", "Derby")
 DOCUMENT = Document("a.md", "", tuple(Passage(f"Then Ana Ruiz went to {town}.", "", n) for n, town in enumerate(TOWNS)), "test")

@@ -19,7 +19,6 @@ from gsw_graph.cli.text.chains import (
     why_not,
 )
 from gsw_graph.cli.text.conflicts import conflict_lines
-from gsw_graph.cli.text.matrix import print_matrix
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
 from gsw_graph.cli.text.safe_text import cut, one_line, short_source
 
@@ -32,15 +31,11 @@ LINES = 4  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
 PATHS = 5  # of propositions; the JSON has all
 FACT = 120  # characters of a proposition
-HOW = {
-    "rule": "by rule",
-    "past": "as answered before",
-}  # where an answer comes from that no model gave; else from a chain
+HOW = {"past": "as answered before"}  # where an answer comes from that no model gave; else from a chain
 ID = 8  # letters of an id that people see; more where they ask for the JSON
 USED = {
     "answer": "As asked on {when}",
     "evidence": "Read from what an answer of {when} cites",
-    "plan": "By the plan of a question of {when}",
 }
 NOT_ANSWERS = (
     "Passages, not an answer: for one, name a language model (--llm), or follow a --plan in workspaces."
@@ -69,7 +64,6 @@ def print_answer(
     if not stands:
         _print_said(screen, answer, stands)
     _print_past(answer)
-    print_matrix(screen, answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
     if answer.citations:
@@ -177,15 +171,9 @@ def _print_passage(screen: Console, rank: int, passage: RankedPassage) -> None:
 
     head = Text.assemble((f"{rank}. ", "bold"), (one_line(passage.title) or "(no title)", "bold"))
     screen.print(head, soft_wrap=True)
-    found, name = passage.excerpt, passage.excerpt.name if passage.excerpt else None
-    by = f", by {one_line(name)}" if name and name != passage.title else ""
-    screen.print(Text(f"   {short_source(passage.source)}{by}", style="dim"), soft_wrap=True)
-    body = passage.text.removeprefix(f"{passage.title}\n")
-    for text in excerpt(screen, " … ".join(found.sentences) if found else body, screen.width - 4):
-        line = Text(f"   {text}")
-        if name:
-            line.highlight_words([one_line(name)], "bold")
-        screen.print(line, soft_wrap=True)
+    screen.print(Text(f"   {short_source(passage.source)}", style="dim"), soft_wrap=True)
+    for text in excerpt(screen, passage.text.removeprefix(f"{passage.title}\n"), screen.width - 4):
+        screen.print(Text(f"   {text}"), soft_wrap=True)
 
 
 def excerpt(screen: Console, text: str, width: int) -> list[str]:

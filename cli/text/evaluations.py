@@ -16,8 +16,7 @@ from gsw_graph.cli.text.safe_text import cut, one_line, short_source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gsw_graph.evaluate.evaluation import Evaluation
-    from gsw_graph.evaluate.figures.compare import Comparison
+    from gsw_graph.evaluate.evaluation import Comparison, Evaluation
     from gsw_graph.evaluate.tune import Tuning
 
 EVERY = 10.0  # seconds between lines of progress
@@ -27,12 +26,12 @@ CELL = 200  # characters of a message
 
 def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
     """The table of figures, the differences in what is looked at first, and what a reader must know."""
-    from gsw_graph.evaluate.report.tables import figures, main_k, notes, plans_said
+    from gsw_graph.evaluate.report import describe_plans, figures, main_k, notes
 
     asked = found.settings["questions"]
     click.echo(
         f"{counted(asked['n'], 'question')} ({', '.join(asked['shapes'])}), k={found.settings['k']}, "
-        f"plans: {plans_said(found)}"
+        f"plans: {describe_plans(found)}"
     )
     columns, rows = figures(found)
     _grid(columns, [[f"{text}\n{small}" if small else text for text, small in row] for row in rows])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from gsw_graph.cli.text.answers import HOW
 from gsw_graph.cli.text.chains import compares, sure, why_not
 from gsw_graph.cli.text.conflicts import conflict_lines
-from gsw_graph.cli.text.matrix import matrix_lines
 from gsw_graph.cli.text.output import counted, to_json
 from gsw_graph.cli.text.safe_text import clean, cut, one_line, short_source
 
@@ -28,8 +27,6 @@ def plain(answer: Answer) -> str:
         lines.append(f"Note: {one_line(answer.note)}")
     for number, citation in enumerate(answer.citations, 1):
         lines += ["", *_wrapped(f"[{number}] ", f'"{citation.text.strip()}"'), f"    {_place(citation)}"]
-    if compared := matrix_lines(answer):
-        lines += ["", *compared]
     if answer.conflicts:
         lines += ["", *conflict_lines(answer)]
     if answer.passages:
@@ -51,9 +48,7 @@ def html(answer: Answer) -> str:
         for passage in answer.passages
     )
     note = f"<p>Note: {_html(answer.note)}</p>" if answer.note else ""
-    compared = "".join(f"<li>{_html(line)}</li>" for line in matrix_lines(answer))
-    parts = [f"<ul>{compared}</ul>" if compared else ""]
-    parts += [f"<ul>{cited}</ul>" if cited else "", f"<ol>{passages}</ol>" if passages else ""]
+    parts = [f"<ul>{cited}</ul>" if cited else "", f"<ol>{passages}</ol>" if passages else ""]
     return f"<p>{_html(answer.question)}<br><b>{_html(said(answer))}</b></p>{note}{''.join(parts)}"
 
 

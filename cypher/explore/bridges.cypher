@@ -3,18 +3,17 @@
 // $documents: a name in more passages than this is no bridge
 WITH 5 AS documents
 MATCH (c:Concept)
-WHERE c.passages > 1 AND c.passages <= documents AND (c.name <> toLower(c.name) OR c.name = toUpper(c.name) AND NOT c.id =~ '[0-9.,:%/ -]+')
+WHERE c.passages > 1 AND c.passages <= documents AND c.joins
 WITH c ORDER BY c.passages, c.id LIMIT 300
-MATCH (c)<-[:REFERS_TO]-(e:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
-WHERE e.from IS NULL
+MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
 WITH c, collect(DISTINCT d) AS found
 UNWIND found AS one
 UNWIND found AS two
 WITH c, one, two
 WHERE one.id < two.id
 CALL (c, one, two) {
-  MATCH (one)<-[:PART_OF]-(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-  WHERE m.id <> c.id AND e.from IS NULL AND m.passages > 1 AND m.passages <= 50 AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
+  MATCH (one)<-[:PART_OF]-(:Passage)<-[:IN]-(:Entity)-[:REFERS_TO]->(m:Concept)
+  WHERE m.id <> c.id AND m.passages > 1 AND m.passages <= 50 AND m.joins
   WITH DISTINCT two, m
   MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)
   WHERE d.id = two.id

@@ -12,8 +12,7 @@ CALL (concept) {
   MATCH (c:Concept)
   WHERE concept IS NULL
   WITH c ORDER BY c.passages DESC, c.id LIMIT 500
-  WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
-  RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
+  RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
 MATCH (c)<-[:REFERS_TO]-(x:Entity)
 WITH c, x, since, until LIMIT 500

@@ -3,8 +3,7 @@
 // plot: bars name passages
 MATCH (c:Concept)
 WITH c ORDER BY c.passages DESC, c.id LIMIT 5000
-WHERE (c.name <> toLower(c.name) OR c.name = toUpper(c.name) AND NOT c.id =~ '[0-9.,:%/ -]+')
-  AND NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
+WHERE c.joins
 WITH c ORDER BY c.passages DESC, c.id
 LIMIT 25
 MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)-[:PART_OF]->(d:Document)

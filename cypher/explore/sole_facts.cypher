@@ -8,7 +8,7 @@ CALL (concept, names) {
   RETURN c
   UNION
   MATCH (c:Concept)
-  WHERE concept IS NULL AND c.passages > 1 AND (c.name <> toLower(c.name) OR c.name = toUpper(c.name) AND NOT c.id =~ '[0-9.,:%/ -]+')
+  WHERE concept IS NULL AND c.passages > 1 AND c.joins
   WITH c, names ORDER BY c.passages DESC, c.id LIMIT 1000
   WITH names, collect(c) AS found
   UNWIND found[..names] AS c
@@ -16,7 +16,6 @@ CALL (concept, names) {
 }
 CALL (c) {
   MATCH (c)<-[:REFERS_TO]-(x:Entity)
-  WHERE x.from IS NULL
   RETURN x LIMIT 500
 }
 MATCH (x)<-[:ABOUT]-(q:QAPair)-[:ANSWERED_BY]->(:Entity)-[:REFERS_TO]->(a:Concept)

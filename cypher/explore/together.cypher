@@ -11,15 +11,14 @@ CALL (concept) {
   MATCH (c:Concept)
   WHERE concept IS NULL
   WITH c ORDER BY c.passages DESC, c.id LIMIT 500
-  WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
-  RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
+  RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
 MATCH (c)<-[:REFERS_TO]-(x:Entity)
 WITH c, x LIMIT 500
 MATCH (x)-[:IN]->(p:Passage)
 WITH DISTINCT c, p
 MATCH (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-WHERE m.id <> c.id AND e.from IS NULL AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
+WHERE m.id <> c.id AND m.joins
 RETURN c.name AS name, m.name AS with, count(DISTINCT p) AS passages, m.passages AS of_all
 ORDER BY passages DESC, of_all, with
 LIMIT 50

@@ -10,13 +10,12 @@ CALL (concept) {
   MATCH (c:Concept)
   WHERE concept IS NULL
   WITH c ORDER BY c.passages DESC, c.id LIMIT 500
-  WHERE NOT EXISTS { MATCH (c)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
-  RETURN c ORDER BY c.name = toLower(c.name), c.passages DESC, c.id LIMIT 1
+  RETURN c ORDER BY NOT c.joins, c.passages DESC, c.id LIMIT 1
 }
 MATCH (c)<-[:REFERS_TO]-(x:Entity)
 WITH c, x, common LIMIT 500
 MATCH path = (c)<-[:REFERS_TO]-(x)<-[:ABOUT]-(first:QAPair)-[:ANSWERED_BY]->(e:Entity)-[:REFERS_TO]->(m:Concept)
-WHERE m.id <> c.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
+WHERE m.id <> c.id AND m.passages <= common AND m.joins
 WITH c, first, m, path LIMIT 300
 MATCH onward = (m)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(second:QAPair)
 WHERE first.id <> second.id AND second.answer <> '' AND NOT EXISTS { (second)-[:ANSWERED_BY]->(:Entity)-[:REFERS_TO]->(c) }

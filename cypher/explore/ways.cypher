@@ -11,14 +11,13 @@ CALL (concept) {
   MATCH (a:Concept)
   WHERE concept IS NULL
   WITH a ORDER BY a.passages DESC, a.id LIMIT 500
-  WHERE NOT EXISTS { MATCH (a)<-[:REFERS_TO]-(e:Entity) WHERE e.from IS NOT NULL }
-  RETURN a ORDER BY a.name = toLower(a.name), a.passages DESC, a.id LIMIT 1
+  RETURN a ORDER BY NOT a.joins, a.passages DESC, a.id LIMIT 1
 }
 CALL (a, common) {
   MATCH (a)<-[:REFERS_TO]-(x:Entity)
   WITH a, x, common LIMIT 500
   MATCH (x)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-  WHERE m.id <> a.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
+  WHERE m.id <> a.id AND m.passages <= common AND m.joins
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_a
 }
@@ -30,14 +29,14 @@ CALL (a, other, common, near_a) {
   WHERE other IS NULL
   UNWIND near_a[..100] AS m
   MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(b:Concept)
-  WHERE b.id <> a.id AND NOT b.id IN ids AND e.from IS NULL AND b.passages <= common AND (b.name <> toLower(b.name) OR b.name = toUpper(b.name) AND NOT b.id =~ '[0-9.,:%/ -]+')
+  WHERE b.id <> a.id AND NOT b.id IN ids AND b.passages <= common AND b.joins
   RETURN DISTINCT b ORDER BY b.passages DESC, b.id LIMIT 1
 }
 CALL (b, common) {
   MATCH (b)<-[:REFERS_TO]-(x:Entity)
   WITH b, x, common LIMIT 500
   MATCH (x)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(m:Concept)
-  WHERE m.id <> b.id AND e.from IS NULL AND m.passages <= common AND (m.name <> toLower(m.name) OR m.name = toUpper(m.name) AND NOT m.id =~ '[0-9.,:%/ -]+')
+  WHERE m.id <> b.id AND m.passages <= common AND m.joins
   WITH DISTINCT m LIMIT 500
   RETURN collect(m) AS near_b
 }
@@ -71,13 +70,13 @@ CALL (a, b, common, near_a, near_b, ways) {
   CALL (a, b, common, near_a, near_b) {
     UNWIND near_a AS m
     MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(k:Concept)
-    WHERE NOT k.id IN [a.id, b.id] AND e.from IS NULL AND k.passages <= common AND (k.name <> toLower(k.name) OR k.name = toUpper(k.name) AND NOT k.id =~ '[0-9.,:%/ -]+')
+    WHERE NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
     WITH DISTINCT k, m LIMIT 20000
     RETURN k, m AS before, null AS after
     UNION
     UNWIND near_b AS m
     MATCH (m)<-[:REFERS_TO]-(:Entity)-[:IN]->(:Passage)<-[:IN]-(e:Entity)-[:REFERS_TO]->(k:Concept)
-    WHERE NOT k.id IN [a.id, b.id] AND e.from IS NULL AND k.passages <= common AND (k.name <> toLower(k.name) OR k.name = toUpper(k.name) AND NOT k.id =~ '[0-9.,:%/ -]+')
+    WHERE NOT k.id IN [a.id, b.id] AND k.passages <= common AND k.joins
     WITH DISTINCT k, m LIMIT 20000
     RETURN k, null AS before, m AS after
   }

@@ -1,4 +1,11 @@
-// In how many of some passages each concept stands. $passages. Runs once a batch that is forgotten, before the deletion.
+// In how many of some passages the entities of each concept stand, 0 of one that the passages name alone. $passages. Runs once a batch that is forgotten, before the deletion.
 UNWIND $passages AS id
-MATCH (p:Passage {id: id})<-[:IN]-(:Entity)-[:REFERS_TO]->(c:Concept)
-RETURN c.id AS id, count(DISTINCT p) AS places
+MATCH (p:Passage {id: id})
+CALL (p) {
+  MATCH (p)<-[:IN]-(:Entity)-[:REFERS_TO]->(c:Concept)
+  RETURN c, true AS counted
+  UNION
+  MATCH (p)-[:NAMES]->(c:Concept)
+  RETURN c, false AS counted
+}
+RETURN c.id AS id, count(DISTINCT CASE WHEN counted THEN p END) AS places

@@ -7,5 +7,5 @@ UNION ALL
 MATCH (n:Document) WHERE n.id IS NOT NULL WITH count(n) AS count RETURN 'node' AS kind, 'Document' AS name, count
 UNION ALL
 CALL meta.stats() YIELD value
-UNWIND ['PART_OF', 'NEXT', 'IN', 'PLAYS', 'REFERS_TO', 'ASKS', 'ANSWERED_BY', 'ABOUT', 'MENTIONS', 'RELATES_BY', 'HOLDS', 'ALIAS_OF'] AS name
+UNWIND ['PART_OF', 'NEXT', 'IN', 'NAMES', 'PLAYS', 'REFERS_TO', 'ASKS', 'ANSWERED_BY', 'ABOUT', 'MENTIONS', 'RELATES_BY', 'HOLDS', 'ALIAS_OF'] AS name
 RETURN 'relationship' AS kind, name, coalesce(value.relTypes[name], 0) AS count

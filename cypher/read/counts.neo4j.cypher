@@ -14,6 +14,7 @@ UNION ALL MATCH (n:Question) WITH count(n) AS count RETURN 'node' AS kind, 'Ques
 UNION ALL MATCH ()-[r:PART_OF]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'PART_OF' AS name, count
 UNION ALL MATCH ()-[r:NEXT]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'NEXT' AS name, count
 UNION ALL MATCH ()-[r:IN]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'IN' AS name, count
+UNION ALL MATCH ()-[r:NAMES]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'NAMES' AS name, count
 UNION ALL MATCH ()-[r:PLAYS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'PLAYS' AS name, count
 UNION ALL MATCH ()-[r:REFERS_TO]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'REFERS_TO' AS name, count
 UNION ALL MATCH ()-[r:ASKS]->() WITH count(r) AS count RETURN 'relationship' AS kind, 'ASKS' AS name, count

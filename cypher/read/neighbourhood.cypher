@@ -1,11 +1,12 @@
-// The part of the name graph that walks from some questions reach first, in one round trip: the passages nearest to each question, those of the seed names
-// (the ones in the questions, and all in the best passages of each), and the names in all of these.
+// The part of the graph that walks from some questions reach first, in one round trip: the passages nearest to each question, those that the seed names lead to
+// (the names in the questions, and all in the best passages of each), and the names in all of these: Passage -NAMES-> Concept <-NAMES- Passage.
 // $embeddings: of the questions; $keys: what may be names in them; $near: passages of the vector index; $best: of them, those whose names are seeds;
 // $cap: passages of one name, those that it is the title of first; $scan: how many of a very common name are looked at; $limit: passages in all.
+// $texts: passages near each question, and as many titled by its names, whose texts come too.
 // $seen, $known: ids of seed names and of passages that an earlier one has brought; what is around these is there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
-// One row: `asked` a map a question with its nearest passages; `seeds`; then each passage once and each name once, as lists side by side.
-// Runs once or twice an ask of `linked` or `fusion`, with a plan once a level, on a memory too large to keep in the client.
+// One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; then each passage and each name once, as lists side by side; `texts`.
+// Runs once or twice an ask of `linked` or `fusion`, with a plan once a level, and once an ask of `ricr`.
 UNWIND $embeddings AS embedding
 CALL (embedding) {
   CALL db.index.vector.queryNodes('passage_embedding', $near + 50, embedding) YIELD node AS p, score
@@ -13,17 +14,16 @@ CALL (embedding) {
   WITH p, score
   ORDER BY score DESC, p.id
   LIMIT $near
-  RETURN collect(p) AS near, collect(score) AS scores
+  RETURN collect(p) AS nearest, collect(score) AS scores
 }
-WITH collect({ids: [p IN near | p.id], scores: scores}) AS asked, collect(near) AS lists
+WITH collect({ids: [p IN nearest | p.id], scores: scores}) AS near, collect(nearest) AS lists
 CALL (lists) {
-  UNWIND lists AS near
-  UNWIND near[0..$best] AS p
-  MATCH (p)<-[:IN]-(e:Entity)-[:REFERS_TO]->(:Concept)-[:ALIAS_OF*0..2]-(c:Concept)
-  WHERE e.from IS NULL
+  UNWIND lists AS nearest
+  UNWIND nearest[0..$best] AS p
+  MATCH (p)-[:NAMES]->(:Concept)-[:ALIAS_OF*0..2]-(c:Concept)
   RETURN collect(DISTINCT c) AS held
 }
-CALL (lists) {
+CALL () {
   UNWIND $keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
   RETURN collect(DISTINCT c) AS named
@@ -33,11 +33,9 @@ CALL (held, named) {
   WITH DISTINCT c
   WHERE NOT c.id IN $seen
   CALL (c) {
-    MATCH (c)<-[:REFERS_TO]-(e:Entity)
-    WITH e
-    LIMIT $scan
-    MATCH (e)-[i:IN]->(p:Passage)
-    RETURN p, i.title AS title
+    MATCH (c)<-[n:NAMES]-(p:Passage)
+    WITH n, p LIMIT $scan
+    RETURN p, n.title AS title
     ORDER BY title DESC, p.id
     LIMIT $cap
   }
@@ -50,16 +48,29 @@ CALL (lists, theirs) {
   LIMIT $limit
   WHERE NOT p.id IN $known
   MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
-  OPTIONAL MATCH (p)<-[i:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)
-  WHERE e.from IS NULL
-  WITH p, collect(c) AS concepts, collect(c.id) AS names, collect(i.title) AS titles
-  RETURN collect(p.id) AS ids, collect(names) AS names, collect(titles) AS titles, collect(concepts) AS all
+  OPTIONAL MATCH (p)-[n:NAMES]->(c:Concept)
+  WITH p, collect(c) AS concepts, collect(c.id) AS names, collect(n.weight) AS weights
+  RETURN collect(p.id) AS ids, collect(names) AS names, collect(weights) AS weights, collect(concepts) AS all
 }
 CALL (all) {
   UNWIND all AS some
   UNWIND some AS c
   WITH DISTINCT c
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
-  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(c.passages) AS frequencies
+  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(COUNT { (c)<-[:NAMES]-(:Passage) }) AS frequencies
 }
-RETURN asked, seeds, ids, names, titles, concepts, canonicals, frequencies
+CALL (lists, named) {
+  UNWIND lists AS nearest
+  UNWIND nearest[0..$texts] AS p
+  RETURN p
+  UNION
+  UNWIND named AS c
+  MATCH (c)<-[n:NAMES]-(p:Passage)
+  WHERE n.title
+  WITH p ORDER BY p.id LIMIT $texts
+  RETURN p
+}
+MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
+WITH near, seeds, ids, names, weights, concepts, canonicals, frequencies,
+  collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
+RETURN COUNT { MATCH (:Passage) } AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

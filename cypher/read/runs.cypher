@@ -1,5 +1,51 @@
-// All edges of all runs: a row for each statement that an edge stands on, with its vector, packed where it is a pair's. Streamed; once a version of the memory, kept by the client.
-MATCH (d:Document {status: 'ready'})<-[:PART_OF]-(p:Passage)<-[:IN]-(x)<-[h:HOLDS]-(r:Run)
-MATCH (x)-[:RELATES_BY]->(l:Relation)
-RETURN r.id AS run, h.number AS number, h.position AS position, h.subject AS subject, l.name AS relation, h.object AS object,
-  x.id AS statement, p.id AS passage, coalesce(x.vector, x.embedding) AS vector
+// Runs of edges that may answer a question: those that stand on the pairs and propositions nearest to it and its lines, on those about its names, and in passages that earlier answers cite.
+// $embeddings: of the question and its lines; $near: statements of each vector index; $keys: what may be names in it; $common: a name that stands in more passages brings none;
+// $cited: ids of passages; $most: runs.
+// Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
+// One row: `complete`, whether all passages have their runs; `edges` a list a statement that an edge stands on: run, number, position, subject, relation, object, statement, passage, packed vector
+// (store/rows.py); `concepts`: id, canonical id, name, packed vector, passages; `relations`: name, packed vector. Runs once an ask of `pruned`.
+CALL () {
+  UNWIND $embeddings AS embedding
+  CALL (embedding) {
+    CALL db.index.vector.queryNodes('qa_pair_embedding', $near + 50, embedding) YIELD node AS x, score
+    RETURN x, score
+    ORDER BY score DESC, x.id
+    LIMIT $near
+    UNION ALL
+    CALL db.index.vector.queryNodes('proposition_embedding', $near + 50, embedding) YIELD node AS x, score
+    RETURN x, score
+    ORDER BY score DESC, x.id
+    LIMIT $near
+  }
+  RETURN x, score
+  UNION ALL
+  UNWIND $keys AS key
+  MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
+  WHERE c.passages <= $common
+  MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT|ANSWERED_BY|MENTIONS]-(x)
+  WHERE x:QAPair OR x:Proposition
+  RETURN x, 1.0 AS score
+  UNION ALL
+  UNWIND $cited AS id
+  MATCH (:Passage {id: id})<-[:IN]-(x)
+  WHERE x:QAPair OR x:Proposition
+  RETURN x, 2.0 AS score
+}
+WITH x, max(score) AS score
+MATCH (x)<-[:HOLDS]-(r:Run)
+WITH r, max(score) AS score
+ORDER BY score DESC, r.id
+LIMIT $most
+MATCH (r)-[h:HOLDS]->(y)-[:RELATES_BY]->(l:Relation)
+MATCH (y)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'})
+WITH collect([r.id, h.number, h.position, h.subject, l.name, h.object, y.id, p.id, y.vector]) AS edges,
+  collect(DISTINCT l) AS kinds, collect(h.subject) + collect(h.object) AS ends
+CALL (ends) {
+  UNWIND ends AS id
+  WITH DISTINCT id
+  MATCH (c:Concept {id: id})
+  OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
+  RETURN collect([c.id, coalesce(canonical.id, c.id), coalesce(canonical.name, c.name), coalesce(canonical.vector, c.vector), coalesce(canonical.passages, c.passages)]) AS concepts
+}
+MATCH (m:Memory {id: 'memory'})
+RETURN m.runs = m.version AS complete, edges, concepts, [l IN kinds | [l.name, l.vector]] AS relations

@@ -18,5 +18,9 @@ CALL (p) {
   MATCH (p)<-[:IN]-(f:Proposition)
   RETURN collect({id: f.id, text: f.text}) AS propositions
 }
-RETURN p.id AS id, p.position AS position, p.title AS title, p.text AS text, p.names AS names, entities, phrases, propositions
+CALL (p) {
+  MATCH (p)-[:NAMES]->(c:Concept)
+  RETURN collect(c.id) AS names
+}
+RETURN p.id AS id, p.position AS position, p.title AS title, p.text AS text, names, entities, phrases, propositions
 ORDER BY position

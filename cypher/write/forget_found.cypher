@@ -1,9 +1,18 @@
 // Deletes what stands in some passages and nowhere else; the passages stay: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
 UNWIND $passages AS id
-MATCH (:Passage {id: id})<-[i:IN]-(x)
+MATCH (p:Passage {id: id})
+OPTIONAL MATCH (p)<-[i:IN]-(x)
 WHERE x:Entity OR x:VerbPhrase OR x:QAPair OR x:Proposition OR x:Run
-WITH collect(i) AS places, collect(DISTINCT x) AS inside
+WITH collect(DISTINCT p) AS passages, collect(i) AS places, collect(DISTINCT x) AS inside
 FOREACH (i IN places | DELETE i)
+WITH passages, inside
+CALL (passages) {
+  UNWIND passages AS p
+  MATCH (p)-[n:NAMES]->(:Concept)
+  DELETE n
+  RETURN count(*) AS names
+}
+WITH inside
 WITH inside
 UNWIND inside AS x
 WITH x

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gsw_graph.answer.payload import Run, shortest
+from gsw_graph.answer.payload import Run, payload
 from gsw_graph.inference.chat.control_tokens import broken
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import content_id
@@ -60,9 +60,14 @@ def listed(items: Sequence[Item]) -> str:
     with a code made from them, which none of them can therefore contain."""
     runs = [item.run for item in items if item.run is not None]
     if runs and len(runs) == len(items):
-        lines = shortest(runs)
+        lines = payload(runs)
     else:
         lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
+    return listed_lines(lines)
+
+
+def listed_lines(lines: str) -> str:
+    """Put lines between two fences with a code made from them, which none of them can therefore contain."""
     code = content_id("evidence", lines)[:12]
     return f"<<<evidence {code}\n{lines}\nevidence {code}>>>"
 

@@ -9,7 +9,6 @@ stand below the fifth passage are found by them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,6 @@ import numpy as np
 from gsw_graph.answer.evidence import READ, ROOM, Item, cut, flat, share
 from gsw_graph.answer.sentences import sentences_of, word_shares
 from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.retrieve.chains.pair_score import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +35,6 @@ _EACH = 2  # sentences of one of them
 _PAIRS = ROOM // 2  # tokens of all pairs
 _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
-_AGAIN = 3  # passages that a second round shows for the first time
-_MOST = 0.65  # share of the words of what is missing that a sentence of such a passage has
 
 
 def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
@@ -51,30 +47,6 @@ def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     """What is shown of what was found, for the question and what the best chain asked. show: in which form,
     `lines` or `compact.CompactEvidence`."""
     return show(list(dict.fromkeys([question, *_concrete(found)])), found)
-
-
-def gather_again(
-    question: str, missing: str, first: Retrieved, found: Retrieved, show: Show = lines
-) -> list[Item]:
-    """The evidence of a second round: passages found for `missing`, what a model said the first one lacks,
-    that say most of its words; and sentences of what it was shown then, to join them with. Empty where no
-    passage is new and says that much: the model would be paid to refuse again."""
-    seen = {passage.id for passage in first.passages[:READ]}
-    new = [one for one in (*found.passages, *found.below) if one.id not in seen and _says(one, missing)]
-    if not new:
-        return []
-    asked = list(dict.fromkeys([question, missing, *_concrete(first)]))
-    both = replace(first, beams=None, passages=new[:_AGAIN], below=first.passages[:READ])
-    return show(asked, both)
-
-
-def _says(passage: RankedPassage, question: str) -> bool:
-    """Whether one sentence of a passage, with its title, has most of a question's words."""
-    wanted = words_of(question)
-    return any(
-        len(wanted & words_of(_titled(passage, sentence))) >= _MOST * len(wanted)
-        for sentence in sentences_of(passage)
-    )
 
 
 def _gathered(asked: Sequence[str], found: Retrieved, each: int, enough: int) -> list[Item]:

@@ -1,27 +1,19 @@
-"""Facts as a codebook (AutoPrunedRetriever, section 2.6 and appendix A.4): entities and relations said
-once, facts as edges between them, numbered by the passage that they were taken from.
+"""Facts as a codebook (AutoPrunedRetriever, section 2.6 and appendix A.4): each subject said once, facts
+numbered by the passage that they were taken from, so that an answer can cite:
 
-Three payloads say the same, each as JSON:
+    {"facts": {"1": {"subject": ["relation object", ...]}}}
 
-- `edges`: `{"e": [...], "r": [...], "edges": [[e, r, e], ...], "facts": {"1": [edge, ...]}}`, which pays
-  where several numbers say the same edges;
-- `triples`: `{"e": [...], "r": [...], "facts": {"1": [[e, r, e], ...]}}`, where long names come often;
-- `words`: `{"facts": {"1": {"subject": ["relation object", ...]}}}`, each subject said once a number.
-
-A sentence that is no edge stands with what it is about: `[e, "sentence"]`. The paper's lists have no
-sources; here each number is a passage, so that an answer can cite. Payloads of indices begin with a rule that
-says how they are read.
+The paper's other two forms, lists of entities and relations with edges as indices, were never shorter on 76
+questions.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-
-from gsw_graph.inference.chat.tokens import estimate
 
 _BEFORE = re.compile('(?:(?:the|a|an) )?["“]?', re.IGNORECASE)
 _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
@@ -71,41 +63,8 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
     return Sentence(about, text)
 
 
-def shortest(runs: Sequence[Run]) -> str:
-    """The payload of the fewest tokens. They are estimated as everywhere (`inference.chat.tokens`: within 5 %
-    of three tokenizers); what a server counts for its model scales all three alike, and so chooses the
-    same."""
-    return min((payload(runs) for payload in PAYLOADS.values()), key=estimate)
-
-
-def edges(runs: Sequence[Run]) -> str:
-    """The payload in which facts are numbers of edges."""
-    book, known = _Book(), dict[object, int]()
-
-    def number(fact: Fact) -> object:
-        return known.setdefault(book.edge(fact), len(known)) if isinstance(fact, Edge) else book.indexed(fact)
-
-    facts = _numbered(runs, number)
-    lists = {"e": list(book.entities), "r": list(book.relations), "edges": list(known)}
-    return _json(
-        {
-            "rule": "facts: places in edges or [e,text]; edges: [e,r,e]; e, r: places in lists, from 0",
-            **lists,
-            **facts,
-        }
-    )
-
-
-def triples(runs: Sequence[Run]) -> str:
-    """The payload in which facts are triples of indices."""
-    book = _Book()
-    facts = _numbered(runs, book.indexed)
-    lists = {"e": list(book.entities), "r": list(book.relations)}
-    return _json({"rule": "facts: [e,r,e] or [e,text]; e, r: places in lists, from 0", **lists, **facts})
-
-
-def words(runs: Sequence[Run]) -> str:
-    """The payload in which facts are words, by subject."""
+def payload(runs: Sequence[Run]) -> str:
+    """Write facts as JSON, by number and subject."""
     numbered: dict[str, dict[str, object]] = {}
     for number, run in enumerate(runs, 1):
         by_subject: dict[str, list[str]] = {}
@@ -114,37 +73,6 @@ def words(runs: Sequence[Run]) -> str:
             by_subject.setdefault(subject, []).append(" ".join(said))
         numbered.setdefault(run.channel, {})[str(number)] = by_subject
     return _json(numbered)
-
-
-PAYLOADS: dict[str, Callable[[Sequence[Run]], str]] = {"words": words, "triples": triples, "edges": edges}
-
-
-class _Book:
-    """Entities and relations by number, in the order in which they come."""
-
-    def __init__(self) -> None:
-        self.entities, self.relations = dict[str, int](), dict[str, int]()
-
-    def edge(self, edge: Edge) -> tuple[int, int, int]:
-        subject = self._entity(edge.subject)
-        return (
-            subject,
-            self.relations.setdefault(edge.relation, len(self.relations)),
-            self._entity(edge.object),
-        )
-
-    def indexed(self, fact: Fact) -> tuple[object, ...]:
-        return self.edge(fact) if isinstance(fact, Edge) else (self._entity(fact.about), fact.text)
-
-    def _entity(self, name: str) -> int:
-        return self.entities.setdefault(name, len(self.entities))
-
-
-def _numbered(runs: Sequence[Run], form: Callable[[Fact], object]) -> dict[str, dict[str, list[object]]]:
-    channels: dict[str, dict[str, list[object]]] = {}
-    for number, run in enumerate(runs, 1):
-        channels.setdefault(run.channel, {})[str(number)] = [form(fact) for fact in run.facts]
-    return channels
 
 
 def _json(payload: object) -> str:

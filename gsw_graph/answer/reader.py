@@ -4,15 +4,14 @@ reply only the numbers of our own lines count."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer import reply as protocol
 from gsw_graph.answer.evidence import Item, flat, listed
-from gsw_graph.answer.gather import gather, gather_again, lines
+from gsw_graph.answer.gather import gather, lines
 from gsw_graph.answer.quote import quote
 from gsw_graph.answer.support import supported
-from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.prompts import prompt
@@ -43,7 +42,7 @@ class Read:
 
     tokens: `evidence`, the numbered lines, and `prompt`, all that was sent, as estimated; 0 where nothing
     was asked. The ledger has what the server counted. inferred: the answer follows from these lines and does
-    not stand there. open: `missing` is in the model's words, so that it can be looked for.
+    not stand there.
     """
 
     answer: str | None
@@ -51,7 +50,6 @@ class Read:
     sources: tuple[Item, ...] = ()
     tokens: dict[str, int] = field(default_factory=lambda: {"evidence": 0, "prompt": 0})
     inferred: bool = False
-    open: bool = False
 
 
 def read_answer(
@@ -63,17 +61,16 @@ def read_answer(
     task: str = "answer",
     final: bool = True,
     on_text: Callable[[str], None] | None = None,
-    looked_up: str = "",
 ) -> Read:
     """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare,
     and so stand nowhere in words. task: the prompt. final: as of `Request`; False for a part of a question.
 
     `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no
-    reply that can be used; StoppedError: no call works any more. looked_up: as of `asked`.
+    reply that can be used; StoppedError: no call works any more.
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
-    request = asked(question, evidence, task, final=final, looked_up=looked_up)
+    request = asked(question, evidence, task, final=final)
     stream = None if on_text is None else protocol.Stream(on_text)
 
     def check(reply: object) -> protocol.ReaderReply:
@@ -87,7 +84,7 @@ def read_answer(
     said = llm.ask(request, check, on_text=stream).value
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
     if said.answer is None:
-        return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens, open=bool(said.missing))
+        return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
     named = [number - 1 for number in said.sources]
     places = supported(question, said.answer, named, evidence, judged=judged, inferred=said.inferred)
     if not places:
@@ -104,12 +101,9 @@ def asked(
     task: str = "answer",
     *,
     final: bool = True,
-    looked_up: str = "",
 ) -> Request:
-    """What the model gets: the prompt, the numbered lines, the question, and in a second round what it wanted
-    looked up: its own words say how far it had come."""
+    """Build the request: the prompt, the numbered lines, the question."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
-    text += f"\nLooked up for it, as you asked: {flat(looked_up)}" if looked_up else ""
     told = prompt(task)
     if task == "answer" and any(item.run is not None for item in evidence):
         told = f"{prompt('answer_compact')}\n\n{told.partition(_PARAGRAPH)[2]}"  # the rules are the same
@@ -128,25 +122,16 @@ def from_model(
     confidence: float | None,
     llm: LanguageModel,
     on_text: Callable[[str], None] | None = None,
-    look: Callable[[str], Retrieved] | None = None,
     show: Show = lines,
 ) -> AnswerDraft:
-    """What a model answers from what was found, beside how sure the chains are. Whether anything is answered
-    is for the model to decide: it reads what the confidence only weighs. look: finds what the model says is
-    missing, for one more round; None for none. show: the form of the evidence. Errors as of `read_answer`,
-    of the first round."""
+    """Have a model answer from what was found, beside how sure the chains are.
+
+    Whether anything is answered is for the model to decide: it reads what the confidence only weighs. show:
+    the form of the evidence. Errors as of `read_answer`.
+    """
     judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
     read = read_answer(question, gather(question, found, show), llm, judged=judged, on_text=on_text)
-    if not read.open or look is None or read.missing is None:
-        return _draft(question, read, confidence)
-    if not (items := gather_again(question, read.missing, found, look(read.missing), show)):
-        return _draft(question, read, confidence, looked_for=read.missing)
-    try:
-        again = read_answer(question, items, llm, judged=judged, on_text=on_text, looked_up=read.missing)
-    except ReplyError:  # the first reply stands: something is missing
-        return _draft(question, read, confidence)
-    tokens = {name: count + again.tokens[name] for name, count in read.tokens.items()}
-    return _draft(question, replace(again, tokens=tokens), confidence, looked_for=read.missing)
+    return _draft(question, read, confidence)
 
 
 def from_items(
@@ -164,24 +149,12 @@ def from_items(
     return _draft(question, read, confidence)
 
 
-def _draft(
-    question: str, read: Read, confidence: float | None, *, looked_for: str | None = None
-) -> AnswerDraft:
+def _draft(question: str, read: Read, confidence: float | None) -> AnswerDraft:
     if read.answer is None:
-        return AnswerDraft(
-            None, "none", True, confidence, [], read.missing, read.tokens, looked_for=looked_for
-        )
+        return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
     citations = list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources))
     return AnswerDraft(
-        read.answer,
-        "llm",
-        False,
-        confidence,
-        citations,
-        None,
-        read.tokens,
-        inferred=read.inferred,
-        looked_for=looked_for,
+        read.answer, "llm", False, confidence, citations, None, read.tokens, inferred=read.inferred
     )
 
 

@@ -26,7 +26,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gsw_graph.browser.style import after_login
+from gsw_graph.engine.browser_style import after_login
 from gsw_graph.engine.embedded import heap_size
 from gsw_graph.engine.embedded_folder import FolderLock, write_private
 from gsw_graph.errors import EngineError
@@ -64,7 +64,7 @@ dbms.security.auth_enabled=true
 server.memory.pagecache.size=512m
 dbms.usage_report.enabled=false
 client.allow_telemetry=false
-# Neo4j Browser takes our style at every login, and guides from this machine only (gswgraph browse --tour)
+# Neo4j Browser takes our style at every login, and fetches nothing from other machines
 browser.post_connect_cmd={after_login}
 browser.remote_content_hostname_whitelist=localhost
 # LOAD CSV reads files of the import folder only, and no page of the web

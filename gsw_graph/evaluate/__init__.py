@@ -1,10 +1,9 @@
 """Evaluation: questions with known answers, asked with several strategies of one memory and scored as the
 papers score."""
 
-from gsw_graph.evaluate.data.questions import Question, QuestionSet, read_questions
-from gsw_graph.evaluate.evaluation import Evaluation, load
-from gsw_graph.evaluate.figures.compare import compare
-from gsw_graph.evaluate.report.report import write
+from gsw_graph.evaluate.data import Question, QuestionSet, read_questions
+from gsw_graph.evaluate.evaluation import Evaluation, compare, load
+from gsw_graph.evaluate.report import write
 from gsw_graph.evaluate.run import evaluate
 from gsw_graph.evaluate.tune import tune
 from gsw_graph.evaluate.variants import Variant

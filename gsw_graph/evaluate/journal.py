@@ -1,5 +1,5 @@
-"""What was asked and found, one line a question and strategy in `answers.jsonl`: written at once, so that
-a run that was cut off goes on where it stood."""
+"""Keep the rows of a run, one line a question and strategy in `answers.jsonl`: written at once, so that a run
+that was stopped or killed goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -22,18 +22,26 @@ if TYPE_CHECKING:
 FILE = "answers.jsonl"
 LOCK = "answers.lock"  # held by the operating system, so that a run that was killed blocks nobody
 _BEGIN = b'{"run": '
-_ELSE = "Give another folder, or remove this one to begin anew"
+_HINT = "Give another folder, or remove this one to begin anew"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one strategy found for one question.
+    """What one strategy returned for one question.
 
-    ran: the strategy that ran: `auto` chooses one, and one may step in for another. ranks: of each thing that
-    must be found its first rank from 1, or None. passages: the ids found, best first. seconds: by stage and
-    in total. tokens: as the server of the language model counted them. Tokens, seconds and dollars are those
-    of asking for every reply, also of one from the cache, which has what it took once. cached: a reply came
-    from there. note: why the language model gave no plan or no answer. error: why it could not be asked.
+    Tokens, seconds and dollars are those of asking for every reply, also of one from the cache.
+
+    Attributes:
+        variant: The strategy with its settings.
+        key: The question.
+        ran: The strategy that ran: `auto` chooses one, and one may stand in for another.
+        ranks: Of each gold passage its first rank from 1, or None.
+        passages: The ids returned, best first.
+        seconds: By stage and in total; empty where questions were asked side by side.
+        tokens: As the server of the language model counted them.
+        cached: Whether a reply came from the cache.
+        note: Why the language model gave no plan or no answer.
+        error: Why the question could not be asked.
     """
 
     variant: str
@@ -58,9 +66,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge says of an answer. judge: the model. lr1: 1 where it agrees with a gold answer, else 0;
-    lr2: 0, 0.5 or 1; None where there is no verdict, and error says why. tokens, dollars: of the judge, as
-    the replies took when they were asked for."""
+    """A judge's verdict on an answer.
+
+    Attributes:
+        judge: The model.
+        lr1: 1 where it agrees with a gold answer, else 0; None where there is no verdict, and error says why.
+        lr2: 0, 0.5 or 1; None as above.
+        tokens: Of the judge, as the replies took when they were asked for.
+    """
 
     variant: str
     key: str
@@ -74,84 +87,80 @@ class Judgement:
 
 
 class Journal:
-    """The rows of a run by variant and question, and what judges said of their answers by judge, variant and
-    question; in memory only without a folder. Open it in a `with`
-    statement."""
+    """The rows of a run by variant and question, and verdicts by judge, variant and question; in memory only
+    without a folder. Open it in a `with` statement.
+
+    Args:
+        folder: Where the file is.
+        run: What two parts of one evaluation must have in common, in JSON types.
+
+    Raises:
+        InputError: The folder holds another evaluation, or something else, or another process writes there.
+    """
 
     def __init__(self, folder: Path | None, run: Mapping[str, Any]) -> None:
-        """`run` is what two parts of one evaluation must have in common, in JSON types.
-
-        InputError: the folder holds another evaluation, or something else, or another process writes there.
-        """
         self.rows: dict[tuple[str, str], Outcome] = {}
         self.judged: dict[tuple[str, str, str], Judgement] = {}
         self._file: BinaryIO | None = None
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / FILE
-            try:
-                self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
-                self._lock.acquire()
-            except Timeout as error:
-                raise InputError(
-                    "another evaluation writes here",
-                    where=str(folder),
-                    hint="Wait until it has ended, or give another folder",
-                ) from error
-            file = path.open("a+b")
-            try:
-                whole = self._read(file, run, path)
-                file.truncate(whole)
-            except BaseException:
-                file.close()
-                self._lock.release()
-                raise
-            self._file = file
-            if not whole:
-                self._write({"run": run})
+        if folder is None:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
+        try:
+            self._lock.acquire()
+        except Timeout as error:
+            hint = "Wait until it has ended, or give another folder"
+            raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
+        file = (folder / FILE).open("a+b")
+        try:
+            length = self._read(file, run, folder / FILE)
+            file.truncate(length)
+        except BaseException:
+            file.close()
+            self._lock.release()
+            raise
+        self._file = file
+        if not length:
+            self._write({"run": run})
 
     def add(self, row: Outcome) -> None:
-        """Keep a row; when this returns it is with the operating system, where no end of this process can
-        touch it."""
-        if self._file is not None:
-            self._write(asdict(row))
+        """Keep a row. When this returns it is with the operating system, and survives a kill."""
+        self._write(asdict(row))
         self.rows[row.variant, row.key] = row
 
-    def judge(self, found: Judgement) -> None:
-        """Keep what a judge said, as `add` does; without a verdict for this run alone, so that the next asks
-        again."""
-        if self._file is not None and found.error is None:
-            self._write({"judged": asdict(found)})
-        self.judged[found.judge, found.variant, found.key] = found
+    def judge(self, verdict: Judgement) -> None:
+        """Keep a verdict as `add` does; without one for this run alone, so that the next asks again."""
+        if verdict.error is None:
+            self._write({"judged": asdict(verdict)})
+        self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
 
     def _write(self, value: Mapping[str, Any]) -> None:
-        assert self._file is not None  # noqa: S101 - for the type checker
-        self._file.write(json.dumps(value).encode() + b"\n")
-        self._file.flush()
+        if self._file is not None:
+            self._file.write(json.dumps(value).encode() + b"\n")
+            self._file.flush()
 
     def _read(self, file: BinaryIO, run: Mapping[str, Any], path: Path) -> int:
-        """Takes the rows of a file; the length of its whole lines. The last may have been cut off, any
-        other must be sound."""
+        """Read the rows of a file and return the length of its whole lines. The last may have been cut off,
+        any other must be sound."""
         file.seek(0)
         data = file.read()
         whole = data.rfind(b"\n") + 1
         if not whole and not data.startswith(_BEGIN[: len(data)]):
-            raise InputError("this is no file of an evaluation", where=str(path), hint=_ELSE)
+            raise InputError("this is no file of an evaluation", where=str(path), hint=_HINT)
         for number, line in enumerate(data[:whole].split(b"\n")[:-1], 1):
             try:
                 value = json.loads(line)
                 if number == 1:
                     _check_same(value["run"], run, path)
                 elif "judged" in value:
-                    found = Judgement(**value["judged"])
-                    self.judged[found.judge, found.variant, found.key] = found
+                    verdict = Judgement(**value["judged"])
+                    self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
                 else:
                     row = Outcome(**value)
-                    self.rows[row.variant, row.key] = row  # what could not be asked may stand there twice
+                    self.rows[row.variant, row.key] = row  # what could not be asked may be there twice
             except (ValueError, TypeError, KeyError) as error:
-                raise InputError(
-                    "this is no line of an evaluation", where=f"{path}:{number}", hint=_ELSE
-                ) from error
+                where = f"{path}:{number}"
+                raise InputError("this is no line of an evaluation", where=where, hint=_HINT) from error
         return whole
 
     def __enter__(self) -> Self:
@@ -168,11 +177,11 @@ class Journal:
 
 
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
-    if other := [
+    changes = [
         f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
         for name in dict.fromkeys([*before, *now])
         if before.get(name) != now.get(name)
-    ]:
-        raise InputError(
-            f"the folder holds another evaluation: {'; '.join(other)}", where=str(path.parent), hint=_ELSE
-        )
+    ]
+    if changes:
+        message = f"the folder holds another evaluation: {'; '.join(changes)}"
+        raise InputError(message, where=str(path.parent), hint=_HINT)

@@ -1,63 +1,148 @@
-"""A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag
-[recipe=paper]`; see `settings` for what can be set."""
+"""A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag [recipe=paper]`.
+
+A setting is a field of the strategy's recipe (`gsw_graph.retrieve.recipes`); one of a record within it is
+named with a point: `walk.restart`. Where a strategy has recipes by name, `recipe` names one in the place of
+its own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.settings import Value, parse_value, with_settings
+from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import Strategy
 
-_BETWEEN = re.compile(r",(?![^\[]*\])")  # no comma inside brackets
+Value: TypeAlias = bool | int | float | str
+
+_RECIPE = "recipe"
+_COMMA = re.compile(r",(?![^\[]*\])")  # no comma inside brackets
+_KINDS: dict[type, tuple[str, Any]] = {
+    bool: ("true or false", bool),
+    int: ("a whole number", int),
+    float: ("a finite number", Annotated[float, Field(allow_inf_nan=False)]),
+    str: ("a text", str),
+}
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A strategy and settings other than the usual. InputError: there is no such strategy or setting, or
-    it cannot have this value."""
+    """A strategy and settings other than its own. InputError: there is no such strategy or setting, or it
+    cannot have this value."""
 
     strategy: str
     settings: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        with_settings(self.strategy, self.settings)
+        self.build()
 
     @property
     def name(self) -> str:
         """`linked`, `linked [walk.restart=0.2]`."""
-        return self.strategy + (
-            f" [{', '.join(f'{name}={value}' for name, value in self.settings.items())}]"
-            if self.settings
-            else ""
-        )
+        settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        return f"{self.strategy} [{settings}]" if settings else self.strategy
 
-    def made(self) -> Strategy[Any]:
-        """The strategy with these settings."""
-        return with_settings(self.strategy, self.settings)
+    def build(self) -> Strategy[Any]:
+        """Return the strategy with these settings."""
+        strategy = find_strategy(self.strategy)
+        for name, value in self.settings.items():
+            _validate(name, value, current_value(self.strategy, name), strict=True)
+        settings, recipe = dict(self.settings), strategy.recipe
+        if _RECIPE in settings and strategy.recipes:
+            named = settings.pop(_RECIPE)
+            if named not in strategy.recipes:
+                hint = f"Use one of {', '.join(strategy.recipes)}"
+                raise InputError(f"there is no recipe {named!r}", hint=hint)
+            recipe = strategy.recipes[str(named)]
+        return strategy.with_recipe(_with_values(recipe, settings))
 
 
-def variants(text: str) -> list[Variant]:
-    """The variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is written
-    otherwise, or names what there is not."""
-    return [_variant(part) for part in _BETWEEN.split(text)]
+def parse_variants(text: str) -> list[Variant]:
+    """Return the variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is
+    written otherwise, or names what there is not."""
+    return [_parse_variant(part.strip()) for part in _COMMA.split(text)]
 
 
-def _variant(text: str) -> Variant:
-    strategy, bracket, inside = text.strip().partition("[")
+def parse_value(strategy: str, name: str, text: str) -> Value:
+    """Read a setting's value in the type that the setting has. InputError: it has another, or there is no
+    such setting."""
+    return _validate(name, text, current_value(strategy, name), strict=False)
+
+
+def find_strategy(name: str) -> Strategy[Any]:
+    """Return the strategy of this name. InputError: there is none."""
+    if name not in STRATEGIES:
+        raise InputError(f"there is no strategy {name!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
+    return STRATEGIES[name]
+
+
+def setting_names(strategy: str) -> list[str]:
+    """Return the settings of a strategy."""
+    found = find_strategy(strategy)
+    return [*([_RECIPE] if found.recipes else []), *_values(found.recipe)]
+
+
+def current_value(strategy: str, name: str) -> Value:
+    """Return the value that a setting has. InputError: the strategy has no such setting."""
+    found = find_strategy(strategy)
+    if name == _RECIPE and found.recipes:
+        return next(key for key, recipe in found.recipes.items() if recipe == found.recipe)
+    values = _values(found.recipe)
+    if name not in values:
+        has = ", ".join(setting_names(strategy)) or "none"
+        raise InputError(f"{strategy} has no setting {name!r}", hint=f"It has {has}")
+    return values[name]
+
+
+def _parse_variant(text: str) -> Variant:
+    strategy, bracket, inside = text.partition("[")
     plain = Variant(strategy.strip())
     if not bracket:
         return plain
     settings: dict[str, Value] = {}
-    for one in inside.removesuffix("]").split(","):
-        name, sign, value = (part.strip() for part in one.partition("="))
+    for part in inside.removesuffix("]").split(","):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
         if not sign or name in settings or not inside.endswith("]"):
             raise InputError(
-                f"{text.strip()!r} is no strategy with settings",
+                f"{text!r} is no strategy with settings",
                 hint="Write linked[walk.restart=0.2, walk.steps=8], each setting once",
             )
         settings[name] = parse_value(plain.strategy, name, value)
     return Variant(plain.strategy, settings)
+
+
+def _values(recipe: Any, prefix: str = "") -> dict[str, Value]:
+    """Return the values of a record by name, those of records within it too."""
+    values: dict[str, Value] = {}
+    for each in fields(recipe):
+        name, value = f"{prefix}{each.name}", getattr(recipe, each.name)
+        values |= _values(value, f"{name}.") if is_dataclass(value) else {name: value}
+    return values
+
+
+def _with_values(recipe: Any, settings: Mapping[str, Value]) -> Any:
+    """Return a record with other values, those of records within it too."""
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Value]] = {}
+    for name, value in settings.items():
+        first, point, rest = name.partition(".")
+        if point:
+            inner.setdefault(first, {})[rest] = value
+        else:
+            own[name] = value
+    own |= {name: _with_values(getattr(recipe, name), values) for name, values in inner.items()}
+    return replace(recipe, **own)
+
+
+def _validate(name: str, value: object, present: Value, *, strict: bool) -> Value:
+    described, kind = _KINDS[type(present)]
+    try:
+        checked: Value = TypeAdapter(kind).validate_python(value, strict=strict)
+    except ValidationError:
+        hint = f"It is {present!r}: give {described}"
+        raise InputError(f"{name} cannot be {value!r}", hint=hint) from None
+    return checked

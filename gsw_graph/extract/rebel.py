@@ -19,9 +19,8 @@ from sentencex import segment
 
 from gsw_graph.assemble import Assembler
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.embed.embedder import choose_device
 from gsw_graph.inference.embed.model_files import find_model
-from gsw_graph.inference.embed.quiet import quiet_libraries
+from gsw_graph.inference.embed.torch_backend import choose_device, quiet_libraries
 from gsw_graph.model import Document, Workspace
 
 MODEL = "Babelscape/rebel-large"

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gsw_graph.model import Document, Entity, Workspace
-from gsw_graph.names import WORD, normalise
-from gsw_graph.naming.dates import find_dates
-from gsw_graph.naming.finding import names, title_names
+from gsw_graph.dates import find_dates
+from gsw_graph.model import Document, Entity, Passage, Workspace
+from gsw_graph.names import FoundName, find_names, normalise, title_names
+from gsw_graph.text import WORD, normalise_text
 
 
 @dataclass(slots=True)
-class _Found:
-    """What a document says of one name."""
+class _Entry:
+    """Gather what a document says of one name."""
 
     name: str
     passages: dict[int, None] = field(default_factory=dict)  # a dict keeps the order
@@ -25,46 +25,79 @@ class _Found:
     days: tuple[str, str] | None = None  # what a date covers
 
 
-def extract(document: Document) -> Workspace:
-    """The workspace of a document: its names and dates, each an entity with the passages it stands in,
-    sorted by key."""
-    found: dict[str, _Found] = {}
-    lower: set[str] = set()
+class _Index:
+    """Gather the names of one document by their normal form."""
 
-    def add(name: str, position: int, *, starter: bool = False, title: bool = False) -> _Found | None:
+    def __init__(self) -> None:
+        self.entries: dict[str, _Entry] = {}
+
+    def add(self, name: str, position: int, *, starter: bool = False, title: bool = False) -> _Entry | None:
         if not (key := normalise(name)):
             return None
-        entry = found.setdefault(key, _Found(name))
+        entry = self.entries.setdefault(key, _Entry(name))
         entry.passages[position] = None
         entry.starter &= starter
         if title:
             entry.titles[position] = None
         return entry
 
+
+def extract(document: Document) -> Workspace:
+    """Make the workspace of a document: its names and dates, each an entity with the passages it stands in,
+    sorted by key."""
+    index = _Index()
+    lower: set[str] = set()
+    found: list[tuple[FoundName, int]] = []
     for passage in document.passages:
-        pieces: list[str] = []
-        end = 0
-        for date in find_dates(passage.text):
-            pieces += (passage.text[end : date.begin], ";", " " * (date.end - date.begin - 1))
-            end = date.end
-            if date.days and (entry := add(date.text, passage.position)):
-                entry.days = date.days
-        text = "".join([*pieces, passage.text[end:]])
-        for name, starter in names(text):
-            add(name, passage.position, starter=starter)
+        text = _without_dates(passage, index)
+        found += ((name, passage.position) for name in find_names(text))
         lower.update(word for word in WORD.findall(text) if word.islower())
-        for name in title_names(passage.title) if document.titled else ():
-            add(name, passage.position, title=True)
+        for title in title_names(passage.title) if document.titled else ():
+            index.add(title, passage.position, title=True)
+    _add_names(index, found)
     entities = tuple(
         Entity(
             entry.name,
             key,
-            tuple(entry.passages),
+            tuple(sorted(entry.passages)),
             tuple(entry.titles),
             (("date", ()),) if entry.days else (),
             *(entry.days or ()),
         )
-        for key, entry in sorted(found.items())
+        for key, entry in sorted(index.entries.items())
         if not (entry.starter and key in lower)
     )
     return Workspace(document, "rules", entities)
+
+
+def _without_dates(passage: Passage, index: _Index) -> str:
+    """Add the dates of a passage, and return its normalised text without them."""
+    text = passage.text
+    if passage.title and text.startswith(f"{passage.title}\n"):  # a heading goes on in no next line
+        text = f"{passage.title}\n\n{text[len(passage.title) + 1 :]}"
+    text = normalise_text(text)
+    pieces: list[str] = []
+    end = 0
+    for date in find_dates(text):
+        pieces += (text[end : date.begin], ";", " " * (date.end - date.begin - 1))
+        end = date.end
+        if date.days and (entry := index.add(date.text, passage.position)):
+            entry.days = date.days
+    return "".join([*pieces, text[end:]])
+
+
+def _add_names(index: _Index, found: list[tuple[FoundName, int]]) -> None:
+    """Add the names of a document. The whole of it tells whether a function word that opens a sentence is a
+    first name, and which words of a text in capitals are names."""
+    known = {normalise(name.text) for name, _ in found if not (name.lead or name.capitals or name.starter)}
+    known.update(index.entries)
+    only_capitals = all(name.capitals for name, _ in found)
+    for name, position in found:
+        if name.lead and normalise(whole := f"{name.lead} {name.text}") in known:
+            index.add(whole, position)
+        elif not name.capitals:
+            index.add(name.text, position, starter=name.starter)
+        elif (name.capitals == 2 and only_capitals) or (
+            name.capitals == 1 and not only_capitals and normalise(name.text) in known
+        ):
+            index.add(name.text, position)

@@ -1,4 +1,4 @@
-"""What agents found, sub-question by sub-question, and comparisons as the cells of their matrix."""
+"""What agents found, sub-question by sub-question."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from gsw_graph.picture.answers import QUESTION, name_node, passage_node
+from gsw_graph.picture.answers import QUESTION, passage_node
 from gsw_graph.picture.picture import stand_behind
 
 if TYPE_CHECKING:
     from gsw_graph.picture.picture import Node, Picture
-    from gsw_graph.results import AgentStep, Answer, Matrix, Trace
+    from gsw_graph.results import AgentStep, Answer, Trace
 
 _NUMBERED = re.compile(r"^sub-question (\d+)$")
 _REFERENCE = re.compile(r"#(\d+)")
@@ -110,26 +110,3 @@ def _finding(
             finding.id, passage_node(picture, passage, column + 1).id, "stands on", {passage: sentences}
         )
     return finding
-
-
-def draw_matrix(picture: Picture, matrix: Matrix) -> list[Node]:
-    """A row's name, then what it is said to be, over the passage that says so."""
-    cells = []
-    for row, of_row in zip(matrix.rows, matrix.cells, strict=True):
-        name = name_node(picture, row, 1, QUESTION)
-        picture.edge(QUESTION, name.id, "compares")
-        for column, cell in zip(matrix.columns, of_row, strict=True):
-            id_ = f"cell:{row}:{column}"
-            node = picture.node(id_, "Finding", f"{column}: {cell.text or 'not found'}", 2)
-            behind = {cell.citation.passage: [cell.citation.text]} if cell.citation else {}
-            node.lines = [("Score", f"{cell.score:.2f}")] if cell.text else []
-            stand_behind(node, behind)
-            stand_behind(name, behind)
-            picture.edge(name.id, node.id, column, behind)
-            for passage in behind:
-                picture.edge(node.id, passage_node(picture, passage, 2).id, "stands in", behind)
-            cells.append(node)
-    picture.columns = ["", "Compared", "Found"]
-    if matrix.decided:
-        picture.notes.append(matrix.decided)
-    return cells

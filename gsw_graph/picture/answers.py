@@ -28,9 +28,7 @@ def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPa
     picture = Picture(answer.question, said(answer))
     picture.node(QUESTION, "Question", answer.question, 0).lines += [("Strategy", answer.strategy)]
     _passages(picture, answer, fetch)
-    if answer.matrix is not None:
-        ends = agents.draw_matrix(picture, answer.matrix)
-    elif answer.chains:
+    if answer.chains:
         ends = hops.draw_chains(picture, answer)
     elif trace and trace.fact_paths:
         ends = ways.draw_facts(picture, answer, trace)

@@ -28,8 +28,7 @@ def draw_walk(picture: Picture, answer: Answer, trace: Trace | None) -> list[Nod
         node = None if common else _walk(picture, path, linked, answer.question)
         if node is None:
             node = passage_node(picture, passage.id, 2 if paths else 1)
-            behind = {passage.id: passage.excerpt.sentences if passage.excerpt else []}
-            behind = behind if passage.excerpt else saying(picture, passage.id, answer.question)
+            behind = saying(picture, passage.id, answer.question)
             stand_behind(node, behind)
             picture.edge(QUESTION, node.id, "near", behind, faint=bool(common))
         if common:

@@ -11,7 +11,6 @@ from gsw_graph.results.answers import (
     Citation,
     Claim,
     Conflict,
-    Excerpt,
     Fact,
     FactPath,
     FoundRun,
@@ -41,7 +40,6 @@ from gsw_graph.results.contents import (
     WholePassage,
 )
 from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
-from gsw_graph.results.matrix import Cell, Matrix
 from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import (
@@ -61,7 +59,6 @@ __all__ = [
     "Answer",
     "AskedQuestion",
     "Candidate",
-    "Cell",
     "Chain",
     "Citation",
     "Claim",
@@ -70,7 +67,6 @@ __all__ = [
     "DocumentCounts",
     "Documents",
     "Estimate",
-    "Excerpt",
     "Exported",
     "Fact",
     "FactPath",
@@ -85,7 +81,6 @@ __all__ = [
     "HopTrace",
     "KeptReply",
     "LoadReport",
-    "Matrix",
     "MergeGroup",
     "Merged",
     "Parameter",

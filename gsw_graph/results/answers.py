@@ -4,27 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gsw_graph.results.result import Result, frame
-
-if TYPE_CHECKING:
-    from gsw_graph.results.matrix import Matrix
-
-
-@dataclass(frozen=True)
-class Excerpt(Result):
-    """What of a passage matters to a question: runs of sentences in the order of the text, and the name
-    that led to the passage, if one did."""
-
-    sentences: list[str]
-    name: str | None
 
 
 @dataclass(frozen=True)
 class RankedPassage(Result):
-    """A passage of an answer; `score` is comparable within one answer only. `excerpt`: only where `ask`
-    was told to make them."""
+    """A passage of an answer; `score` is comparable within one answer only."""
 
     id: str
     title: str
@@ -32,7 +19,6 @@ class RankedPassage(Result):
     source: str
     document: str
     score: float
-    excerpt: Excerpt | None = None
 
 
 @dataclass(frozen=True)
@@ -202,7 +188,7 @@ class Trace(Result):
     seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
     walked: str | None = (
-        None  # "whole graph", "neighbourhood", "neighbourhood by query", "twice" or "propositions"
+        None  # "neighbourhood", "twice" or "propositions"
     )
     passages_walked: int = 0
     bridges: list[str] = field(default_factory=list)
@@ -226,8 +212,8 @@ class KeptReply(Result):
 @dataclass(frozen=True)
 class PastAnswer(Result):
     """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
-    from. `confirmed`: people said that it is right. `used`: its "answer"; or the "evidence" that it cites,
-    read again; or its "plan", followed again."""
+    from. `confirmed`: people said that it is right. `used`: its "answer", or the "evidence" that it cites,
+    which a model read again."""
 
     id: str
     question: str
@@ -245,23 +231,22 @@ class Answer(Result):
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer;
     None where no chains were looked for. `missing`: what the language model says the evidence lacks, or what
     the memory lacks as a whole. `strategy`: the one that ran; `why`: why, where it was not
-    the one asked for. `plan_source`: "given", "llm" or "past"; `note` says
+    the one asked for. `plan_source`: "given" or "llm"; `note` says
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
-    `looked_for`: what it said was missing at first, and was looked for in a second round.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies
     that were there already; what they took
     once is not in `tokens`, `seconds` and `dollars`. `id` of the Question node that keeps it, or None.
-    `matrix`: what was compared, where a strategy compares. `past`: the earlier question that it was answered
+    `past`: the earlier question that it was answered
     from; an `answer_source` "past" says that its answer was taken as it was.
     """
 
     question: str
     strategy: str
     answer: str | None
-    answer_source: str  # "llm", "chain", "rule" (of a matrix, or of dates), "past" or "none"
+    answer_source: str  # "llm", "chain", "past" or "none"
     abstained: bool
     confidence: float | None
     citations: list[Citation]
@@ -281,10 +266,8 @@ class Answer(Result):
     failed_calls: int = 0
     kept: list[KeptReply] = field(default_factory=list)
     id: str | None = None
-    matrix: Matrix | None = None
     conflicts: list[Conflict] = field(default_factory=list)
     inferred: bool = False
-    looked_for: str | None = None
     why: str | None = None
     past: PastAnswer | None = None
 

@@ -46,7 +46,8 @@ class LoadReport(Result):
     (`failed_calls` of them gave no reply
     that can be used), `cached` and `dollars` what it took together, `ledger` the same by document, stage and
     model. `estimate`: what a dry
-    run expects. `note`: what may have been meant and was not done.
+    run expects. `left_out`: what was left out of documents that were loaded, counted by kind (comments,
+    pictures); `skipped` says it by document. `note`: what may have been meant and was not done.
     """
 
     documents: DocumentCounts
@@ -63,3 +64,9 @@ class LoadReport(Result):
     estimate: Estimate | None = None
     note: str | None = None
     skipped: list[Failure] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for skipped in self.skipped if not self.left_out else ():
+            for kind, number in getattr(skipped, "kinds", ()):
+                self.left_out[kind] = self.left_out.get(kind, 0) + number

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.inference.rerank.reranker import Reranker
-    from gsw_graph.retrieve.names.cache import NameGraphs
-    from gsw_graph.retrieve.names.neighbourhood import Neighbourhood
-    from gsw_graph.retrieve.propositions.cache import PropositionGraphs
-    from gsw_graph.retrieve.pruned.codebook import Codebook
+    from gsw_graph.retrieve.names.graph import Neighbourhood
     from gsw_graph.store.reader import Reader
 
 STAGES = (
@@ -47,12 +44,11 @@ class Models(Protocol):
 class Context:
     """One question on its way through a memory.
 
-    reader: typed reads of the graph. names, propositions: what the client holds of the graph, up to
-    `client_passages` passages; codebook: gives the symbol codebook of a version. llm: the language model that
-    was set, or None; on_text gets its answer as it comes. on_stage: told when a stage begins, and what goes
-    on in it.
+    reader: typed reads of the graph. build_runs: builds the runs of edges that are missing, which `pruned`
+    needs. llm: the language model that was set, or None; on_text gets its answer as it comes. on_stage: told
+    when a stage begins, and what goes on in it.
     past: whether earlier answers may point at evidence.
-    neighbourhood: what was fetched of the graph of names, where the client does not hold it.
+    neighbourhood: what was fetched of the graph of names for the question.
     trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
     which a language model is shown what was found, one of `EVIDENCE`.
     seconds: by stage. used: the models that ran, by kind.
@@ -62,19 +58,16 @@ class Context:
         self,
         reader: Reader,
         models: Models,
-        names: NameGraphs,
-        propositions: PropositionGraphs,
-        codebook: Callable[[int], Codebook],
+        build_runs: Callable[[], None],
         *,
-        client_passages: int,
         llm: QuestionModel | None = None,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         trace: Trace | None = None,
         evidence: str = "lines",
     ) -> None:
-        self.reader, self.names, self.propositions, self.codebook = reader, names, propositions, codebook
-        self.client_passages, self.llm, self.on_text, self.trace = client_passages, llm, on_text, trace
+        self.reader, self.build_runs = reader, build_runs
+        self.llm, self.on_text, self.trace = llm, on_text, trace
         self.evidence = evidence
         self.past = False
         self._on_stage, self._stage = on_stage, "database"
@@ -92,11 +85,6 @@ class Context:
             with self.clock("database"):
                 self._has_pairs = self.reader.has_pairs()
         return self._has_pairs
-
-    @property
-    def held_by_client(self) -> bool:
-        """Whether the memory is small enough for the graphs that the client holds."""
-        return self.names.size <= self.client_passages
 
     @property
     def reranker(self) -> Reranker | None:

@@ -50,8 +50,7 @@ class WalkRecipe(Recipe):
     where names have 1. linked_mass: seed weight of the question's names where those of the best passages have
     1. title_bonus: factor for a name of the question that is the title of a passage.
     Walk. preference: exponent of its preference for passages near the question. restart: share that goes back
-    to the seeds at each of `steps`. Size. whole: passages up to which it goes over the whole graph; above,
-    over a neighbourhood of `limit` passages, `cap` of one name, which from there on is faster.
+    to the seeds at each of `steps`. Neighbourhood. cap: passages of one name. limit: of all.
     """
 
     nearest: int = count(100)
@@ -63,17 +62,16 @@ class WalkRecipe(Recipe):
     preference: float = 3.0
     restart: float = 0.1
     steps: int = count(15)
-    whole: int = 500
     cap: int = count(100)
     limit: int = count(2000)
 
 
 @dataclass(frozen=True, slots=True)
-class LeadRecipe(Recipe):
-    """Names that lead on from a first walk to a second; docs/linked.md. passages: best of the first whose
-    sentences are read. names: of the best sentences, that the question of the second walk has beside its own;
-    0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words. nearest:
-    passages near that question."""
+class BridgeRecipe(Recipe):
+    """Bridge entities that lead from a first walk to a second; docs/linked.md. passages: best of the first
+    whose sentences are read. names: of the best sentences, that the question of the second walk has beside
+    its own; 0 for one walk alone. sharpness: of a sentence's weight over its share of the question's words.
+    nearest: passages near that question."""
 
     passages: int = count(3)
     names: int = 2
@@ -82,29 +80,29 @@ class LeadRecipe(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
-class OrderRecipe(Recipe):
+class RerankRecipe(Recipe):
     """The last order of what a walk found; docs/linked.md. passages: of the walk that are put in order, 0 for
     the walk's own. first: of them, those that can name a title, or be named. read: of them, those whose words
-    count as said. The others are weights of features (names/order.py), fitted by bench/linked_order.py on
+    count as said. The others are weights of features (names/rerank.py), fitted by bench/linked_order.py on
     three sets of questions, each with the same weight."""
 
     passages: int = 30
     first: int = count(5)
     read: int = count(2)
-    weight: float = _any_number(0.44)
-    place: float = _any_number(-1.15)
-    left: float = _any_number(6.4)
+    walk_score: float = _any_number(0.44)
+    rank: float = _any_number(-1.15)
+    uncovered: float = _any_number(6.4)
     named: float = _any_number(0.95)
-    together: float = _any_number(1.33)
+    joint: float = _any_number(1.33)
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedRecipe(Recipe):
-    """Of `linked`: its walk, the names for another one, and the order."""
+    """Of `linked`: its walk, the bridge entities for another one, and the order."""
 
     walk: WalkRecipe = field(default_factory=WalkRecipe)
-    leads: LeadRecipe = field(default_factory=LeadRecipe)
-    order: OrderRecipe = field(default_factory=OrderRecipe)
+    bridges: BridgeRecipe = field(default_factory=BridgeRecipe)
+    rerank: RerankRecipe = field(default_factory=RerankRecipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +195,6 @@ class GraspRecipe(Recipe):
 class PathwiseRecipe(Recipe):
     """Of `pathwise`; docs/pathwise.md.
 
-    Selection. intent, breadth, depth, critical: weights of the terms M_I, M_B, M_D and M_C (the paper
-    publishes none). intent_decay, breadth_decay, depth_decay: its lambdas.
     Paths. paths: at most (N = 4). documents: of each, where all it finds is new (k = 5). gain: share of what
     a path finds that must be new, or it stops (tau, not published). rounds: of adjustment (T, not published).
     Integration. whole: weight of what the question as a whole finds, where that of a path is 1. rank:
@@ -206,13 +202,6 @@ class PathwiseRecipe(Recipe):
     two passages are one.
     """
 
-    intent: float = 0.25
-    breadth: float = 0.25
-    depth: float = 0.25
-    critical: float = 0.25
-    intent_decay: float = 1.0
-    breadth_decay: float = 1.0
-    depth_decay: float = 1.0
     paths: int = count(4)
     documents: int = count(5)
     gain: float = 0.2
@@ -251,17 +240,21 @@ class FineRecipe(Recipe):
 class PrunedRecipe(Recipe):
     """Of `pruned`; docs/pruned.md.
 
+    Candidates. near: pairs, and propositions, of the vector indexes whose runs come into question. common:
+    passages in which a name stands that still brings its runs. candidates: runs in all.
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to questions like it cite. thinking: runs of their chains. policy: the file of a trained policy, which
-    chooses for each question instead of these three; empty for none (docs/policy.md). asked: such questions
-    that are looked at. like: least cosine of one. same: cosine from which two runs say the same.
+    to questions like it cite. asked: such questions that are looked at. like: least cosine of one. same:
+    cosine from which two runs say the same.
     Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
     own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
-    vector. walk, order: as of `linked`.
+    vector. walk, rerank: as of `linked`.
     """
 
+    near: int = count(60)
+    common: int = 100
+    candidates: int = count(400)
     concept_weight: float = 1.0
     relation_weight: float = 0.3
     shortlist: int = count(200)
@@ -269,8 +262,6 @@ class PrunedRecipe(Recipe):
     runs: int = count(20)
     facts: str = field(default="all", metadata={"among": CHOICES})
     answers: str = field(default="unique", metadata={"among": CHOICES})
-    thinking: str = field(default="drop", metadata={"among": CHOICES})
-    policy: str = ""
     asked: int = count(5)
     like: float = 0.6
     same: float = 0.93
@@ -278,7 +269,7 @@ class PrunedRecipe(Recipe):
     toward: float = 0.5
     nearest: int = count(30)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
-    order: OrderRecipe = field(default_factory=OrderRecipe)
+    rerank: RerankRecipe = field(default_factory=RerankRecipe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,11 +309,9 @@ class PropositionRecipe(Recipe):
     stored vectors is their score. one_order: two orders of the same propositions count as one path, the first
     found (the paper says nothing).
     Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). first_entities:
-    concepts of the best single propositions (5). Ours. linked_mass: weight of the question's names where the
-    other seeds have 1 together. title_bonus: as in WalkRecipe. names: edges of `linked` between passages and
-    names join the graph. preference: exponent of the walk's preference for passages near the question.
-    nearest: passages whose cosines it knows. steps: most of a walk. whole: nodes up to which it goes over
-    all; above, over `limit` nodes around the seeds, `cap` neighbours of each.
+    concepts of the best single propositions (5). Size. nearest: passages whose cosines it knows. steps: of a
+    walk. whole: whether it goes over the whole graph, which is read for the question, with edges between
+    similar names; else over `limit` passages around the question, `cap` propositions of one concept, without.
     """
 
     weights: EdgeWeights = field(
@@ -344,15 +333,11 @@ class PropositionRecipe(Recipe):
     paths: int = 5
     path_entities: int = 5
     first_entities: int = 5
-    linked_mass: float = 0.0
-    title_bonus: float = 3.0
-    names: bool = False
-    preference: float = 0.0
     nearest: int = count(100)
-    steps: int = count(200)
-    whole: int = 30_000
+    steps: int = count(30)
+    whole: bool = True
     cap: int = count(100)
-    limit: int = count(20_000)
+    limit: int = count(1000)
 
 
 CODE = PropositionRecipe()
@@ -367,18 +352,7 @@ PAPER = PropositionRecipe(
     coherence=0.075,
     one_order=False,
 )
-# The code's, but no path is embedded: that costs many times what all else does and finds less
-# (docs/proprag.md).
-QUICK = replace(CODE, exact=0)
-# With the names of the question, over the edges of `linked` too and with its preference and restart.
-LINKED = replace(
-    QUICK,
-    weights=EdgeWeights(clique=0.5, containment=0.5, synonymy=0.5),
-    damping=0.9,
-    focus_damping=0.9,
-    linked_mass=4.0,
-    names=True,
-    preference=3.0,
-    steps=15,
-)
-PROPOSITION_RECIPES = {"paper": PAPER, "code": CODE, "quick": QUICK, "linked": LINKED}
+# The code's over the part of the graph around the question, and no path is embedded: that costs many times
+# what all else does and finds less (docs/proprag.md).
+QUICK = replace(CODE, exact=0, whole=False)
+PROPOSITION_RECIPES = {"paper": PAPER, "code": CODE, "quick": QUICK}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
     from gsw_graph.plan import Plan
-    from gsw_graph.results import Citation, Conflict, Matrix, PastAnswer, RankedPassage
+    from gsw_graph.results import Citation, Conflict, PastAnswer, RankedPassage
     from gsw_graph.retrieve.chains.grow import Beams
     from gsw_graph.retrieve.context import Context
 
@@ -36,10 +36,9 @@ class Query:
 
 @dataclass(frozen=True)
 class AnswerDraft:
-    """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "rule", "past" or
-    "none". missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language
-    model. inferred: it follows from what it stands on, and does not stand there. looked_for: what the
-    model said was missing, and was looked for in a second round."""
+    """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "past" or "none".
+    missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language model.
+    inferred: it follows from what it stands on, and does not stand there."""
 
     answer: str | None = None
     source: str = "none"
@@ -49,7 +48,6 @@ class AnswerDraft:
     missing: str | None = None
     tokens: dict[str, int] = field(default_factory=dict)
     inferred: bool = False
-    looked_for: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,8 @@ class Retrieved:
     the one it made, where it makes its own. ran: the strategy that ran, where it was not the one asked for,
     and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
-    `eval` counts it as a failure. conflicts: where passages say different things. matrix: what it compared,
-    side by side. past: the earlier question that it comes from.
+    `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
+    that it comes from.
     """
 
     passages: list[RankedPassage]
@@ -75,7 +73,6 @@ class Retrieved:
     why: str | None = None
     note: str | None = None
     conflicts: list[Conflict] = field(default_factory=list)
-    matrix: Matrix | None = None
     below: list[RankedPassage] = field(default_factory=list)
     past: PastAnswer | None = None
 

@@ -1,4 +1,4 @@
-"""Several rankings as one, by reciprocal rank."""
+"""Reciprocal rank fusion: several rankings as one."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
 
-RANK = 60  # added to every rank: Cormack 2009, reciprocal rank fusion
+RANK_CONSTANT = 60  # k of Cormack 2009
 
 
-def by_votes(
+def reciprocal_rank_fusion(
     rankings: Iterable[Sequence[RankedPassage]],
-    *,
     weights: Iterable[float] = repeat(1.0),
-    added: float = RANK,
+    k: float = RANK_CONSTANT,
 ) -> list[RankedPassage]:
-    """Each passage once, the one with the most votes first; score: sum of weight / (added + rank)."""
-    votes: dict[str, float] = {}
-    found: dict[str, RankedPassage] = {}
+    """Fuse rankings: score = sum of weight / (k + rank), each passage once, the best first."""
+    scores: dict[str, float] = {}
+    passages: dict[str, RankedPassage] = {}
     for ranking, weight in zip(rankings, weights, strict=False):
         for rank, passage in enumerate(ranking, 1):
-            found.setdefault(passage.id, passage)
-            votes[passage.id] = votes.get(passage.id, 0.0) + weight / (added + rank)
-    return [replace(found[one], score=votes[one]) for one in sorted(votes, key=lambda one: -votes[one])]
+            passages.setdefault(passage.id, passage)
+            scores[passage.id] = scores.get(passage.id, 0.0) + weight / (k + rank)
+    return [replace(passages[id_], score=scores[id_]) for id_ in sorted(scores, key=lambda id_: -scores[id_])]

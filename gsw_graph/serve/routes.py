@@ -58,11 +58,9 @@ class AskBody(Body):
     k: TopK = 5
     answer: bool = Field(True, description="false: chains and passages only.")
     trace: bool = Field(False, description="How the passages were found; a graph of the answer shows it.")
-    excerpts: bool = Field(False, description="The sentences of each passage that matter to the question.")
     llm: bool = Field(True, description="false: no language model is asked, though one is set.")
     keep: bool = Field(True, description="false: the question is not kept in the memory.")
     budget: str | None = Field(None, description="What the model may take: 2000tok, or 0.05 (dollars).")
-    look_again: bool = Field(True, description="Look once for what the model says is missing.")
     past: bool = Field(True, description="Use what was asked before in other words.")
     evidence: Literal["lines", "compact"] = Field("lines", description="In which form the model is shown it.")
     build_runs: bool = Field(

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gsw_graph.codebook.edges import Edge, Name, Statement
+from gsw_graph.codebook import Edge, Name, Statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model import content_id
 from gsw_graph.store.rows import packed, unpacked
 from gsw_graph.store.statements import Unlogged, statement
 
 if TYPE_CHECKING:
+    import numpy as np
     from neo4j import ManagedTransaction
     from numpy.typing import NDArray
 
@@ -46,7 +45,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
-    """A statement that an edge of a run stands on."""
+    """A statement that an edge of a run stands on, with its packed vector."""
 
     run: str
     number: int
@@ -56,7 +55,30 @@ class StoredEdge:
     object: str
     statement: str
     passage: str
-    vector: NDArray[np.int8]
+    vector: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConcept:
+    """A concept that an edge joins: its canonical one, how that is shown, its packed vector, and in how many
+    passages it stands."""
+
+    id: str
+    canonical: str
+    name: str
+    vector: bytes
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunsAround:
+    """The runs that may answer a question, by their edges, with the symbols of these. complete: all passages
+    have their runs."""
+
+    complete: bool
+    edges: list[StoredEdge]
+    concepts: list[StoredConcept]
+    relations: dict[str, bytes]
 
 
 def without_runs(reader: Reader) -> list[tuple[str, str]]:
@@ -77,7 +99,7 @@ def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str],
         about, answers = (tuple(sorted(_names(row[name]), key=str)) for name in ("about", "answers"))
         found.append(Statement(row["id"], "QAPair", row["passage"], row["relation"], vector, about, answers))
     for row in reader._run("read/propositions_to_relate", passages=wanted):
-        vector = np.array(row["vector"], dtype=np.float32)
+        vector = unpacked([row["vector"]])[0]
         about = tuple(sorted(_names(row["mentions"]), key=str))
         found.append(
             Statement(
@@ -108,33 +130,30 @@ def write_runs(
         return int(session.execute_write(_write, list(runs), list(passages), concepts, relations))
 
 
-def edges(reader: Reader) -> Iterator[StoredEdge]:
-    """All that edges of runs stand on, in no order."""
-    for record in reader._stream("read/runs"):
-        vector = record["vector"]
-        one = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else _packed(vector)
-        yield StoredEdge(
-            record["run"],
-            record["number"],
-            record["position"],
-            record["subject"],
-            record["relation"],
-            record["object"],
-            record["statement"],
-            record["passage"],
-            one,
-        )
+def around(
+    reader: Reader,
+    embeddings: Sequence[Sequence[float]],
+    keys: Sequence[str],
+    cited: Sequence[str],
+    *,
+    near: int,
+    common: int,
+    most: int,
+) -> RunsAround:
+    """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
+    parameters = {"embeddings": list(embeddings), "keys": list(keys), "cited": list(cited)}
+    row = reader._run("read/runs", **parameters, near=near, common=common, most=most)[0]
+    return RunsAround(
+        bool(row["complete"]),
+        [StoredEdge(*edge) for edge in row["edges"]],
+        [StoredConcept(*concept) for concept in row["concepts"] if concept[3] is not None],
+        {name: vector for name, vector in row["relations"] if vector is not None},
+    )
 
 
-def symbols(reader: Reader) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, str]]:
-    """Packed vectors of concepts by id and of relations by name, and how concepts are shown, by id."""
-    found: dict[str, dict[str, bytes]] = {"concept": {}, "relation": {}}
-    shown: dict[str, str] = {}
-    for record in reader._stream("read/symbols"):
-        found[record["kind"]][record["id"]] = record["vector"]
-        if record["kind"] == "concept":
-            shown[record["id"]] = record["name"]
-    return found["concept"], found["relation"], shown
+def mark_complete(connection: Connection) -> None:
+    """Note that all passages have their runs, until something is written."""
+    connection.driver.execute_query(statement("write/runs_complete"), database_=connection.database)
 
 
 def _write(
@@ -206,7 +225,3 @@ def _below_title(title: str, text: str) -> str:
 
 def _names(rows: Sequence[Sequence[Any]]) -> Iterator[Name]:
     return (Name(*row) for row in rows)
-
-
-def _packed(vector: Sequence[float]) -> NDArray[np.int8]:
-    return np.rint(np.array(vector, dtype=np.float32) * 127).astype(np.int8)

@@ -52,6 +52,15 @@ class In(StructuredRel):
     title = BooleanProperty()
 
 
+class Names(StructuredRel):
+    """A passage names a concept, which walks follow: `weight` is more of its `title`, `name` is as written
+    where the entities of the document come from elsewhere."""
+
+    title = BooleanProperty()
+    weight = FloatProperty()
+    name = StringProperty()
+
+
 class Plays(StructuredRel):
     """An entity plays a role, with states."""
 
@@ -107,7 +116,8 @@ class Used(StructuredRel):
 
 
 class Memory(StructuredNode):
-    """One node: how the memory was made; `imported` until an import of files into it is finished."""
+    """One node: how the memory was made; `imported` until an import of files into it is finished; `runs`, the
+    version as of which all passages have their runs."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     schema = IntegerProperty()
@@ -115,6 +125,7 @@ class Memory(StructuredNode):
     dimension = IntegerProperty()
     created = StringProperty()
     version = IntegerProperty()
+    runs = IntegerProperty()
     indexed = BooleanProperty()
     vectors = IntegerProperty()
     imported = BooleanProperty()
@@ -138,18 +149,16 @@ class Document(StructuredNode):
 
 
 class Passage(StructuredNode):
-    """A stretch of a document. `names` and `titles` where its entities come from elsewhere: what rules
-    find in it, and those of them that are its title."""
+    """A stretch of a document."""
 
     fulltext = ("title", "text")
     uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
-    names = ArrayProperty(StringProperty())
-    titles = ArrayProperty(StringProperty())
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
+    names = RelationshipTo("Concept", "NAMES", model=Names)
     document = RelationshipTo("Document", "PART_OF")
     next = RelationshipTo("Passage", "NEXT")
     entities = RelationshipFrom("Entity", "IN", model=In)
@@ -167,12 +176,15 @@ class Role(StructuredNode):
 
 
 class Concept(StructuredNode):
-    """A name, the same in every document. `vector` where an edge joins it."""
+    """A name, the same in every document. `joins`: not of a date, a number or a common word, which bring
+    nothing together. `vector` where an edge joins it."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     passages = IntegerProperty()
+    joins = BooleanProperty()
     vector = BytesProperty()
+    named_by = RelationshipFrom("Passage", "NAMES", model=Names)
     entities = RelationshipFrom("Entity", "REFERS_TO")
     similar = RelationshipTo("Concept", "SIMILAR_TO", model=SimilarTo)
     aliases = RelationshipTo("Concept", "ALIAS_OF", model=AliasOf)
@@ -227,6 +239,7 @@ class Proposition(StructuredNode):
     title = StringProperty()
     text = StringProperty()
     relation = StringProperty()
+    vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
     mentions = RelationshipTo("Entity", "MENTIONS", model=Mentions)
     passages = RelationshipTo("Passage", "IN")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,22 +35,13 @@ class DocumentState:
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """For each vector its passages of the vector index, best first, with their cosine; and the memory's
-    version stamp at that moment."""
+class PropositionsAround:
+    """The part of the graph of propositions around a question: its nearest passages and propositions, best
+    first with their cosine; rows of a passage, its propositions and the concepts that each mentions."""
 
-    version: int
-    passages: list[list[tuple[str, float]]]
-
-
-@dataclass(frozen=True, slots=True)
-class NearestPropositions:
-    """Passages and propositions nearest to a vector, best first, with their cosine; and the memory's
-    version stamp at that moment."""
-
-    version: int
-    passages: list[tuple[str, float]]
-    propositions: list[tuple[str, float]]
+    near: list[tuple[str, float]]
+    facts: list[tuple[str, float]]
+    passages: list[tuple[str, list[str], list[list[str]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +55,23 @@ class NeighbourName:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The neighbourhood of some questions: for each the passages of the vector index, best first, with their
-    cosine; ids of the seed names; of each passage its names and whether each is its title; these names."""
+    """The neighbourhood of some questions.
 
+    Attributes:
+        total: Passages of the memory.
+        near: For each question the passages of the vector index, best first, with their cosine.
+        seeds: Ids of the names that it starts from.
+        passages: Of each passage its names and their weights.
+        names: These names.
+        texts: Some of the passages whole, scored 0.
+    """
+
+    total: int
     near: list[list[tuple[str, float]]]
     seeds: list[str]
-    passages: dict[str, tuple[list[str], list[bool | None]]]
+    passages: dict[str, tuple[list[str], list[float]]]
     names: list[NeighbourName]
+    texts: list[RankedPassage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +95,10 @@ class PairOf:
 
 
 class Reader:
-    """Reads of one connection; `round_trips` counts them. visible: the ids of the passages that a version of
-    the memory shows, with which `nearest` looks past others: the client knows them, and to ask for the
-    state of a hundred documents would cost half as much again as to find them."""
+    """Reads of one connection; `round_trips` counts them."""
 
-    def __init__(
-        self, connection: Connection, visible: Callable[[int], Container[str]] | None = None
-    ) -> None:
-        self._connection, self._visible = connection, visible
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
         self.round_trips = 0
 
     def _run(self, name: str, **parameters: Any) -> list[Row]:
@@ -211,40 +208,23 @@ class Reader:
         row = self._run("read/hidden")[0]
         return row["passages"], row["propositions"]
 
-    def nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
-        """The `k` passages nearest to each of some vectors. Where documents that are not ready took
-        places, it looks further."""
-        found = self._nearest(embeddings, k)
-        if self._visible is None or _all_in(self._visible(found.version), found.passages):
-            return found
-        if hidden := self.hidden()[0]:
-            found = self._nearest(embeddings, k + hidden)
-        visible = self._visible(found.version)
-        return Nearest(
-            found.version, [[one for one in near if one[0] in visible][:k] for near in found.passages]
-        )
-
-    def _nearest(self, embeddings: Sequence[Sequence[float]], k: int) -> Nearest:
-        rows = self._run("read/nearest", embeddings=list(embeddings), k=k)
-        near = [
-            list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True))
-            for row in sorted(rows, key=lambda row: row["n"])
-        ]
-        return Nearest(rows[0]["version"], near)
-
-    def nearest_propositions(
-        self, embedding: Sequence[float], passages: int, propositions: int
-    ) -> NearestPropositions:
-        """So many passages and propositions nearest to a vector, those of documents that are not ready
-        among them."""
+    def propositions_around(
+        self, embedding: Sequence[float], near: int, facts: int, *, cap: int, limit: int
+    ) -> PropositionsAround:
+        """The part of the graph of propositions around a question; see the statement for the limits."""
         row = self._run(
-            "read/nearest_propositions", embedding=embedding, passages=passages, propositions=propositions
+            "read/propositions_around", embedding=embedding, near=near, facts=facts, cap=cap, limit=limit
         )[0]
-        near, facts = (
-            list(zip(row[ids], (2 * score - 1 for score in row[scores]), strict=True))
-            for ids, scores in (("near", "near_scores"), ("facts", "fact_scores"))
+        return PropositionsAround(
+            _with_cosines(row["near"]),
+            _with_cosines(row["facts"]),
+            list(zip(row["passages"], row["propositions"], row["mentions"], strict=True)),
         )
-        return NearestPropositions(row["version"], near, facts)
+
+    def proposition_vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of propositions, of length 1, in the order of their ids."""
+        rows = {row["id"]: row["vector"] for row in self._run("read/proposition_vectors", ids=list(ids))}
+        return unpacked([rows[id_] for id_ in ids])
 
     def neighbourhood(
         self,
@@ -266,13 +246,12 @@ class Reader:
             **limits,
         )[0]
         return Neighbours(
-            [
-                list(zip(one["ids"], (2 * score - 1 for score in one["scores"]), strict=True))
-                for one in row["asked"]
-            ],
+            row["total"],
+            list(map(_with_cosines, row["near"])),
             row["seeds"],
-            dict(zip(row["ids"], zip(row["names"], row["titles"], strict=True), strict=True)),
+            dict(zip(row["ids"], zip(row["names"], row["weights"], strict=True), strict=True)),
             list(map(NeighbourName, row["concepts"], row["canonicals"], row["frequencies"])),
+            [_ranked(text, 0.0) for text in row["texts"]],
         )
 
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
@@ -389,15 +368,6 @@ class Reader:
         """Count nodes with our labels that are not ours, as they have no key, by label."""
         return {row["label"]: row["count"] for row in self._run("read/foreign_nodes")}
 
-    def name_graph(self) -> Iterator[tuple[str, list[str], list[bool | None]]]:
-        """Rows of a passage, its names and whether each is its title, streamed."""
-        for record in self._stream("read/name_graph"):
-            if (found := record["found"]) is None:
-                yield record["id"], record["names"], record["titles"]
-            else:
-                titles = set(record["found_titles"])
-                yield record["id"], found, [name in titles for name in found]
-
     def aliases(self) -> dict[str, str]:
         """The canonical concept of each concept that is merged, by id."""
         return {row["alias"]: row["canonical"] for row in self._run("read/aliases")}
@@ -411,15 +381,15 @@ class Reader:
         for record in self._stream("read/named_passages"):
             yield record.data()
 
-    def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[float]], list[list[str]]]]:
-        """Rows of a passage, its propositions, their vectors and the concepts that each mentions,
-        streamed."""
+    def proposition_graph(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+        """Rows of a passage, its propositions and the concepts that each mentions, streamed."""
         for record in self._stream("read/proposition_graph"):
-            yield record["id"], record["ids"], record["vectors"], record["mentions"]
+            yield record["id"], record["ids"], record["mentions"]
 
 
-def _all_in(visible: Container[str], lists: Sequence[Sequence[tuple[str, float]]]) -> bool:
-    return all(one in visible for near in lists for one, _ in near)
+def _with_cosines(found: Row) -> list[tuple[str, float]]:
+    """Ids of a vector index with their cosines; the engines give them in [0, 1]."""
+    return list(zip(found["ids"], (2 * score - 1 for score in found["scores"]), strict=True))
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gsw_graph.model import content_id
 from gsw_graph.names import normalise
+from gsw_graph.naming.connecting import connects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from gsw_graph.model import Entity, Workspace
 
 Row = dict[str, Any]
+TITLE_WEIGHT = 8.0  # of a name that is the title of its passage, where any other has 1 (docs/linked.md)
 # How a workspace comes in: as a new document, in the place of an older text, or as what was newly found in
 # passages that stay as they are.
 Mode = Literal["new", "replace", "renew"]
 
 # The statements of a batch in the order they must run.
 ORDER = (
-    *("documents", "passages", "next", "renewed_documents", "renewed_passages", "entities", "roles"),
+    *("documents", "passages", "next", "renewed_documents", "entities", "names", "roles"),
     *("verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions"),
 )
 
@@ -70,7 +72,9 @@ def rows_of(
     floats: makes of a vector what the rows carry, by default the list that a driver takes."""
     rows: dict[str, list[Row]] = {name: [] for name in ORDER}
     _document(workspace, rows["renewed_documents" if mode == "renew" else "documents"])
-    _passages(workspace, None if mode == "renew" else vectors, rows, floats)
+    if mode != "renew":
+        _passages(workspace, vectors, rows, floats)
+    rows["names"] = _names(workspace)
     ids = _Ids(workspace)
     counted: dict[str, set[int]] = {}
     for entity in workspace.entities:
@@ -121,6 +125,7 @@ def rows_of(
                 "id": fact_id,
                 "text": fact.text,
                 "relation": fact.relation,
+                "vector": packed(vector),
                 "embedding": floats(vector),
                 "passage": passage,
             }
@@ -174,42 +179,62 @@ def _document(workspace: Workspace, rows: list[Row]) -> None:
 
 def _passages(
     workspace: Workspace,
-    vectors: Vectors | None,
+    vectors: Vectors,
     rows: dict[str, list[Row]],
     floats: Callable[[NDArray[np.float32]], Any],
 ) -> None:
-    """Rows of new passages; without vectors, of what changes in passages that stay."""
     document = workspace.document
-    names: list[set[str]] | None = None
-    titles: list[set[str]] = []
-    if workspace.names is not None:
-        names, titles = [set() for _ in document.passages], [set() for _ in document.passages]
-        for name in workspace.names:
-            if name.from_ is None:  # a date is no name that a walk follows
-                for position in name.passages:
-                    names[position].add(name.key)
-                for position in name.titles:
-                    titles[position].add(name.key)
     ids = [document.passage_id(p.position) for p in document.passages]
-    for n, (id_, passage) in enumerate(zip(ids, document.passages, strict=True)):
-        row: Row = {
-            "id": id_,
-            "names": None if names is None else sorted(names[n]),
-            "titles": None if names is None else sorted(titles[n]),
-        }
-        if vectors is None:
-            rows["renewed_passages"].append(row)
+    for id_, passage, vector in zip(ids, document.passages, vectors.passages, strict=True):
+        rows["passages"].append(
+            {
+                "id": id_,
+                "document": document.id,
+                "text": passage.text,
+                "title": passage.title,
+                "position": passage.position,
+                "vector": packed(vector),
+                "embedding": floats(vector),
+            }
+        )
+    rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
+
+
+def _names(workspace: Workspace) -> list[Row]:
+    """Return a row for each name that passages have, dates apart: those that rules found in the text, which
+    are the entities where nothing else was extracted."""
+    document = workspace.document
+    rows: dict[str, Row] = {}
+    places: dict[tuple[str, int], Row] = {}
+    for name in workspace.entities if workspace.names is None else workspace.names:
+        if name.from_ is not None:
             continue
-        vector = vectors.passages[n]
-        row |= {
-            "document": document.id,
-            "text": passage.text,
-            "title": passage.title,
-            "position": passage.position,
-        }
-        rows["passages"].append(row | {"vector": packed(vector), "embedding": floats(vector)})
-    if vectors is not None:
-        rows["next"] += ({"from": a, "to": b} for a, b in pairwise(ids))
+        row = rows.setdefault(
+            name.key,
+            {"key": name.key, "name": name.name, "joins": joins(name), "places": []},
+        )
+        row["name"] = max(row["name"], name.name)
+        for position in sorted({*name.passages, *name.titles}):
+            place = places.get((name.key, position))
+            if place is None:
+                place = places[name.key, position] = {
+                    "passage": document.passage_id(position),
+                    "title": False,
+                    "weight": 1.0,
+                    "name": None,
+                }
+                row["places"].append(place)
+            if position in name.titles:
+                place["title"], place["weight"] = True, TITLE_WEIGHT
+            if workspace.names is not None:
+                place["name"] = max(place["name"] or "", name.name)
+    return [row for row in rows.values() if row["places"]]
+
+
+def joins(name: Entity) -> bool:
+    """Return whether a name may bring together what it stands in: no date, no number and no common word,
+    however it is written."""
+    return name.from_ is None and connects(name.key.title())
 
 
 def _entity(
@@ -225,6 +250,7 @@ def _entity(
             "description": entity.description,
             "from": entity.from_,
             "to": entity.to,
+            "joins": joins(entity),
             "places": [
                 {"passage": document.passage_id(position), "title": position in titles}
                 for position in entity.passages

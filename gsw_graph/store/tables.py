@@ -39,6 +39,7 @@ def joined(label: str, rows: Iterable[Row]) -> list[Row]:
                 **known,
                 "passages": known["passages"] + row["passages"],
                 "name": max(known["name"], row["name"]),
+                "joins": known["joins"] and row["joins"],
             }
             found[row[key]] = known
     return list(found.values())
@@ -76,13 +77,27 @@ def _next(rows: list[Row], made: Tables) -> None:
 
 def _entities(rows: list[Row], made: Tables) -> None:
     _nodes("Entity", rows, made)
-    made["Concept"] += ({"id": row["key"], "name": row["name"], "passages": row["passages"]} for row in rows)
+    made["Concept"] += (_concept(row, row["passages"]) for row in rows)
     _links("Entity REFERS_TO Concept", rows, made, "id", "key")
     made["Entity IN Passage"] += (
         {"begin": row["id"], "end": place["passage"], "title": place["title"]}
         for row in rows
         for place in row["places"]
     )
+
+
+def _names(rows: list[Row], made: Tables) -> None:
+    made["Concept"] += (_concept(row, 0) for row in rows)
+    made["Passage NAMES Concept"] += (
+        {"begin": place["passage"], "end": row["key"], **{n: place[n] for n in ("title", "weight", "name")}}
+        for row in rows
+        for place in row["places"]
+    )
+
+
+def _concept(row: Row, passages: int) -> Row:
+    joins = row["joins"] and not row["name"].islower()
+    return {"id": row["key"], "name": row["name"], "passages": passages, "joins": joins}
 
 
 def _roles(rows: list[Row], made: Tables) -> None:
@@ -123,6 +138,7 @@ _STATEMENTS: dict[str, Callable[[list[Row], Tables], None]] = {
     "passages": _passages,
     "next": _next,
     "entities": _entities,
+    "names": _names,
     "roles": _roles,
     "verb_phrases": _verb_phrases,
     "qa_pairs": _qa_pairs,

@@ -1,4 +1,4 @@
-"""What is asked of the graph about time: dates within bounds, and states of roles."""
+"""What is asked of the graph about time: dates within bounds."""
 
 from __future__ import annotations
 
@@ -36,16 +36,6 @@ class Dated:
     pairs: tuple[QA, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RoleState:
-    """What something named is in a passage, and in what states."""
-
-    passage: str
-    name: str
-    role: str
-    states: tuple[str, ...]
-
-
 def dated(reader: Reader, questions: Sequence[DatedQuestion], *, near: int, common: int) -> list[list[Dated]]:
     """The dates near each question that lie within its bounds, earliest first, in one round trip. near:
     passages of the vector index; common: passages in which a name stands that still brings its own."""
@@ -58,12 +48,6 @@ def dated(reader: Reader, questions: Sequence[DatedQuestion], *, near: int, comm
         )
         found[row["n"]].append(Dated(row["passage"], row["date"], row["first"], row["last"], pairs))
     return found
-
-
-def states(reader: Reader, passages: Sequence[str]) -> list[RoleState]:
-    """The states of roles in some passages, by id."""
-    rows = reader._run("read/states", passages=list(passages))
-    return [RoleState(row["passage"], row["name"], row["role"], tuple(row["states"])) for row in rows]
 
 
 def _id(pair: QA) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import EngineError
+from gsw_graph.naming.connecting import connects
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
 from gsw_graph.store.statements import Unlogged, statement
 
@@ -214,7 +215,7 @@ def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], di
     tx.run(statement("write/stamp")).consume()
     for name, rows in statements:
         record = tx.run(statement(f"write/{name}", dialect), rows=Unlogged(rows)).single()
-        wanted = sum(len(row["places"]) for row in rows) if name == "entities" else len(rows)
+        wanted = sum(len(row["places"]) for row in rows) if name in ("entities", "names") else len(rows)
         if record is not None and record["written"] != wanted:
             raise EngineError(
                 f"{wanted - record['written']} of {wanted} {name} found no place: another process removed "
@@ -252,7 +253,10 @@ def _forget_found(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int
 
 def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> None:
     if passages:
-        places = [record.data() for record in tx.run(statement("read/concept_places"), passages=passages)]
+        places = [
+            {**record.data(), "joins": connects(record["id"].title())}
+            for record in tx.run(statement("read/concept_places"), passages=passages)
+        ]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
         relations = [record["name"] for record in tx.run(statement("read/relations_in"), passages=passages)]
         tx.run(statement(f"write/{name}"), passages=passages).consume()

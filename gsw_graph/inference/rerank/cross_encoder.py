@@ -1,27 +1,22 @@
-"""Reranking with a CrossEncoder of sentence-transformers. On a GPU in half precision."""
+"""Reranking with a CrossEncoder of sentence-transformers (extra `gpu`). On a GPU in half precision."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.embed.embedder import choose_device
 from gsw_graph.inference.embed.model_files import find_model
-from gsw_graph.inference.embed.quiet import quiet_libraries
-from gsw_graph.inference.embed.torch_backend import BATCH, PROBES
+from gsw_graph.inference.embed.torch_backend import BATCH, PROBES, choose_device, in_memory, load_model
 from gsw_graph.inference.rerank.reranker import distinct, sigmoid
 
-ELSE = (
-    "Give the name or folder of a CrossEncoder that scores with one number, such "
-    "as "
-    "cross-encoder/ms-marco-MiniLM-L6-v2"
-)
+ELSE = "Give a CrossEncoder that scores with one number, such as cross-encoder/ms-marco-MiniLM-L6-v2"
+DO_WITHOUT = "Try GSWGRAPH_DEVICE=cpu, or do without: GSWGRAPH_RERANKER=cosine"
 
 
 class CrossEncoderReranker:
@@ -33,18 +28,22 @@ class CrossEncoderReranker:
     layer ends in a sigmoid has taken it already.
     """
 
-    def __init__(self, name: str, device: str = "auto") -> None:
+    def __init__(self, name: str, device: str = "auto", *, trust: bool = False) -> None:
         self.name, self.device = name, choose_device(device)
-        self._folder = find_model(name)
+        self._load = partial(load_model, "CrossEncoder", name, find_model(name), self.device, trust)
         self._lock = threading.Lock()
         self._batch = BATCH[self.device]
-        self.model = _load(name, self._folder, self.device)
-        self._ready = _gives_probabilities(name, self.model)
+        self.model = self._load()
+        self._is_sigmoid = _ends_in_sigmoid(name, self.model)
         if self.device == "cuda":
             self._halve()
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Relevance in [0, 1] of each document to its query, in the order given. Raises ModelError."""
+        """Return the relevance in [0, 1] of each document to its query, in the order given.
+
+        Raises:
+            ModelError: the model fails.
+        """
         if not pairs:
             return np.empty(0, np.float32)
         different, places = distinct(pairs)
@@ -54,88 +53,45 @@ class CrossEncoderReranker:
             with self._lock:
                 raw[by_length] = self._predict([different[i] for i in by_length])
         except (RuntimeError, MemoryError) as error:
-            raise ModelError(
-                f"scoring {len(different)} pairs failed ({error})",
-                where=self.name,
-                hint="Try GSWGRAPH_DEVICE=cpu",
-            ) from error
+            what = f"scoring {len(different)} pairs failed ({error})"
+            raise ModelError(what, where=self.name, hint=DO_WITHOUT) from error
         if not np.isfinite(raw).all():
             raise ModelError(
-                "the reranker gives scores that are not numbers",
-                where=self.name,
-                hint="Try GSWGRAPH_DEVICE=cpu or another model",
+                "the reranker gives scores that are not numbers", where=self.name, hint=DO_WITHOUT
             )
-        return (raw if self._ready else sigmoid(raw))[places].astype(np.float32)
-
-    def _predict(self, pairs: list[tuple[str, str]]) -> NDArray[Any]:
-        """What the model gives for each pair. A batch that does not fit into the memory of the GPU is
-        halved, for good."""
-        import torch
-
-        while True:
-            try:
-                scores = self.model.predict(
-                    pairs, batch_size=self._batch, show_progress_bar=False, activation_fn=torch.nn.Identity()
-                )
-                return np.asarray(scores, np.float64).reshape(len(pairs))
-            except torch.OutOfMemoryError:
-                if self._batch == 1:
-                    raise
-                self._batch //= 2
-            torch.cuda.empty_cache()
+        return (raw if self._is_sigmoid else sigmoid(raw))[places].astype(np.float32)
 
     def _halve(self) -> None:
-        """float16, which keeps three more bits than bfloat16; but bfloat16 for the models whose
-        activations are too large for float16."""
+        """Use float16, which keeps three more bits than bfloat16, unless activations are too large for it."""
         self.model.half()
         if not np.isfinite(self._predict([(PROBES[1], text) for text in PROBES])).all():
-            self.model = _load(self.name, self._folder, self.device).bfloat16()
+            self.model = self._load().bfloat16()
 
+    def _predict(self, pairs: list[tuple[str, str]]) -> NDArray[Any]:
+        import torch
 
-def _load(name: str, folder: Path | None, device: str) -> Any:
-    with quiet_libraries():
-        from sentence_transformers import CrossEncoder
-
-        try:
-            model = CrossEncoder(
-                name if folder is None else str(folder), device=device, local_files_only=folder is not None
+        def run(size: int) -> Any:
+            return self.model.predict(
+                pairs, batch_size=size, show_progress_bar=False, activation_fn=torch.nn.Identity()
             )
-        except Exception as error:  # every library below raises its own kinds
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            what = (
-                f"the reranker cannot be loaded ({reason})"
-                if folder
-                else "no such model is here, nor could it be downloaded"
-            )
-            raise ModelError(
-                what,
-                where=name,
-                hint="Check the name and the network, give a folder, or do without: GSWGRAPH_RERANKER=cosine",
-            ) from error
-    return model.eval()
+
+        scores, self._batch = in_memory(run, self._batch, self.name, self.device)
+        return np.asarray(scores, np.float64).reshape(len(pairs))
 
 
-def _gives_probabilities(name: str, model: Any) -> bool:
-    """Whether scores in [0, 1] come out of the model itself. Raises ModelError for a model that is no
+def _ends_in_sigmoid(name: str, model: Any) -> bool:
+    """Tell whether scores in [0, 1] come out of the model itself. Raises ModelError for one that is no
     reranker."""
     kind, made_as = type(model.model).__name__, model.config.architectures or []
-    if (
-        kind.endswith("ForSequenceClassification") and kind not in made_as
-    ):  # loaded all the same, with random numbers for what is missing
-        raise ModelError(
-            f"this is not a CrossEncoder: it was saved as {', '.join(made_as) or 'something else'}",
-            where=name,
-            hint=ELSE,
-        )
-    if model.num_labels != 1:
-        raise ModelError(
-            f"this model gives {model.num_labels} labels, not one relevance", where=name, hint=ELSE
-        )
-    if (activation := type(model.activation_fn).__name__) not in ("Identity", "Sigmoid"):
-        raise ModelError(
-            f"the scores of this model end in {activation}, which is not known to give a relevance",
-            where=name,
-            hint=ELSE,
-        )
-    *_, last = model.children()
-    return type(getattr(last, "activation_function", None)).__name__ == "Sigmoid"
+    activation = type(model.activation_fn).__name__
+    # Another class is loaded all the same, with random numbers for what is missing.
+    if kind.endswith("ForSequenceClassification") and kind not in made_as:
+        problem = f"this is not a CrossEncoder: it was saved as {', '.join(made_as) or 'something else'}"
+    elif model.num_labels != 1:
+        problem = f"this model gives {model.num_labels} labels, not one relevance"
+    elif activation not in ("Identity", "Sigmoid"):
+        problem = f"the scores of this model end in {activation}, which is not known to give a relevance"
+    else:
+        *_, last = model.children()
+        return type(getattr(last, "activation_function", None)).__name__ == "Sigmoid"
+    raise ModelError(problem, where=name, hint=ELSE)

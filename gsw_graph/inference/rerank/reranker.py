@@ -39,7 +39,7 @@ def load(settings: Settings) -> Reranker | None:
         return HttpReranker(name, settings.reranker_model, settings.reranker_key)
     from gsw_graph.inference.rerank.cross_encoder import CrossEncoderReranker
 
-    return CrossEncoderReranker(name, settings.device)
+    return CrossEncoderReranker(name, settings.device, trust=settings.trust_remote_code)
 
 
 def distinct(pairs: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], NDArray[np.intp]]:

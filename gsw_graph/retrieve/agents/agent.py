@@ -34,6 +34,11 @@ class Team:
         self._calls, self._since = 0, 0.0  # calls under way, and since when there are any
         self._ended = threading.Event()
 
+    @property
+    def model(self) -> str:
+        """Name the language model."""
+        return self.context.llm.model if self.context.llm else ""
+
     def agent(self, name: str) -> Agent:
         """One of them, as the trace names it."""
         return Agent(self, name)

@@ -18,7 +18,7 @@ from gsw_graph.prompts import prompt
 from gsw_graph.retrieve.agents.agent import Agent, Team
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategy import Query, Retrieved
-from gsw_graph.retrieve.votes import by_votes
+from gsw_graph.retrieve.votes import reciprocal_rank_fusion
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
@@ -38,7 +38,7 @@ def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
     note = None
     for _ in range(recipe.steps):
         try:
-            thought = _think(agent, query.question, thoughts, by_votes(rankings), recipe.held)
+            thought = _think(agent, query.question, thoughts, reciprocal_rank_fusion(rankings), recipe.held)
         except ReplyError as error:
             note = f"the reasoning ended early: {error}"
             break
@@ -48,7 +48,7 @@ def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
         if _ENDS.search(thought):
             break
         rankings.append(_search(agent, thought, recipe.near))
-    return Retrieved(by_votes(rankings)[: query.k], note=note)
+    return Retrieved(reciprocal_rank_fusion(rankings)[: query.k], note=note)
 
 
 def _search(agent: Agent, words: str, k: int) -> list[RankedPassage]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion, features, scores
-from gsw_graph.retrieve.names.linking import mentions
-from gsw_graph.retrieve.names.words import lucene_words
+from gsw_graph.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.store.hops import HopQuestion, HopResult, Pair, hop
 
 if TYPE_CHECKING:

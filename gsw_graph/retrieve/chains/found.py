@@ -26,8 +26,7 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
     if context.trace is not None:
         context.trace.asked = [_hop_trace(expansion) for expansion in beams.expansions]
     chains = beams.ends()
-    at_hand = context.held_by_client or context.neighbourhood is not None
-    walk = beams.round_trips <= len(plan.levels()) and at_hand
+    walk = beams.round_trips <= len(plan.levels())
     if not chains and not walk:  # nothing to rank by, and one round trip left
         embedding = context.vector(query.question).tolist()
         with context.clock("database"):

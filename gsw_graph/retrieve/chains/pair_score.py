@@ -16,7 +16,7 @@ from gsw_graph.naming.finding import names
 from gsw_graph.plan import rewrite
 from gsw_graph.retrieve.chains.answer_sort import NO_SORT, AskedSort, asked_sort, sort_fit
 from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
-from gsw_graph.retrieve.facts.families import family, stem
+from gsw_graph.retrieve.families import family, stem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

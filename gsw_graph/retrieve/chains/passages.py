@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.retrieve.names.neighbourhood import around
-from gsw_graph.retrieve.names.passages import best_together
+from gsw_graph.retrieve.names.graph import fetch_neighbourhood
+from gsw_graph.retrieve.names.walk import rank_passages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +32,10 @@ def rank(
                 mass[passage] += float(weight)
     if walk:
         asked = _walked_from(beams, recipe.walked_from) or [question]
-        graph, near = around(context, asked, recipe.walk)
+        graph, near = fetch_neighbourhood(context, asked, recipe.walk)
         with context.clock("rank"):
             near_each = list(zip(asked, near, strict=True))
-            walked = best_together(graph, near_each, max(k, recipe.walked), recipe.walk)
+            walked = rank_passages(graph, near_each, max(k, recipe.walked), recipe.walk)
             for passage, weight in zip(walked.passages, walked.scores, strict=True):
                 mass[passage] += recipe.walk_weight * (weight / walked.scores[0]) ** 0.5
     return sorted(mass.items(), key=lambda item: (-item[1], item[0]))[:k]

@@ -73,6 +73,5 @@ def bridges(
 def _leads_on(memory: NameGraph, answer: str, passage: str) -> bool:
     """Whether a name in the answer stands in a passage other than this one."""
     own = memory.passage_numbers[passage]
-    by_name = memory.matrices.by_name
     names = (memory.name_numbers[mention.key] for mention in link(mentions(answer), memory.name_numbers))
-    return any((by_name.indices[by_name.indptr[n] : by_name.indptr[n + 1]] != own).any() for n in names)
+    return any((memory.passages_of(n) != own).any() for n in names)

@@ -9,8 +9,8 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.chains.candidates import Candidates, CandidateSearch, ScoredPair
-from gsw_graph.retrieve.names.neighbourhood import around
-from gsw_graph.retrieve.names.passages import best_passages
+from gsw_graph.retrieve.names.graph import fetch_neighbourhood
+from gsw_graph.retrieve.names.walk import rank_passages
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion
@@ -31,10 +31,10 @@ class WalkingCandidateSearch(CandidateSearch):
     def _find(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
         context, recipe = self._context, self._fusion
         self._vectors(question, asked)
-        graph, near = around(context, [one.text for one in asked], recipe.walk)
+        graph, near = fetch_neighbourhood(context, [one.text for one in asked], recipe.walk)
         with context.clock("rank"):
             walked = [
-                best_passages(graph, one.text, passages, recipe.walked, recipe.walk)
+                rank_passages(graph, [(one.text, passages)], recipe.walked, recipe.walk)
                 for one, passages in zip(asked, near, strict=True)
             ]
         offered = {

@@ -10,25 +10,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.fusion.bridges import Answered, bridges
-from gsw_graph.retrieve.names.neighbourhood import around
-from gsw_graph.retrieve.names.passages import best_passages, best_together
+from gsw_graph.retrieve.names.graph import fetch_neighbourhood
+from gsw_graph.retrieve.names.walk import rank_passages
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.names.passages import Walked
+    from gsw_graph.retrieve.names.walk import WalkResult
     from gsw_graph.retrieve.recipes import FusionRecipe
 
 
 def walk_twice(
     context: Context, question: str, k: int, recipe: FusionRecipe
-) -> tuple[Walked, list[str] | None]:
+) -> tuple[WalkResult, list[str] | None]:
     """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the
     question and from the question with these in it; what the last walk found, and these answers, None
     where the best passages have no pairs at all."""
     vector, trace = context.vector(question), context.trace is not None
-    graph, (near,) = around(context, [question], recipe.walk)
+    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
     with context.clock("rank"):
-        first = best_passages(graph, question, near, max(k, recipe.best), recipe.walk, trace=trace)
+        first = rank_passages(graph, [(question, near)], max(k, recipe.best), recipe.walk, trace=trace)
     best = list(zip(first.passages, first.scores, strict=True))[: recipe.best]
     with context.clock("database"):
         offered = context.reader.pairs_of([passage for passage, _ in best])
@@ -41,7 +41,7 @@ def walk_twice(
     if not found:
         return first, [] if pairs else None
     further = " ".join([question, *found])
-    graph, (others,) = around(context, [further], recipe.walk, recipe.nearest)
+    graph, (others,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.nearest)
     with context.clock("rank"):
         asked = [(question, near), (further, others)]
-        return best_together(graph, asked, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace), found
+        return rank_passages(graph, asked, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace), found

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.answer.evidence import Item, flat, texts
 from gsw_graph.answer.support import words_of
-from gsw_graph.retrieve.names.linking import mentions
-from gsw_graph.retrieve.names.words import lucene_words
-from gsw_graph.retrieve.votes import RANK, by_votes
+from gsw_graph.retrieve.names.linking import lucene_words, mentions
+from gsw_graph.retrieve.votes import RANK_CONSTANT, reciprocal_rank_fusion
 from gsw_graph.store import facts as store
 
 if TYPE_CHECKING:
@@ -103,20 +102,20 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
     worded = sorted(
         (place for place in range(len(facts)) if by_words[place]), key=lambda place: -by_words[place]
     )
-    votes = [1 / (RANK + rank) for rank in range(1, len(facts) + 1)]
+    votes = [1 / (RANK_CONSTANT + rank) for rank in range(1, len(facts) + 1)]
     for rank, place in enumerate(worded, 1):
-        votes[place] += 1 / (RANK + rank)
-    first = by_votes([[fact.passage for fact in _sorted(facts, votes)[: recipe.voting]]])
+        votes[place] += 1 / (RANK_CONSTANT + rank)
+    first = reciprocal_rank_fusion([[fact.passage for fact in _sorted(facts, votes)[: recipe.voting]]])
     ranks = {passage.id: _EACH * rank for rank, passage in enumerate(first, 1)}
     for place, fact in enumerate(facts):
-        votes[place] += 1 / (RANK + ranks.get(fact.passage.id, len(facts)))
+        votes[place] += 1 / (RANK_CONSTANT + ranks.get(fact.passage.id, len(facts)))
     ranked = _sorted(facts, votes)
     items = [
         Item(flat(fact.line)[:_LONG], fact.passage, fact.text, fact.answers[0] if fact.answers else "")
         for fact in _distinct(ranked, recipe.lines)
     ]
     voters, others = ranked[: recipe.voting], ranked[recipe.voting :]
-    passages = by_votes([[fact.passage for fact in voters]])
+    passages = reciprocal_rank_fusion([[fact.passage for fact in voters]])
     chosen = {passage.id for passage in passages}
     further = {fact.passage.id: fact.passage for fact in others if fact.passage.id not in chosen}
     return Evidence(items, [*passages, *further.values()])
@@ -124,7 +123,7 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
 
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
     """Passages of several searches, joined by reciprocal ranks."""
-    passages = by_votes(rankings)
+    passages = reciprocal_rank_fusion(rankings)
     return Evidence(list(texts(passages, _ROOM)), passages)
 
 

@@ -1,16 +1,20 @@
-"""The names in a question, looked up in the memory rather than guessed: n-grams, longest first."""
+"""The names in a question, looked up in the memory rather than guessed: n-grams, longest first. And its words
+for a full-text index."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
+from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, LETTERS, WORD, normalise
+from gsw_graph.text import normalise_characters
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS
+_WORDS = 64  # of a question for a full-text index; Lucene refuses more than 1,024
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ def mentions(question: str) -> tuple[Mention, ...]:
     Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two
     words of content, which name too much.
     """
+    question = " ".join(normalise_characters(question).split())
     words = list(WORD.finditer(question))
     content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
     found = []
@@ -61,3 +66,9 @@ def link(candidates: Sequence[Mention], known: Collection[str]) -> list[Mention]
 def canonical(found: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
     """Mentions with the key of the concept they are linked to, which is another where theirs is an alias."""
     return [replace(mention, key=names[numbers[mention.key]]) for mention in found]
+
+
+def lucene_words(question: str) -> str:
+    """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
+    accepts."""
+    return " ".join(re.findall(LETTERS, question.lower())[:_WORDS])

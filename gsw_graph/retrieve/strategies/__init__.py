@@ -13,7 +13,7 @@ from gsw_graph.retrieve.strategies.grasp import GRASP
 from gsw_graph.retrieve.strategies.ircot import IRCOT
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategies.pathwise import PATHWISE
-from gsw_graph.retrieve.strategies.proprag import PROPRAG, PROPRAG_LINKED
+from gsw_graph.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.retrieve.strategies.pruned import PRUNED
 from gsw_graph.retrieve.strategies.ricr import RICR
 from gsw_graph.retrieve.strategy import Strategy
@@ -29,7 +29,6 @@ STRATEGIES: dict[str, Strategy[Any]] = {
         FUSION,
         PATHWISE,
         PROPRAG,
-        PROPRAG_LINKED,
         PRUNED,
         GRASP,
         IRCOT,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def run(context: Context, query: Query, _: NoRecipe) -> Retrieved:
     """Passages that share rare words with the question, by the engine's full-text index."""
-    from gsw_graph.retrieve.names.words import lucene_words
+    from gsw_graph.retrieve.names.linking import lucene_words
 
     words = lucene_words(query.question)
     with context.clock("database"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.recipes import FusionRecipe, LinkedRecipe
-from gsw_graph.retrieve.strategies.linked import LINKED, over
+from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
 
 def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     from gsw_graph.retrieve.fusion.walks import walk_twice
-    from gsw_graph.retrieve.names.trace import write_walk
+    from gsw_graph.retrieve.names.walk import write_walk
 
     walked, bridges = walk_twice(context, query.question, query.k, recipe)
     if bridges is None:
@@ -38,8 +38,7 @@ def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     with context.clock("database"):
         passages = context.reader.passages(best.passages, best.scores)
     if context.trace is not None:
-        walked_over = "twice" if bridges else over(context, recipe.walk)
-        write_walk(context, context.trace, best, passages, walked_over)
+        write_walk(context, context.trace, best, passages, twice=bool(bridges))
         context.trace.bridges = bridges
     return Retrieved(passages)
 

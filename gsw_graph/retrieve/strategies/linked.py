@@ -1,99 +1,87 @@
-"""The strategy `linked`: names of the question linked to concepts, a walk over names and passages, another
-from the names that the first led to, and an order of what they found. docs/linked.md."""
+"""The strategy `linked`: names of the question linked to concepts, a walk over the graph around them,
+another walk from the bridge entities that the first found, and an order of what both found.
+docs/linked.md."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.retrieve.recipes import LinkedRecipe, OrderRecipe, WalkRecipe
+from gsw_graph.retrieve.recipes import LinkedRecipe, RerankRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.names.graph import NameGraph
-    from gsw_graph.retrieve.names.passages import Walked
+    from gsw_graph.retrieve.names.walk import WalkResult
 
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
-    """Walks over the graph of names that the client holds or, in a memory too large for that, over the
-    part that the question needs."""
-    from gsw_graph.retrieve.names.leads import leads
-    from gsw_graph.retrieve.names.neighbourhood import around
-    from gsw_graph.retrieve.names.passages import best_passages, best_together
-    from gsw_graph.retrieve.names.trace import write_walk
-    from gsw_graph.retrieve.names.wording import Wording
+    """Walk twice over the part of the graph around the question, in at most three round trips."""
+    from gsw_graph.retrieve.names.graph import fetch_neighbourhood
+    from gsw_graph.retrieve.names.rerank import bridge_entities
+    from gsw_graph.retrieve.names.walk import rank_passages, write_walk
 
     question, traced = query.question, context.trace is not None
-    graph, (near,) = around(context, [question], recipe.walk)
-    most = max(query.k, recipe.order.passages)
+    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
+    top_k = max(query.k, recipe.rerank.passages)
     with context.clock("rank"):
-        first = found = best_passages(graph, question, near, most, recipe.walk, trace=traced)
-    known: dict[str, RankedPassage] = {}
-    names: list[str] = []
-    if recipe.leads.names:
-        best = read(context, first, known, recipe.leads.passages)
+        first = result = rank_passages(graph, [(question, near)], top_k, recipe.walk, trace=traced)
+    bridges: list[str] = []
+    if recipe.bridges.names:
+        best = fetch_passages(context, first, recipe.bridges.passages)
         with context.clock("rank"):
-            names = leads(graph, question, best, Wording(question, list(map(_text, best))), recipe.leads)
-    if names:
-        further = " ".join([question, *names])
-        graph, (others,) = around(context, [further], recipe.walk, recipe.leads.nearest)
+            bridges = bridge_entities(graph, question, best, recipe.bridges)
+    if bridges:
+        further = " ".join([question, *bridges])
+        graph, (others,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.bridges.nearest)
         with context.clock("rank"):
-            asked = [(question, near), (further, others)]
-            found = best_together(graph, asked, most, recipe.walk, trace=traced)
-    passages = read(context, found, known, most)
+            queries = [(question, near), (further, others)]
+            result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
+    passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(graph, question, passages, recipe.order, query.k)
+        ranked = in_order(graph, question, passages, recipe.rerank, query.k)
     if context.trace is not None:
-        paths = dict(zip(found.passages, found.paths, strict=True))
+        paths = dict(zip(result.passages, result.paths, strict=True))
         paths |= zip(first.passages, first.paths, strict=True)
-        ids = [one.id for one in ranked]
-        shown = replace(first, passages=ids, paths=[paths[one] for one in ids])
-        write_walk(context, context.trace, shown, ranked, over(context, recipe.walk))
-        context.trace.bridges = names
+        ids = [passage.id for passage in ranked]
+        shown = replace(first, passages=ids, paths=[paths[id_] for id_ in ids])
+        write_walk(context, context.trace, shown, ranked, twice=bool(bridges))
+        context.trace.bridges = bridges
     return Retrieved(ranked)
 
 
-def over(context: Context, recipe: WalkRecipe) -> str:
-    """What a walk goes over, as `Trace.walked` has it."""
-    if not context.held_by_client:
-        return "neighbourhood by query"
-    return "whole graph" if context.names.size <= recipe.whole else "neighbourhood"
-
-
-def read(context: Context, found: Walked, known: dict[str, RankedPassage], most: int) -> list[RankedPassage]:
-    """The first passages that a walk found, with its weights; those known are not asked for again."""
-    ids = found.passages[:most]
-    if new := [one for one in ids if one not in known]:
+def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
+    """Return the first passages of a walk with its weights; texts that are known are not asked for again."""
+    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    ids = result.passages[:top_k]
+    if new := [id_ for id_ in ids if id_ not in known]:
         with context.clock("database"):
-            known.update((one.id, one) for one in context.reader.passages(new, [0.0] * len(new)))
+            known.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
     return [
-        replace(known[one], score=score)
-        for one, score in zip(ids, found.scores, strict=False)
-        if one in known
+        replace(known[id_], score=score)
+        for id_, score in zip(ids, result.scores, strict=False)
+        if id_ in known
     ]
 
 
 def in_order(
-    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: OrderRecipe, k: int
+    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: RerankRecipe, k: int
 ) -> list[RankedPassage]:
-    """The first `k`: those of a walk in the order of `names/order.py`, their shares as scores; the others as
-    the walk has them, below."""
-    from gsw_graph.retrieve.names.order import ordered
-    from gsw_graph.retrieve.names.wording import Wording
+    """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has
+    them, below."""
+    from gsw_graph.retrieve.names.rerank import rerank
 
-    some = passages[: recipe.passages]
-    if not some:
+    candidates = passages[: recipe.passages]
+    if not candidates:
         return passages[:k]
-    numbers, shares = ordered(graph, some, Wording(question, list(map(_text, some))), recipe)
-    first = [replace(some[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
-    rest = [replace(one, score=min(one.score, shares[-1])) for one in passages[len(some) : k]]
+    numbers, shares = rerank(graph, question, candidates, recipe)
+    first = [replace(candidates[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
+    rest = [
+        replace(passage, score=min(passage.score, shares[-1])) for passage in passages[len(candidates) : k]
+    ]
     return first + rest
-
-
-def _text(passage: RankedPassage) -> str:
-    return f"{passage.title}\n{passage.text}"
 
 
 LINKED = Strategy(

@@ -1,12 +1,11 @@
-"""The strategies `proprag` and `proprag-linked`: beam search over paths of propositions between two walks
-(Wang 2025). docs/proprag.md."""
+"""The strategy `proprag`: beam search over paths of propositions between two walks (Wang 2025).
+docs/proprag.md."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gsw_graph.errors import InputError
-from gsw_graph.retrieve.recipes import LINKED, PROPOSITION_RECIPES, QUICK, PropositionRecipe
+from gsw_graph.retrieve.recipes import PROPOSITION_RECIPES, QUICK, PropositionRecipe
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -17,44 +16,28 @@ if TYPE_CHECKING:
 
     from gsw_graph.results import Trace
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.propositions.passages import Propagated
+    from gsw_graph.retrieve.propositions import PropositionResult
 
 
 def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
-    """PropRAG on the matrices that the client holds. Raises InputError where the memory is larger than the
-    client may hold."""
-    found = best(context, query.question, query.k, recipe)
+    """Search the part of the graph around the question or, where the recipe says so, the whole, which is read
+    for this question alone."""
+    from gsw_graph.retrieve.propositions import build, rank_passages
+
+    vector = context.vector(query.question)
     with context.clock("database"):
-        passages = context.reader.passages(found.passages, found.scores)
-    if context.trace is not None:
-        _write(context, context.trace, found)
-    return Retrieved(passages)
-
-
-def best(context: Context, question: str, k: int, recipe: PropositionRecipe) -> Propagated:
-    """The `k` best passages by a recipe."""
-    from gsw_graph.retrieve.propositions.passages import best_passages
-
-    if not context.held_by_client:
-        raise InputError(
-            f"the memory has {context.names.size:,} passages, and PropRAG holds the graph of all in the "
-            "client",
-            hint="Raise GSWGRAPH_LINKED_CLIENT_PASSAGES, or ask with --strategy linked",
+        part = context.reader.propositions_around(
+            vector.tolist(), recipe.nearest, recipe.propositions, cap=recipe.cap, limit=recipe.limit
         )
-    vector = context.vector(question)
-    wanted = recipe.nearest, recipe.propositions
-    with context.clock("database"):
-        near = context.reader.nearest_propositions(vector.tolist(), *wanted)
-        walk_graph = context.propositions.walk_graph(near.version, recipe, context.names.of)
-        passages, propositions = walk_graph.graph.passage_numbers, walk_graph.graph.proposition_numbers
-        known = all(one in passages for one, _ in near.passages) and all(
-            one in propositions for one, _ in near.propositions
-        )
-        if not known and any(hidden := context.reader.hidden()):  # documents that are not ready took places
-            near = context.reader.nearest_propositions(
-                vector.tolist(), wanted[0] + hidden[0], wanted[1] + hidden[1]
-            )
-        near_passages = [(one, cosine) for one, cosine in near.passages if one in passages][: recipe.nearest]
+        rows = list(context.reader.proposition_graph()) if recipe.whole else part.passages
+    known = {passage for passage, *_ in rows}
+    rows += [(passage, [], []) for passage, _ in part.near if passage not in known]
+    similar = recipe.whole and recipe.weights.synonymy
+    graph = build(rows, context.text_vectors if similar else None)
+
+    def vectors_of(ids: list[str]) -> NDArray[np.float32]:
+        with context.clock("database"):
+            return context.reader.proposition_vectors(ids)
 
     def encode(paths: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         with context.clock("database"):
@@ -64,22 +47,27 @@ def best(context: Context, question: str, k: int, recipe: PropositionRecipe) -> 
 
     with context.clock("rank"):
         of_paths = encode if recipe.exact else None
-        return best_passages(
-            walk_graph, question, vector, near_passages, near.propositions, k, recipe, encode=of_paths
+        result = rank_passages(
+            graph, vector, part.near, part.facts, query.k, recipe, vectors_of=vectors_of, encode=of_paths
         )
+    with context.clock("database"):
+        passages = context.reader.passages(result.passages, result.scores)
+    if context.trace is not None:
+        _write(context, context.trace, result)
+    return Retrieved(passages)
 
 
-def _write(context: Context, trace: Trace, found: Propagated) -> None:
+def _write(context: Context, trace: Trace, result: PropositionResult) -> None:
     from gsw_graph.results import FactPath
-    from gsw_graph.retrieve.names.trace import linked, seeds
+    from gsw_graph.retrieve.names.walk import seed_weights
 
     with context.clock("database"):
-        facts = context.reader.propositions([fact for path, _ in found.paths for fact in path])
-    trace.linked, trace.seeds = linked(found.mentions), seeds(found.seeds)
-    trace.walked, trace.passages_walked = "propositions", found.walked
+        facts = context.reader.propositions([fact for path, _ in result.paths for fact in path])
+    trace.seeds = seed_weights(result.seeds)
+    trace.walked, trace.passages_walked = "propositions", result.walked
     trace.fact_paths = [
         FactPath(cosine, [facts[fact] for fact in path])
-        for path, cosine in found.paths
+        for path, cosine in result.paths
         if all(fact in facts for fact in path)
     ]
 
@@ -89,14 +77,6 @@ PROPRAG = Strategy(
     "PropRAG: paths of propositions between two walks",
     run,
     QUICK,
-    PROPOSITION_RECIPES,
-    needs=frozenset({"propositions"}),
-)
-PROPRAG_LINKED = Strategy(
-    "proprag-linked",
-    "PropRAG that also links the names of the question",
-    run,
-    LINKED,
     PROPOSITION_RECIPES,
     needs=frozenset({"propositions"}),
 )

@@ -1,10 +1,9 @@
 """The strategy `pruned`: AutoPrunedRetriever, runs of edges found by their symbols, and passages by a walk
 that starts from them. docs/pruned.md has the equations and what departs from them.
 
-Of the paper: the coarse score (section 2.4, A.3), the five terms of the fine score (A.3), and the choice of
-runs by channel (2.5). Ours: the paper gives a language model the runs alone, which lack what a second hop
-needs and name no passage; so their passages are seeds of the walk of `linked`, and the names in the best
-runs lead on to a second one.
+Ours: the paper gives a language model the runs alone, which lack what a second hop needs and name no
+passage; so their passages are seeds of the walk of `linked`, and the names in the best runs lead to a
+second one.
 """
 
 from __future__ import annotations
@@ -14,105 +13,143 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.retrieve.recipes import PrunedRecipe
 from gsw_graph.retrieve.strategies.dense import DENSE
-from gsw_graph.retrieve.strategies.linked import LINKED, in_order, read
+from gsw_graph.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
-
-FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.names.graph import NameGraph
-    from gsw_graph.retrieve.pruned.codebook import Codebook
-    from gsw_graph.retrieve.pruned.runs import Scored
+    from gsw_graph.retrieve.pruned import Codebook, ScoredRun
+
+FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 
 
 def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
-    """Passages from the runs of a question. `linked` where the memory holds no runs, or more than the client
-    may hold; `dense` where the question has no symbols."""
+    """Find passages from the runs of a question: by `linked` where the memory holds no runs, by `dense`
+    where the question has no symbols."""
+    import numpy as np
     from neo4j.exceptions import ClientError
 
-    from gsw_graph.retrieve.names.passages import best_together
-    from gsw_graph.retrieve.names.trace import write_walk
-    from gsw_graph.retrieve.pruned import question as asking
-    from gsw_graph.retrieve.pruned.channels import channels
+    from gsw_graph.retrieve import pruned
+    from gsw_graph.retrieve.names.graph import fetch_neighbourhood
+    from gsw_graph.retrieve.names.walk import rank_passages, write_walk
 
-    if not context.held_by_client:
-        return _instead(context, query, LINKED, "the codebook of so large a memory is not held by the client")
     question, traced = query.question, context.trace is not None
-    lines = asking.lines_of(question, query.plan)
+    lines = pruned.lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
-    with context.clock("database"):
-        nearest = context.reader.nearest([vector.tolist()], recipe.walk.nearest)
-        near, graph = nearest.passages[0], context.names.of(nearest.version)
-        try:
-            book = context.codebook(nearest.version)
-        except ClientError as error:
-            if error.code != FORBIDDEN:
-                raise
-            return _instead(context, query, LINKED, "runs are missing, and who asks may not write them")
+    cited = _cited(context, question, recipe) if context.past else []
+    try:
+        book = _codebook(context, [question, *lines], cited, recipe)
+    except ClientError as error:
+        if error.code != FORBIDDEN:
+            raise
+        return _instead(context, query, LINKED, "runs are missing, and who asks may not write them")
     if not book.runs:
         return _instead(context, query, LINKED, "the memory holds nothing that runs are made of")
-    asked = asking.read(context, book, question, lines)
-    if asked is None:
+    symbols = pruned.query_vectors(context, book, question, lines)
+    if symbols is None:
         return _instead(context, query, DENSE, "the question has no symbols: it names and relates nothing")
-    found = channels(context, book, query, asked, recipe)
+    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
     with context.clock("rank"):
-        near_runs = [some for one in found.values() if (some := _passages(book, one))]
-        starts = [(question, near), *((question, some) for some in near_runs)]
-        most = max(query.k, recipe.order.passages)
-        leads = _leads(graph, book, question, list(found.values()), recipe.names)
-    if leads:
-        import numpy as np
-
-        numbers = np.array(leads, dtype=np.intp)
-        further = " ".join([question, *(book.shown[n] for n in leads)])
-        toward = vector + recipe.toward * book.concepts.unit(numbers).mean(axis=0)
-        with context.clock("database"):
-            others = context.reader.nearest([toward.tolist()], recipe.nearest).passages[0]
-        starts.append((further, others))
+        facts = pruned.rank_runs(book, book.coarse(symbols, recipe), symbols, recipe)
+        answers = pruned.rank_runs(book, book.in_passages(cited), symbols, recipe)
+        channels = {
+            "facts": pruned.select(book, facts, recipe.facts, recipe.same),
+            "answers": pruned.select(book, answers, recipe.answers, recipe.same),
+        }
+        queries = [(question, near), *((question, _passages(runs)) for runs in channels.values() if runs)]
+        bridges = _bridges(book, question, [run for runs in channels.values() for run in runs], recipe.names)
+    shown = [book.concept(id_).name for id_ in bridges]
+    if bridges:
+        further = " ".join([question, *shown])
+        toward = vector + recipe.toward * np.mean([book.vector_of[id_] for id_ in bridges], axis=0)
+        assert context.neighbourhood is not None  # noqa: S101 - fetched above
+        (others,) = context.neighbourhood.fetch(
+            context, {further: toward.tolist()}, recipe.walk, recipe.nearest
+        )
+        graph = context.neighbourhood.graph
+        queries.append((further, others))
+    top_k = max(query.k, recipe.rerank.passages)
     with context.clock("rank"):
-        found_passages = best_together(graph, starts, most, recipe.walk, trace=traced)
-    passages = read(context, found_passages, {}, most)
+        result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
+    passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(graph, question, passages, recipe.order, query.k)
+        ranked = in_order(graph, question, passages, recipe.rerank, query.k)
     if context.trace is not None:
-        paths = dict(zip(found_passages.passages, found_passages.paths, strict=True))
-        ids = [one.id for one in ranked]
-        shown = replace(found_passages, passages=ids, paths=[paths[one] for one in ids])
-        over = "whole graph" if graph.matrices.size <= recipe.walk.whole else "neighbourhood"
-        write_walk(context, context.trace, shown, ranked, over)
-        context.trace.bridges = [book.shown[n] for n in leads]
-        context.trace.runs = [run for name, one in found.items() for run in book.shown_runs(name, one)]
+        paths = dict(zip(result.passages, result.paths, strict=True))
+        ids = [passage.id for passage in ranked]
+        write_walk(
+            context,
+            context.trace,
+            replace(result, passages=ids, paths=[paths[id_] for id_ in ids]),
+            ranked,
+            twice=bool(bridges),
+        )
+        context.trace.bridges = shown
+        context.trace.runs = [found for name, runs in channels.items() for found in book.shown(name, runs)]
     return Retrieved(ranked)
+
+
+def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
+    """Fetch the runs around a question; those that are missing in the memory are built first."""
+    from gsw_graph.retrieve.names.linking import mentions
+    from gsw_graph.retrieve.pruned import Codebook
+    from gsw_graph.store import codebook
+
+    embeddings = [vector.tolist() for vector in context.vectors(lines).values()]
+    keys = sorted({mention.key for mention in mentions(lines[0])})
+    limits = {"near": recipe.near, "common": recipe.common, "most": recipe.candidates}
+    with context.clock("database"):
+        part = codebook.around(context.reader, embeddings, keys, cited, **limits)
+        if not part.complete:
+            context.build_runs()
+            part = codebook.around(context.reader, embeddings, keys, cited, **limits)
+    return Codebook(part)
+
+
+def _cited(context: Context, question: str, recipe: PrunedRecipe) -> list[str]:
+    """Return passages that answers to questions like this one cite. What was rejected, or cites what is
+    there no more, is left out; what nobody confirmed may point at evidence, as no answer is taken from
+    here."""
+    from gsw_graph.store.past import near
+
+    vector = context.vector(question).tolist()
+    with context.clock("database"):
+        earlier = near(context.reader, vector, recipe.asked)
+    good = [
+        one
+        for one in earlier
+        if one.cosine >= recipe.like
+        and one.is_citable
+        and one.verdict != "rejected"
+    ]
+    return list(dict.fromkeys(quoted.passage.id for one in good for quoted in one.quotes))
 
 
 def _instead(context: Context, query: Query, other: Strategy[Any], why: str) -> Retrieved:
     return replace(other.run(context, query, other.recipe), ran=other.name, why=why)
 
 
-def _passages(book: Codebook, found: Scored) -> list[tuple[str, float]]:
-    """The passages of the runs' nearest lines, best first, each with the cosine of its best."""
+def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
+    """Return the passages of the runs' nearest edges, best first, each with the cosine of its best."""
     best: dict[str, float] = {}
-    for line, cosine in zip(found.lines.tolist(), found.cosines.tolist(), strict=True):
-        passage = book.passages[book.passage[line]]
-        best[passage] = max(best.get(passage, -1.0), cosine)
-    return sorted(best.items(), key=lambda one: -one[1])
+    for run in runs:
+        best[run.edge.passage] = max(best.get(run.edge.passage, -1.0), run.cosine)
+    return sorted(best.items(), key=lambda entry: -entry[1])
 
 
-def _leads(graph: NameGraph, book: Codebook, question: str, found: list[Scored], most: int) -> list[int]:
-    """The first concepts, by number, of the nearest lines of the best runs that the question does not name,
-    and that another passage has too."""
+def _bridges(book: Codebook, question: str, runs: list[ScoredRun], top_k: int) -> list[str]:
+    """Return the first concepts of the nearest edges of the best runs that the question does not name, and
+    that another passage has too."""
     from gsw_graph.names import normalise
 
-    asked, leads = f" {normalise(question)} ", list[int]()
-    for line in (line for one in found for line in one.lines.tolist()):
-        for concept in (int(book.object[line]), int(book.subject[line])):
-            key = book.concepts.names[concept]
-            number = graph.name_numbers.get(key)
-            new = number is not None and concept not in leads and f" {key} " not in asked
-            if new and len(leads) < most and graph.matrices.frequency[number] > 1:
-                leads.append(concept)
-    return leads
+    asked, bridges = f" {normalise(question)} ", list[str]()
+    for run in runs:
+        for id_ in (run.edge.object, run.edge.subject):
+            key = book.concept(id_).canonical
+            new = key not in bridges and f" {key} " not in asked
+            if new and len(bridges) < top_k and key in book.concepts and book.concept(key).passages > 1:
+                bridges.append(key)
+    return bridges
 
 
 PRUNED = Strategy(

@@ -8,7 +8,6 @@ export function answered(answer, picture, about) {
     ${said(answer)}
     ${judging(answer, about)}
     ${some(answer.citations) ? cited(answer.citations) : nothing}
-    ${answer.matrix ? section("Side by side", compared(answer.matrix)) : nothing}
     ${some(answer.conflicts) ? section("Passages say different things", conflicts(answer.conflicts)) : nothing}
     ${some(answer.chains) ? section(count(answer.chains.length, "chain"), chains(answer.chains)) : nothing}
     ${picture ? section("Picture", html`<iframe title="The answer as a graph" sandbox="allow-scripts" srcdoc=${picture}></iframe>`) : nothing}
@@ -56,12 +55,9 @@ function passages(answer) {
   const quoted = (id) => answer.citations.filter((one) => one.passage === id).map((one) => one.text);
   return answer.passages.map((one, number) => {
     const quotes = quoted(one.id);
-    const matter = one.excerpt?.sentences || [];
-    // an excerpt that is nearly all of the passage marks nothing
-    const sentences = quotes.length ? quotes : matter.join(" ").length < 0.8 * one.text.length ? matter : [];
     return html`<details class="passage" id=${`passage-${one.id}`} ?open=${quotes.length > 0 || (number === 0 && !some(answer.citations))}>
       <summary>${one.title || one.source}${quotes.length ? html` <span class="tag">cited</span>` : nothing}</summary>
-      <p class="text">${marked(one.text, sentences)}</p>
+      <p class="text">${marked(one.text, quotes)}</p>
       <p class="dim small"><a href=${at("documents", one.document)}>${one.source}</a>, score ${one.score.toFixed(3)}</p></details>`;
   });
 }
@@ -71,12 +67,6 @@ const chains = (list) => list.map((chain, number) => html`<details class="chain"
   <ol>${chain.hops.map((hop) => html`<li>${hop.concrete_question}<br>
     <span class="dim">${hop.qa.question}</span> <strong>${hop.qa.answers.join("; ")}</strong>
     <span class="dim small">score ${hop.score.toFixed(3)}, found by ${hop.via.join(" and ")}</span></li>`)}</ol></details>`);
-
-const compared = (matrix) => html`<div class="wide"><table>
-  <tr><th></th>${matrix.columns.map((column) => html`<th scope="col">${column}</th>`)}</tr>
-  ${matrix.rows.map((row, number) => html`<tr><th scope="row">${row}</th>
-    ${matrix.cells[number].map((cell) => html`<td title=${cell.citation?.text || ""}>${cell.text ?? "?"}</td>`)}</tr>`)}</table></div>
-  ${matrix.decided ? html`<p>${matrix.decided}</p>` : nothing}`;
 
 const conflicts = (list) => list.map((one) => html`<p>${one.question}</p><ul>${one.claims.map((claim) => html`<li>
   <strong>${claim.answer}</strong> <span class="dim">${claim.titles.join(", ")}</span></li>`)}</ul>`);

@@ -28,7 +28,7 @@ async function ask(plan = null) {
     redraw();
   };
   try {
-    const answer = await follow("ask", { question, strategy, k, llm, plan, trace: true, excerpts: true }, "answer", tell, running.signal);
+    const answer = await follow("ask", { question, strategy, k, llm, plan, trace: true }, "answer", tell, running.signal);
     if (view.running !== running) return;
     Object.assign(view, { answer, plan: answer.plan });
     redraw();

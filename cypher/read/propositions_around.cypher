@@ -1,0 +1,48 @@
+// The part of the graph of propositions around a question, in one round trip: the passages and propositions nearest to it, the passages whose propositions mention
+// a concept of these, and all propositions of these passages with the concepts that they mention.
+// $embedding; $near, $facts: passages and propositions of the vector indexes; $cap: propositions of one concept; $limit: passages.
+// Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
+// One row: `near`, `facts`: {ids, scores}; passages as lists side by side, `propositions` and `mentions` a list a passage. Runs once an ask of `proprag`.
+CALL () {
+  CALL db.index.vector.queryNodes('passage_embedding', $near + 50, $embedding) YIELD node AS p, score
+  MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
+  WITH p, score
+  ORDER BY score DESC, p.id
+  LIMIT $near
+  RETURN collect(p) AS nearest, {ids: collect(p.id), scores: collect(score)} AS near
+}
+CALL () {
+  CALL db.index.vector.queryNodes('proposition_embedding', $facts + 50, $embedding) YIELD node AS f, score
+  MATCH (f)-[:IN]->(:Passage)-[:PART_OF]->(:Document {status: 'ready'})
+  WITH f, score
+  ORDER BY score DESC, f.id
+  LIMIT $facts
+  RETURN collect(f) AS found, {ids: collect(f.id), scores: collect(score)} AS facts
+}
+CALL (found) {
+  UNWIND found AS f
+  MATCH (f)-[:MENTIONS]->(:Entity)-[:REFERS_TO]->(:Concept)-[:ALIAS_OF*0..2]-(c:Concept)
+  WITH DISTINCT c
+  CALL (c) {
+    MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:MENTIONS]-(other:Proposition)
+    RETURN other ORDER BY other.id LIMIT $cap
+  }
+  MATCH (other)-[:IN]->(p:Passage)
+  RETURN collect(DISTINCT p) AS theirs
+}
+CALL (nearest, found, theirs) {
+  UNWIND found AS f
+  MATCH (f)-[:IN]->(p:Passage)
+  WITH nearest, theirs, collect(DISTINCT p) AS own
+  UNWIND own + nearest + theirs AS p
+  WITH DISTINCT p
+  LIMIT $limit
+  MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
+  MATCH (p)<-[:IN]-(f:Proposition)
+  OPTIONAL MATCH (f)-[:MENTIONS]->(:Entity)-[:REFERS_TO]->(c:Concept)
+  OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
+  WITH p, f, collect(DISTINCT coalesce(canonical.id, c.id)) AS mentioned
+  WITH p, collect(f.id) AS ids, collect(mentioned) AS mentions
+  RETURN collect(p.id) AS passages, collect(ids) AS propositions, collect(mentions) AS mentions
+}
+RETURN near, facts, passages, propositions, mentions

@@ -1,0 +1,143 @@
+"""Neo4j Browser at a memory: its address, links with a query in its editor, and the queries that draw an
+answer or a whole memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import webbrowser
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from gsw_graph.dates import is_distinctive
+from gsw_graph.engine import local
+from gsw_graph.engine.neo4j import parse
+from gsw_graph.errors import EngineError
+from gsw_graph.store.statements import statement
+
+if TYPE_CHECKING:
+    from gsw_graph.config import Settings
+    from gsw_graph.store.reader import Reader
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_AURA = ".databases.neo4j.io"
+_HOSTED = "https://browser.neo4j.io/"  # Neo4j's own page, which speaks to Aura from your web browser
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Hold where Neo4j Browser of a server is.
+
+    Attributes:
+        page: its address without any question mark.
+        known: it is a private server, so the address is sure and the password lies in a file of ours.
+    """
+
+    page: str
+    dbms: str
+    database: str | None
+    username: str
+    known: bool
+
+    def link(self, query: str | None = None) -> str:
+        """Return the address that opens Browser with server and user filled in and a query in the editor.
+
+        Raises:
+            ValueError: the query has `&` or `#`, at which Browser cuts it after decoding.
+        """
+        arguments = [f"dbms={quote(self.dbms, safe=':/@[]')}"]
+        if self.database:
+            arguments.append(f"db={quote(self.database, safe='')}")
+        if query is not None:
+            if set(query) & {"&", "#"}:
+                raise ValueError("Neo4j Browser cuts a query in a link at & and #")
+            arguments.append(f"cmd=edit&arg={quote(query, safe='')}")
+        return f"{self.page}?{'&'.join(arguments)}"
+
+
+def find(settings: Settings) -> Place:
+    """Find Browser of the memory of these settings: that of a private server is known, another server has it
+    on port 7474 as a rule.
+
+    Raises:
+        EngineError: the memory is a folder, which has none.
+    """
+    if "://" not in settings.memory:
+        raise EngineError(
+            "a memory in a folder has no Neo4j Browser",
+            where=settings.memory,
+            hint="For Browser load the documents into a server: gswgraph db start, then gswgraph --memory "
+            "bolt://127.0.0.1:7687 load FILES",
+        )
+    address = parse(settings.memory)
+    user = address.username or settings.username
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    login = f"{address.scheme}://{quote(user, safe='')}@{host}:{address.port}"
+    database = settings.database or address.database
+    if address.host in _LOOPBACK:
+        for server in local.status(settings):
+            if server.running and server.url.endswith(f":{address.port}"):
+                page = server.browser.partition("?")[0]
+                # no database: it has one alone, and Browser 5.24 does not find it by name on Neo4j 2026
+                return Place(page, login, None, user, known=True)
+    if address.host.endswith(_AURA):
+        return Place(_HOSTED, login, database, user, known=False)
+    secure = "+s" in address.scheme
+    page = f"https://{host}:7473/browser/" if secure else f"http://{host}:7474/browser/"
+    return Place(page, login, database, user, known=False)
+
+
+def private(settings: Settings) -> local.LocalServer:
+    """Return the private server that runs: that of the memory, else the only one; EngineError where none
+    does."""
+    running = [server for server in local.status(settings) if server.running]
+    if "://" in settings.memory:
+        port = parse(settings.memory).port
+        running = [server for server in running if server.url.endswith(f":{port}")] or running
+    if not running:
+        raise EngineError("no private Neo4j is running", hint="Start one with: gswgraph db start")
+    return running[0]
+
+
+_COMMON = 50  # a name of more passages says little about what brings two of them together
+_COMMENTS = re.compile(r"\A(?://[^\n]*\n)+")
+
+
+def drawing(reader: Reader, question: str) -> str:
+    """Write a query that draws what the answer to a kept question is based on, by the id of the question.
+
+    Names that join nothing are left out by their ids: the words of documents never get into a
+    query that people run."""
+    left_out = sorted(
+        row["id"]
+        for row in reader.answer_names(question)
+        if row["dated"] or row["passages"] > _COMMON or not is_distinctive(row["name"])
+    )
+    filled = _query("answer_drawn").replace("$question", json.dumps(question))
+    return f"// What the answer stands on\n{filled.replace('$left_out', json.dumps(left_out))}"
+
+
+def overview() -> str:
+    """Write a query that draws the names that bring most documents together."""
+    return f"// What brings the documents together\n{_query('overview_drawn')}"
+
+
+def _query(name: str) -> str:
+    text: str = statement(f"read/{name}", "neo4j")
+    return _COMMENTS.sub("", text).strip()
+
+
+def open_page(url: str) -> bool:
+    """Open a page in the web browser; False where there is none with a window: one of text would take the
+    terminal, and cannot show a graph."""
+    if sys.platform not in ("darwin", "win32") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")
+    ):
+        return False
+    try:
+        return webbrowser.open(url)
+    except webbrowser.Error:
+        return False

@@ -1,1 +1,0 @@
-"""The symbol codebook: what passages say as edges between concepts, and edges in runs."""

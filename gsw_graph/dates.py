@@ -1,0 +1,215 @@
+"""Dates and numbers in running text, and the names that are no more than these."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_MONTHS = {
+    word: number
+    for number, words in enumerate(
+        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep "
+        "sept,october oct,november nov,december dec".split(","),
+        1,
+    )
+    for word in words.split()
+}
+# Months and days of the week alone are no names.
+CALENDAR_WORDS = frozenset(_MONTHS) | frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday".split()
+)
+_MONTH = (
+    "(?P<month>January|February|March|April|May|June|July|August|September|October|November|December"
+    "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+)
+_YEAR = r"(?P<year>1\d{3}|20\d{2})"
+
+
+def _numbered(pattern: str, name: str, number: int) -> str:
+    """Write a group again under another name, as one expression may not have it twice."""
+    return pattern.replace(name, f"{name}{number}")
+
+
+_DATE = re.compile(
+    rf"""\b(?:
+      (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\ (?:of\ )?{_MONTH}\.?,?\ {_YEAR}                     # 12 May 1988
+    | {_numbered(_MONTH, "month", 2)}\.?\ (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,?\ {_numbered(_YEAR, "year", 2)}
+    | {_numbered(_MONTH, "month", 3)}\.?,?\ {_numbered(_YEAR, "year", 3)}                      # May 1988
+    # 12 May: no year, no interval
+    | (?P<day6>\d{{1,2}})\ {_numbered(_MONTH, "month", 6)}\b
+    | {_numbered(_MONTH, "month", 7)}\ (?P<day7>\d{{1,2}})\b
+    | (?P<iso>{_numbered(_YEAR, "year", 4)}-(?P<month4>\d\d)-(?P<day4>\d\d))                  # 1988-05-12
+    | (?P<decade>1\d{{2}}0|20\d0)s                                                          # 1980s
+    | (?<![\d,.$€£#-]){_numbered(_YEAR, "year", 5)}(?![\d%]|[,.]\d)                          # 1988
+    )(?!\w)""",
+    re.VERBOSE,
+)
+
+# A bare number of four digits is no year where its neighbours make it an amount or the number of something.
+_AMOUNT_BEFORE = re.compile(
+    r"""(?:
+      \b(?:costs?|prices?|sums?|totals?|values?|populations?|lengths?|heights?|weights?|widths?|depths?|areas?
+        |distances?|salar(?:y|ies)|wages?|budgets?|fees?|fines?|rents?|debts?|capacit(?:y|ies)|attendances?
+        |elevations?|altitudes?|speeds?|averages?|maximum|minimum|crews?|circulations?|memberships?)
+        \ (?:of|was|is|were|are|to|at|:)
+    | \b(?:paid|pays?|costs?|weigh(?:s|ed)?|worth|measur(?:es|ed)|totall?ed|numbered|seats|earn(?:s|ed)
+        |owe[sd]|charged|sold)
+    | \b(?:n(?:umber|o|os)|pages?|pp?|rooms?|flights?|routes?|highways?|models?|sections?|articles?|verses?
+        |psalms?|items?)\.?
+    )\ (?:(?:about|some|nearly|almost|over|around|roughly|approximately|only|up\ to|at\ least|more\ than
+        |less\ than)\ )?$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_COUNT_BEFORE = re.compile(
+    r"\b(?:has|have|had|with|nearly|almost|than|least|some|about|contains?|contained)\ $"
+)
+_COUNTED = re.compile(r"\ [a-z]{3,}s\b")
+_UNIT = re.compile(
+    r"\ (?:[kcm]?m|ft|feet|miles?|(?:kilo)?met(?:er|re)s?|yards?|acres?|hectares?|k?g|tons?|tonnes?|pounds?"
+    r"|kilograms?|dollars?|euros?|crowns?|francs?|marks|guilders?|shillings?|pence|cents|rupees|yen|people|persons"
+    r"|men|women|children|soldiers|inhabitants|residents|students|pupils|members|employees|workers|seats|copies"
+    r"|votes|pages|words|times|percent|per\ cent|volts?|watts?|lit(?:er|re)s?|gallons?|barrels|horsepower|rpm"
+    r"|mph)\b"
+)
+_CONTEXT = 60  # characters before a number that are looked at
+
+
+class Date(NamedTuple):
+    """Hold a date as written, its place in the text and the days it covers (ISO, inclusive; None for a day
+    without a year)."""
+
+    begin: int
+    end: int
+    text: str
+    days: tuple[str, str] | None
+
+
+def find_dates(text: str) -> Iterator[Date]:
+    """Find the days, months, decades and years of a text, in their order.
+
+    A date that the calendar does not have is passed over, and so is a number that is no year by its
+    neighbours: "a cost of 1200", "1200 people", "page 1200".
+    """
+    for match in _DATE.finditer(text):
+        parts = {key.rstrip("234567"): value for key, value in match.groupdict().items() if value}
+        if "day" in parts and "year" not in parts:
+            yield Date(match.start(), match.end(), match[0], None)
+        elif len(parts) == 1 and "year" in parts and _is_amount(text, match.start(), match.end()):
+            continue
+        elif days := _interval(parts):
+            yield Date(match.start(), match.end(), match[0], days)
+
+
+def _is_amount(text: str, begin: int, end: int) -> bool:
+    """Tell a number of four digits that counts, costs or labels from a year."""
+    before = text[max(0, begin - _CONTEXT) : begin]
+    return bool(
+        _UNIT.match(text, end)
+        or _AMOUNT_BEFORE.search(before)
+        or (_COUNT_BEFORE.search(before) and _COUNTED.match(text, end))
+    )
+
+
+def _interval(parts: dict[str, str]) -> tuple[str, str] | None:
+    if "decade" in parts:
+        first = int(parts["decade"])
+        return f"{first:04}-01-01", f"{first + 9:04}-12-31"
+    year = int(parts["year"])
+    if "month" not in parts:
+        return f"{year:04}-01-01", f"{year:04}-12-31"
+    word = parts["month"].casefold()
+    month = int(word) if word.isdigit() else _MONTHS[word[:3]]
+    if not 1 <= month <= 12:
+        return None
+    last = calendar.monthrange(year, month)[1]
+    if "day" not in parts:
+        return f"{year:04}-{month:02}-01", f"{year:04}-{month:02}-{last:02}"
+    day = int(parts["day"])
+    return (f"{year:04}-{month:02}-{day:02}",) * 2 if 1 <= day <= last else None
+
+
+_ONES = dict(
+    zip(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+        "sixteen seventeen eighteen nineteen".split(),
+        range(20),
+        strict=True,
+    )
+)
+_TENS = {
+    word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000}
+_NUMBER_WORD = "|".join((*_ONES, *_TENS, *_SCALES))
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?:(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,9})?)"
+    rf"(?:\ (?P<scale>{'|'.join(_SCALES)}))?"
+    rf"|(?P<words>(?:{_NUMBER_WORD})(?:(?:-|\ and\ |\ )(?:{_NUMBER_WORD})){{0,8}}))(?!\w)"
+    r"(?:\ (?P<unit>[^\W\d_]+))?",
+    re.IGNORECASE,
+)
+
+
+class Number(NamedTuple):
+    """Hold a number as written, its place in the text, its value and the word after it in lower case."""
+
+    begin: int
+    end: int
+    text: str
+    value: float
+    unit: str
+
+
+def find_numbers(text: str) -> Iterator[Number]:
+    """Find the numbers of a text in their order, in digits and in English words, with the word that follows:
+    "2,914 pipes", "almost two tons". Years and days are numbers too."""
+    for match in _NUMBER.finditer(text):
+        if match["digits"]:
+            value = float(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1)
+            end = match.end("scale") if match["scale"] else match.end("digits")
+        else:
+            value, end = _value(match["words"]), match.end("words")
+        yield Number(match.start(), end, text[match.start() : end], value, (match["unit"] or "").lower())
+
+
+def _value(words: str) -> float:
+    """Add up number words: three hundred and forty-two is 3 times 100 and 40 and 2."""
+    whole = part = 0
+    for word in re.findall(r"[a-z]+", words.lower()):
+        if word == "hundred":
+            part = max(part, 1) * 100
+        elif word in _SCALES:
+            whole, part = whole + max(part, 1) * _SCALES[word], 0
+        elif word != "and":
+            part += _ONES.get(word, 0) + _TENS.get(word, 0)
+    return float(whole + part)
+
+
+# Alone, or beside a date or a number, these name nothing, however they are written.
+_COMMON = frozenset(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday in on at by from since until before after about no number "
+    "chapter part volume page act scene section century centuries decade decades year years month months "
+    "week weeks day days hour hours dollar dollars pound pounds euro euros mile miles".split()
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_ORDINAL = re.compile(r"\b\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(the|an?)\s+", re.IGNORECASE)
+
+
+def is_distinctive(name: str) -> bool:
+    """Tell a name that links what it stands in from one of dates, numbers and common words alone.
+
+    Two texts that say "1911" or "twenty-eight years" need have nothing to do with each other. A common word
+    is written small; scripts without small letters have none.
+    """
+    rest = _ARTICLE.sub("", name.strip())
+    places = [(part.begin, part.end) for part in find_dates(rest)]
+    places += [(part.begin, part.end) for part in find_numbers(rest)]
+    for begin, end in places:
+        rest = rest[:begin] + " " * (end - begin) + rest[end:]
+    return any(
+        not word.islower() and word.lower() not in _COMMON for word in _WORD.findall(_ORDINAL.sub(" ", rest))
+    )

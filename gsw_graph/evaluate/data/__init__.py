@@ -1,1 +1,0 @@
-"""Questions with known answers, in the shapes that data sets have."""

@@ -1,1 +1,0 @@
-"""PathwiseRAG: what a question asks for, the strategy that fits, a network of sub-problems, paths."""

@@ -1,1 +1,0 @@
-"""The graph of propositions: paths through it, and walks over it."""

@@ -1,1 +1,0 @@
-"""Questions with a time in them: what they ask of dates, and what fits that."""

@@ -1,0 +1,212 @@
+"""PDF, HTML, Word, PowerPoint, Excel, EPUB (the extra `documents`) and mail, read in a child process.
+
+Each becomes Markdown, or plain text, and is then read as such. Nothing is fetched and nothing in a document
+runs. What a document may cost is bounded: the bytes of the file, those that it unpacks to, and the time and
+the memory of the child. One child serves all documents; one that dies or is stopped is one failed document,
+and is replaced.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gsw_graph.loaders import markdown, pdf, text
+from gsw_graph.loaders.convert import OUT_OF_MEMORY, WHAT, Form
+from gsw_graph.loaders.encoding import EXTRA
+from gsw_graph.loaders.files import (
+    Converted,
+    File,
+    Item,
+    NothingError,
+    UnusableError,
+    left_out,
+    line_too_long,
+    lines,
+)
+from gsw_graph.model import Failure, Skipped
+
+MOST = 256 * 1024 * 1024
+"""Bytes of a file, of which most are pictures where it is large."""
+MEMORY = 1 << 30
+"""Bytes that the child may take, itself included (about 150 MB)."""
+SECONDS = 60.0
+"""For one document."""
+_LONGEST = 6 * pdf.MOST  # bytes of an answer
+
+_PROGRAM = "from gsw_graph.loaders.convert import main; main()"
+_LIBRARIES: dict[Form, str] = {
+    "pdf": "pypdfium2",
+    "html": "markdownify",
+    "archive": "mammoth",
+    "mail": "email",
+}
+
+
+def read(file: File, form: Form) -> Iterator[Item]:
+    """Yield the document of a file, or the failure that keeps it out, and what was left out of it."""
+    if not find_spec(_LIBRARIES[form]):
+        yield Failure(file.name, f"{WHAT[form]}, which needs more to be read: {EXTRA}")
+        return
+    data = file.stream.read(MOST + 1)
+    if len(data) > MOST:
+        yield Failure(file.name, f"a document of more than {MOST // 2**20} MiB")
+        return
+    yield from read_data(file, form, data)
+
+
+def read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[Item]:
+    """Yield the document of some bytes of a file. key: which of its documents it is."""
+    try:
+        found = shared.convert(form, data)
+    except UnusableError as error:
+        yield (Skipped if isinstance(error, NothingError) else Failure)(file.name, str(error))
+        return
+    if found.plain:
+        yield from text.write(file, found, key)
+    else:
+        yield from markdown.write(file, found, key)
+    kind = Skipped if form == "mail" else Failure
+    yield from (kind(file.name, fault, part=True) for fault in found.faults)
+    yield from left_out(file.name, found.left_out)
+
+
+def read_mailbox(file: File) -> Iterator[Item]:
+    """Yield the mails of a file of many; each is a document, named by its number."""
+    number = 0
+    held: list[bytes] = []
+    size = 0
+    blank = True
+    for place, line in lines(file):
+        begins = line is not None and blank and line.startswith(b"From ")
+        if begins or line is None or size > MOST:
+            if held:
+                number += 1
+                yield from read_data(file, "mail", b"".join(held), str(number))
+            held, size = [], 0
+        if line is None:
+            yield line_too_long(place)
+        elif not begins:
+            held.append(line.removeprefix(b">") if line.startswith(b">From ") else line)
+            size += len(line)
+            blank = not line.strip()
+    if held:
+        yield from read_data(file, "mail", b"".join(held), str(number + 1))
+
+
+class Converter:
+    """A child process that reads documents, one at a time, for all threads of this process. It is started
+    when it is needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
+
+    @property
+    def pid(self) -> int | None:
+        """The child's, where one runs."""
+        return self._process.pid if self._process is not None and self._process.poll() is None else None
+
+    def convert(self, form: Form, data: bytes) -> Converted:
+        """Read a document. Raises UnusableError where nothing can be read of it within the bounds."""
+        with self._lock:
+            used = self._process is not None and self._owner == os.getpid()
+            answer = self._ask(form, data)
+            if answer is None and used:  # it may have died of what it read before
+                answer = self._ask(form, data)
+        if answer is None:
+            raise UnusableError(
+                f"{WHAT[form]} that ended its reader: it is broken, or takes more than {MEMORY >> 20:,} "
+                "MiB of memory to read"
+            )
+        if "failed" in answer:
+            raise (NothingError if answer["nothing"] else UnusableError)(str(answer["failed"]))
+        return Converted(**{**answer, "left_out": Counter(answer["left_out"])})
+
+    def stop(self) -> None:
+        """End the child; the next document has a new one."""
+        process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            process.kill()
+            with contextlib.suppress(OSError):
+                process.communicate()
+
+    def _ask(self, form: Form, data: bytes) -> dict[str, Any] | None:
+        """Return the answer of the child; None where it died without one. Raises UnusableError where it was
+        stopped."""
+        if self._process is None or self._owner != os.getpid():
+            self._owner, self._process = os.getpid(), _start()
+        process = self._process
+        late = threading.Event()
+
+        def stop_late() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(SECONDS, stop_late)
+        timer.daemon = True
+        timer.start()
+        try:
+            assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - for mypy
+            process.stdin.write(json.dumps({"form": form, "length": len(data)}).encode() + b"\n" + data)
+            process.stdin.flush()
+            line = process.stdout.readline(_LONGEST)
+            if line.endswith(b"\n"):
+                answer = json.loads(line)
+                if isinstance(answer, dict) and ("failed" in answer or isinstance(answer.get("text"), str)):
+                    return answer
+        except (OSError, ValueError):  # it has ended, or says what it never says
+            pass
+        except BaseException:
+            self.stop()  # interrupted: its answer would be taken for the next one's
+            raise
+        finally:
+            timer.cancel()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+        code = process.returncode
+        self.stop()
+        if late.is_set() or code == -14:
+            raise UnusableError(f"{WHAT[form]} that takes more than {SECONDS:.0f} seconds to read")
+        if code == OUT_OF_MEMORY:
+            raise UnusableError(f"{WHAT[form]} that takes more than {MEMORY >> 20:,} MiB of memory to read")
+        return None
+
+
+def _start() -> subprocess.Popen[bytes]:
+    import gsw_graph
+
+    path = [str(Path(gsw_graph.__path__[0]).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = {  # nothing else: what reads hostile files has no keys and no passwords
+        "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path if entry),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUTF8": "1",
+    }
+    # without these some Pythons do not start
+    kept = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
+    environment |= {name: os.environ[name] for name in kept if name in os.environ}
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, str(MEMORY), str(SECONDS + 1)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=Path(sys.executable).anchor,  # not where documents are
+        env=environment,
+        start_new_session=True,  # Ctrl-C in the terminal is for the parent
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+
+
+shared = Converter()
+atexit.register(shared.stop)

@@ -1,1 +1,0 @@
-"""PDF, HTML, Office and mail to text, in a child process."""

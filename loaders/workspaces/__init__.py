@@ -1,1 +1,0 @@
-"""Ready workspaces and their parts, in every shape that is published."""

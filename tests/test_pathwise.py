@@ -1,0 +1,209 @@
+"""PathwiseRAG by rules: the intent of a question, the approach that fits it, its paths, and how they are fused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gsw_graph.plan import parse
+from gsw_graph.results import RankedPassage
+from gsw_graph.retrieve.comparison import sides_of
+from gsw_graph.retrieve.intent import choose_approach, read_intent
+from gsw_graph.retrieve.strategies.pathwise import (
+    SubProblem,
+    _problems,
+    conflicts,
+    keep_new,
+    order_paths,
+    without_duplicates,
+)
+from gsw_graph.retrieve.times import DateBounds, date_bounds
+from gsw_graph.retrieve.votes import reciprocal_rank_fusion
+from gsw_graph.store.reader import PairOf
+
+
+def passage(id_: str, text: str = "") -> RankedPassage:
+    return RankedPassage(id_, id_, text or f"the text of {id_}", "source", "document", 1.0)
+
+
+A, B, C, D, E = (passage(name) for name in "ABCDE")
+
+
+def ids(passages: list[RankedPassage]) -> list[str]:
+    return [one.id for one in passages]
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("Who is older, Ann Bell or Joe Reed?", ("Ann Bell", "Joe Reed")),
+        ("Who is older Ann Bell or Joe Reed?", ("Ann Bell", "Joe Reed")),
+        ("Was Ann Bell or Joe Reed born first?", ("Ann Bell", "Joe Reed")),
+        ("Which film came out first, Salt, Sand or Stone?", ("Salt", "Sand", "Stone")),
+        ("Between Ann Bell and Joe Reed, who lived longer?", ("Ann Bell", "Joe Reed")),
+        ("Are Ann Bell and Joe Reed from the same country?", ("Ann Bell", "Joe Reed")),
+        ("Were both Ann Bell and Joe Reed born in Norley?", ("Ann Bell", "Joe Reed")),
+        ("Are Salt and Pepper and Stoneware both films?", ("Salt and Pepper", "Stoneware")),
+        ("Does Ann Bell have the same nationality as Joe Reed?", ("Ann Bell", "Joe Reed")),
+        ("Did the builder of Norley Pier die before the mayor of Sand?", ("the builder of Norley Pier", "the mayor of Sand")),
+        ("Was the Norley Pier finished earlier than the Sand Bridge?", ("the Norley Pier", "the Sand Bridge")),
+    ],
+)
+def test_sides_of_a_comparison(question: str, sides: tuple[str, ...]) -> None:
+    found = sides_of(question)
+    assert found is not None
+    assert found.names == sides
+    for name, asked in zip(found.names, found.questions, strict=True):
+        assert name in asked
+        assert not any(other in asked for other in found.names if other != name and other not in name)
+    assert choose_approach(read_intent(question)) == "comparative matrix"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote the book named after the artist known as the most remarkable creation of MTV?",
+        "What is older?",
+        "Which one is older, this or that?",
+        "Who was the first president of Norley?",
+        "What was given up in Norley after the Sand Bridge had opened?",
+        "",
+        "or or or and and than before",
+    ],
+)
+def test_no_sides(question: str) -> None:
+    assert sides_of(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "depth"),
+    [
+        ("Who founded Hallam Yard?", "factual", 1),
+        ("Who founded the yard that built the Halcyon Jane?", "factual", 2),
+        ("Where was the master of the woman who built the Great Tide Engine born?", "factual", 3),
+        ("Why did the Guild of the Needle close?", "causal", 1),
+        ("How do you light the Gull Rock Light?", "procedural", 1),
+        ("What would have happened if the Corrigan had not struck Gull Rock?", "hypothetical", 2),
+        ("Who is older, the builder of the Marrow Bridge or Ann Bell?", "comparative", 3),
+    ],
+)
+def test_kind_and_depth_of_an_intent(question: str, kind: str, depth: int) -> None:
+    intent = read_intent(question)
+    assert (intent.kind, intent.depth) == (kind, depth)
+    assert intent.level == {1: "low", 2: "medium"}.get(depth, "high")
+
+
+def test_braces_are_no_places_for_sides() -> None:
+    found = sides_of("Who is {older} {side}, {Ann} Bell or Joe {0}?")
+    assert found is not None
+    assert found.names[0] == "{Ann} Bell"
+
+
+@pytest.mark.parametrize(
+    ("question", "approach"),
+    [
+        ("Who founded Hallam Yard?", "dense precision"),
+        ("Who founded the yard that built the Halcyon Jane?", "deep chain"),
+        ("In which town was the master of the woman who built the Great Tide Engine born?", "deep chain"),
+        ("Which guild was dissolved between 1900 and 1910?", "temporal-ordered"),
+        ("Tell me all the things that are known of Hallam Yard and the Corrigan.", "multi-aspect"),
+        ("Who is older, Ann Bell or Joe Reed?", "comparative matrix"),
+        ("What was named in 1821 by the man whose sister wrote the song that the choir of the town sang?", "deep chain"),
+    ],
+)
+def test_the_strategy_that_fits(question: str, approach: str) -> None:
+    assert choose_approach(read_intent(question)) == approach
+
+
+@pytest.mark.parametrize(
+    ("question", "bounds"),
+    [
+        ("Which guild was dissolved before 1900?", DateBounds(to_most="1899-12-31")),
+        ("Who was mayor since May 1881?", DateBounds(from_least="1881-06-01")),
+        ("What opened in the 18th century?", DateBounds(from_most="1800-12-31", to_least="1701-01-01")),
+        ("What opened between 1900 and 1910?", DateBounds(from_least="1900-01-01", to_most="1910-12-31")),
+        ("What opened in 1881-1885?", DateBounds(from_most="1881-12-31", to_least="1881-01-01")),
+        ("Who directed Change (1967 film)?", None),
+        ("Who founded Hallam Yard?", None),
+    ],
+)
+def test_bounds_that_a_question_states_by_dates(question: str, bounds: DateBounds | None) -> None:
+    assert date_bounds(question) == bounds
+
+
+def test_a_question_is_taken_apart_by_rules() -> None:
+    comparison, broad, names = "Who is older, Ann Bell or Joe Reed?", "Who built Hallam Yard and when was it closed?", "Tell me everything of Hallam Yard, the Corrigan."
+    intents = {text: read_intent(text) for text in (comparison, broad, names)}
+    parts = {text: [one.question for one in _problems(text, intent, choose_approach(intent))] for text, intent in intents.items()}
+    assert parts[comparison] == ["Who is older: Ann Bell?", "Who is older: Joe Reed?"]
+    assert parts[broad] == ["Who built Hallam Yard?", "when was it closed Hallam Yard?"]
+    assert parts[names] == ["Hallam Yard", "Corrigan"]
+
+
+def network(*questions: str) -> list[SubProblem]:
+    return [SubProblem(step.id, step.question, "deep chain", step.parents) for level in parse(list(questions)).levels() for step in level]
+
+
+def test_paths_take_the_relevant_end_first_and_then_what_is_different() -> None:
+    values = {"question": [1, 0], "near": [0.8, 0.6], "like near": [0.8, 0.6], "far": [0.8, -0.6]}
+    vectors = {name: np.array(value, np.float32) for name, value in values.items()}
+    paths = order_paths(network("near", "like near", "far"), "question", vectors, 3)
+    assert [path[-1].question for path in paths] == ["near", "far", "like near"]
+    assert len(order_paths(network("near", "like near", "far"), "question", vectors, 2)) == 2
+
+
+def test_a_path_holds_all_that_its_end_waits_for_in_order() -> None:
+    problems = network("a", "b", "c of #1", "d of #3 and #2", "e of #1")
+    vectors = {text: np.array([1, 0], np.float32) for text in ("q", *(problem.question for problem in problems))}
+    paths = {path[-1].id: [one.id for one in path] for path in order_paths(problems, "q", vectors, 4)}
+    assert {end: sorted(path) for end, path in paths.items()} == {4: [1, 2, 3, 4], 5: [1, 5]}
+
+
+def test_the_k_of_a_path_follows_its_gain_and_one_without_gain_stops() -> None:
+    kept = keep_new([[A, B, C, D], [A, B, C, E], [A, B, C, D]], set(), documents=4, least_gain=0.2)
+    assert [ids(one) for one in kept] == [["A", "B", "C", "D"], ["A"], []]
+    assert keep_new([[], [A]], set(), 5, 1.0) == [[], [A]]  # the first never stops
+
+
+def test_rankings_are_fused_by_reciprocal_rank() -> None:
+    fused = reciprocal_rank_fusion([[A, B], [B, C]], [0.5, 1.0], k=1.0)
+    assert ids(fused) == ["B", "C", "A"]
+    assert fused[0].score == pytest.approx(0.5 / 3 + 1 / 2)
+
+
+def test_near_duplicates_are_one_and_the_better_placed_stays() -> None:
+    text = "The Stone Pier was built in 1902 by Ana Ruiz, and it stands in Porto Velho today"
+    again = passage("again", text + " still")
+    assert ids(without_duplicates([passage("first", text), again, A], 0.9)) == ["first", "A"]
+    assert ids(without_duplicates([passage("first", text), again, A], 1.0)) == ["first", "again", "A"]
+
+
+def pair(question: str, answer: str, where: str, *about: str) -> PairOf:
+    return PairOf(question, [answer], where, list(about or ("pier",)))
+
+
+TITLES = {"1": "One", "2": "Two", "3": "Three"}
+
+
+def test_who_says_what_against_whom() -> None:
+    pairs = [pair("When was the Pier built?", "1902", "1"), pair("When was the pier built?", "3 May 1902", "2"), pair("When was the pier built?", "1911", "3")]
+    (found,) = conflicts(pairs, TITLES)
+    assert found.question == "When was the Pier built?"
+    assert [(claim.titles, claim.confidence) for claim in found.claims] == [(["One", "Two"], pytest.approx(2 / 3)), (["Three"], pytest.approx(1 / 3))]
+    assert "1902" in found.claims[0].answer
+    assert found.claims[1].answer == "1911"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pair("When was the pier built?", "1902", "2"),  # the same answer
+        pair("When was the pier built?", "May 1902", "2"),  # a part of it
+        pair("Who built the pier?", "Ana Ruiz", "2"),  # another question
+        pair("When was the pier built?", "1911", "2", "another pier"),  # another thing of the same name
+        pair("When was the pier built?", "1911", "1"),  # the same passage: a list
+        pair("When was the pier built?", "1911", "9"),  # a passage that is not shown
+    ],
+)
+def test_what_is_no_contradiction(other: PairOf) -> None:
+    assert conflicts([pair("When was the pier built?", "1902", "1"), other], TITLES) == []
