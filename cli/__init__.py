@@ -14,6 +14,7 @@ from gsw_graph.cli.options import memory_option
 # A verb is the module and the function of that name, imported when it is called; its line here stands in
 # `gswgraph --help`.
 VERBS = {
+    "demo": "Try it: load an invented coast and ask, without any model.",
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
     "confirm": "Say that an answer was right, so that it is given again.",

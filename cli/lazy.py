@@ -13,8 +13,8 @@ import click
 from gsw_graph.cli.text.safe_text import clean, without_password
 from gsw_graph.errors import GswGraphError
 
-# Verbs that share a module with another.
-_MODULES = {"dump": "copy", "restore": "copy"}
+# Verbs that share the file of another.
+_FILES = {"unmerge": "merge", "dump": "copy", "restore": "copy"}
 
 
 class LazyGroup(click.Group):
@@ -34,7 +34,7 @@ class LazyGroup(click.Group):
         """The real command in place of its stand-in."""
         name, found, rest = super().resolve_command(ctx, args)
         if found is not None and found.name is not None:
-            found = getattr(import_module(f"gsw_graph.cli.{_MODULES.get(found.name, found.name)}"), found.name)
+            found = getattr(import_module(f"gsw_graph.cli.{_FILES.get(found.name, found.name)}"), found.name)
         return name, found, rest
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

@@ -115,7 +115,7 @@ def load(
         print_failures(report)
         if not quiet:
             print_skipped(report)
-            _print_summary(report, options["dry_run"])
+            print_summary(report, dry_run=options["dry_run"])
     click.get_current_context().exit(_exit_code(report))
 
 
@@ -165,7 +165,8 @@ def print_failures(report: LoadReport) -> None:
         print_failure(f"... and {more:,} more; --json lists all")
 
 
-def _print_summary(report: LoadReport, dry_run: bool) -> None:
+def print_summary(report: LoadReport, *, dry_run: bool) -> None:
+    """Print what a load did, or would do."""
     found = report.documents
     parts = {
         "new": found.new,

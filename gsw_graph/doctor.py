@@ -94,14 +94,8 @@ def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
     from gsw_graph.inference.chat.chat import Chat
 
     with Chat.open(settings) as chat:
-        seconds, slots = chat.try_call()
-    has = f"; its server works on {slots} call{'s' if slots > 1 else ''} at once" if slots else ""
-    yield Finding("language model", True, f"{settings.llm} answered in {seconds:.1f} s{has}")
-    if slots and slots < settings.concurrency:
-        text = f"{settings.concurrency} are sent and {slots} worked on; the others wait, and their time runs"
-        yield Finding(
-            "calls at once", False, text, f"GSWGRAPH_CONCURRENCY={slots}, or load with --concurrency {slots}"
-        )
+        seconds = chat.try_call()
+    yield Finding("language model", True, f"{settings.llm} answered in {seconds:.1f} s")
 
 
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.engine import Connection
     from gsw_graph.inference.chat.chat import Chat
-    from gsw_graph.inference.costs.ledger import Entry
+    from gsw_graph.inference.costs import Entry
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode, Vectors
@@ -284,7 +284,7 @@ def opened_extractor(
     """Open the extractor of a name, and the language model that it asks, if it asks one."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
-        from gsw_graph.inference.costs.budget import Budget
+        from gsw_graph.inference.costs import Budget
 
         if options.dry_run and not settings.llm_key and not settings.llm_url:
             # An estimate needs no key, and sends none.

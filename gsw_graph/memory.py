@@ -278,7 +278,7 @@ class Memory:
         """
         from gsw_graph.asking import ask, nothing, prepared
         from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.inference.costs.budget import QuestionBudget
+        from gsw_graph.inference.costs import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
@@ -423,33 +423,22 @@ class Memory:
         return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
-    def merge(self, *, dry_run: bool = False, ask_model: bool = False) -> Merged:
+    def merge(self, *, dry_run: bool = False) -> Merged:
         """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
-        `unmerge` takes back; see docs/merging.md.
+        `unmerge` takes back; see docs/merging.md. With `dry_run` only say which."""
+        from gsw_graph.merging.merge import merge
 
-        dry_run: only say which. ask_model: show pairs that are not sure enough to the language model of the
-        settings, and merge those that it says are one. Raises InputError where none is set.
-        """
-        from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.merging.merging import judge, merge
-
-        if ask_model and not self._settings.llm:
-            raise InputError(
-                "no language model is set that could be asked",
-                hint="Name one: GSWGRAPH_LLM, or leave --ask-model out",
-            )
         if not self._exists():
             return Merged(None, [])
-        judged = judge(self._connection, QuestionModel(self.chat)) if ask_model else None
         if dry_run:
-            return merge(self._connection, dry_run=True, judged=judged)
+            return merge(self._connection, dry_run=True)
         with self._locks.write(), self._changing():
-            return merge(self._connection, dry_run=False, judged=judged)
+            return merge(self._connection, dry_run=False)
 
     @with_plain_errors
     def merged(self, name: str = "") -> Merged:
         """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
-        from gsw_graph.merging.merging import merged
+        from gsw_graph.merging.merge import merged
 
         return merged(self._connection, name)
 
@@ -457,7 +446,7 @@ class Memory:
     def unmerge(self, what: str) -> Unmerged:
         """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
         what it was before. Raises InputError where there is no such group or run."""
-        from gsw_graph.merging.merging import unmerge
+        from gsw_graph.merging.merge import unmerge
 
         with self._locks.write(), self._changing():
             self._exists()  # SchemaError of half an import

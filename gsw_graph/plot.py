@@ -8,9 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.cli.text.safe_text import one_line
 from gsw_graph.errors import InputError
 from gsw_graph.picture import page
+from gsw_graph.safe_text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

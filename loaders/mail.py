@@ -75,7 +75,8 @@ def _list_attachments(message: EmailMessage, body: MIMEPart, found: Converted) -
 def _people(message: EmailMessage, name: str) -> Iterator[str]:
     """Yield who a header names, with the address in small letters: it is no name of anybody."""
     for person, address in email.utils.getaddresses([_header(message, name)]):
-        yield " ".join(filter(None, (person, address and f"<{address.lower()}>")))
+        shown = f"<{address.lower()}>" if "@" in address else address
+        yield f"{person} {shown}".strip()
 
 
 def _date(message: EmailMessage) -> str:

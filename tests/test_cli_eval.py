@@ -203,8 +203,33 @@ def test_an_interrupted_run_says_how_it_goes_on(memory):
 
 
 def test_progress_is_a_line_now_and_then(capsys):
-    now = iter([0.0, 1.0, 5.0, 12.0, 13.0, 30.0, 99.0])
-    lines = eval_text.Lines(lambda: next(now))
-    for done in (10, 20, 40, 50, 60, 100):
-        lines.report(done, 100)
-    assert capsys.readouterr().err.splitlines() == ["asked 40 of 100, about 22 s left", "asked 60 of 100, about 23 s left"]
+    now = [0.0]
+    report = eval_text._line_now_and_then(lambda: now[0])
+    for now[0], done in ((5.0, 20), (12.0, 40), (13.0, 50), (30.0, 60), (99.0, 100)):
+        report(done, 100)
+    assert capsys.readouterr().err.splitlines() == ["asked 40 of 100", "asked 60 of 100"]
+
+
+def test_a_part_is_asked_side_by_side_and_looked_at(memory):
+    assert run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4", "-q").exit_code == 0
+    assert "ms" not in " ".join(run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4").stdout.split("\n")[1].split())
+    memory.found = lambda question, strategy: [1, 2]
+    result = run("q.json", "--strategy", "ricr", "-k", "5", "--limit", "2", "--sample", "1", "--seed", "1", "--out", "two", "--json")
+    assert len(json.loads(result.stdout)["questions"]) == 1
+    run("q.json", "--strategy", "ricr", "-k", "5", "--out", "two")
+    shown = run("show", "one", "a").stdout.splitlines()
+    assert shown[:3] == ["a? (a)", "Gold: Ada; 2 gold passages", "ricr: Ada; em 1.00; f1 1.00; gold at 1, -"]
+    assert "no question 'zebra'" in run("show", "one", "zebra").stderr
+    lines = run("diff", "one", "two", "--metric", "recall@5").stdout.splitlines()
+    assert lines[:4] == ["Won, ricr: a? (a)", "  gold: Ada", "  A: Ada; em 1.00; f1 1.00; gold at 1, -", "  B: Ada; em 1.00; f1 1.00; gold at 1, 2"]
+    assert lines[-1] == "recall@5: 1 won, 1 lost of 3 questions"
+
+
+def test_side_by_side_gives_the_same_results(memory):
+    alone = json.loads(run("q.json", "--strategy", "all", "--no-answer", "--json").stdout)
+    beside = json.loads(run("q.json", "--strategy", "all", "--no-answer", "--json", "--at-once", "8").stdout)
+    assert {"linked", "dense", "bm25", "fusion"} <= set(alone["strategies"])
+    for one, other in zip(alone["questions"], beside["questions"], strict=True):
+        for name, row in one["strategies"].items():
+            assert row["ranks"] == other["strategies"][name]["ranks"]
+            assert other["strategies"][name]["seconds"] == {}

@@ -15,8 +15,8 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import compare, evaluate, load, run, tune, write
 from gsw_graph.evaluate.report import figures, notes, page
-from gsw_graph.inference.chat import calls as chat_calls
-from gsw_graph.inference.costs.ledger import stored
+from gsw_graph.inference.chat import chat as chat_calls
+from gsw_graph.inference.costs import stored
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}

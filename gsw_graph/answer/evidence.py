@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.payload import Run, payload
-from gsw_graph.inference.chat.control_tokens import broken
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import content_id
+from gsw_graph.prompts import break_control_tokens
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
@@ -75,7 +75,7 @@ def listed_lines(lines: str) -> str:
 def flat(text: str) -> str:
     """A text in one line, in which no number stands in square brackets and no control token of a chat
     template is left: `[1]` and line breaks are ours."""
-    return broken(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
+    return break_control_tokens(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
 
 
 def cut(text: str, tokens: int) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gsw_graph.inference.chat.json_reply import thoughts_cut
+from gsw_graph.inference.chat.replies import answer_text
 
 _LABEL = re.compile(
     r"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"
@@ -51,7 +51,7 @@ class ReaderReply:
 def parse(reply: object) -> ReaderReply:
     """What a reply says. Without labels all of it is the answer; of an answer and a refusal the first
     counts. ValueError: there is neither."""
-    text = thoughts_cut(str(reply))
+    text = answer_text(str(reply))
     if (body := _answer(text)) is not None and (answer := _plain(body)):
         if not _NO_ANSWER.fullmatch(answer):
             lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
@@ -83,7 +83,7 @@ class Stream:
     def __call__(self, piece: str) -> None:
         """The next piece of the reply."""
         self._text += piece
-        text = thoughts_cut(self._text)
+        text = answer_text(self._text)
         if any(label == "answer" for label, _ in _parts(text)) and (body := _answer(text)) is not None:
             self._let(_plain(body if self._ended(text) else _settled(body)))
 

@@ -277,13 +277,13 @@ class Answer(Result):
 
     def __str__(self) -> str:
         """The answer as people read it."""
-        from gsw_graph.cli.text.notebook import plain
+        from gsw_graph.notebook import plain
 
         return plain(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from gsw_graph.cli.text.notebook import html
+        from gsw_graph.notebook import html
 
         return html(self)
 

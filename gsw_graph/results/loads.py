@@ -9,7 +9,7 @@ from gsw_graph.model import Failure
 from gsw_graph.results.result import Result
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.costs.ledger import Entry
+    from gsw_graph.inference.costs import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError
-from gsw_graph.inference.bodies import BodyError, at_most, hooks
 from gsw_graph.inference.chat.cache import FILE, Cache, CachedReply
-from gsw_graph.inference.costs.budget import Budget
-from gsw_graph.inference.costs.ledger import Entry, Ledger
+from gsw_graph.inference.costs import Budget, Entry, Ledger
 from gsw_graph.inference.endpoint import Endpoint
 from gsw_graph.model import content_id
 
@@ -26,7 +24,6 @@ TEXTS, CHARACTERS = 32, 60_000  # in one request: some servers refuse more texts
 RETRIES = 4  # by the client of openai, which waits as long as Retry-After says
 TRIES = 2  # of a request whose reply cannot be used
 TIMEOUT, CONNECT = 120.0, 10.0  # seconds
-LARGEST = 64_000_000  # bytes of a reply: 32 vectors of 4,096 dimensions as text take a tenth
 CHARACTERS_A_TOKEN = 4
 URL = "Check GSWGRAPH_EMBEDDER_URL, such as http://127.0.0.1:8080/v1, and that the server runs"
 # Dollars for a million tokens (list prices, November 2026).
@@ -103,14 +100,13 @@ class ServerBackend:
         options: dict[str, Any] = {"dimensions": self._dimensions} if self._dimensions else {}
         for left in reversed(range(TRIES)):
             try:
-                with at_most(LARGEST):
-                    reply = self._opened_client().embeddings.create(
-                        model=self.model, input=[text or " " for text in texts], **options
-                    )
+                reply = self._opened_client().embeddings.create(
+                    model=self.model, input=[text or " " for text in texts], **options
+                )
                 return self._read(reply, len(texts))
             except openai.OpenAIError as error:
                 raise self._refused(error) from None  # some servers repeat the key
-            except (ValueError, TypeError, AttributeError, BodyError) as error:  # cut, or of another form
+            except (ValueError, TypeError, AttributeError) as error:  # cut, or of another form
                 if not left:
                     what = f"the embedder's reply cannot be used ({self._end.short(str(error))})"
                     raise ModelError(what, where=self._end.host, hint=URL) from error
@@ -212,7 +208,7 @@ class ServerBackend:
                 timeout = openai.Timeout(TIMEOUT, connect=CONNECT)
                 # trust_env: a proxy named in the environment must not see what is meant for this machine.
                 http = openai.DefaultHttpxClient(
-                    timeout=timeout, event_hooks=hooks(), follow_redirects=False, trust_env=not self._end.here
+                    timeout=timeout, follow_redirects=False, trust_env=not self._end.here
                 )
                 self._client = openai.OpenAI(
                     api_key=self._end.key or "none",
