@@ -23,8 +23,8 @@ import numpy as np
 from made import copies, originals
 
 from gsw_graph import Memory, Settings
-from gsw_graph.analyses import analyses
 from gsw_graph.errors import GswGraphError
+from gsw_graph.explore.analyses import analyses
 from gsw_graph.model import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors

@@ -81,6 +81,8 @@ def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:
     from gsw_graph.inference.embed.embedder import Embedder
 
     embedder = Embedder.load(settings)
+    if embedder.backend == "server":  # whatever the cache holds
+        embedder.runner.request(["gswgraph"])  # type: ignore[attr-defined]
     yield Finding(
         "embedder",
         True,
@@ -106,7 +108,7 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
     if state is None:
         yield Finding("memory", True, "empty: nothing was loaded yet")
         return
-    schema.check(state, settings.embedder, state.dimension)
+    schema.check(state, settings.embedder_label, state.dimension)
     yield Finding("memory", True, f"schema {state.schema}, made with {state.embedder} on {state.created}")
     missing = schema.missing_indexes(connection)
     if not state.indexed:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from gsw_graph.concurrency import prefetch
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model, with_names
+from gsw_graph.inference.costs import Budget
 from gsw_graph.model import Document, Failure, Skipped, Workspace
 from gsw_graph.results import DocumentCounts, LoadReport
 
@@ -81,7 +82,12 @@ class LoadOptions:
                 f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
             )
         name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
-        needs_model = {"budget": self.budget, "second pass": self.second_pass, "batch": self.batch}
+        # Embeddings of a server cost too.
+        needs_model = {
+            "budget": self.budget and not settings.embedder_url,
+            "second pass": self.second_pass,
+            "batch": self.batch,
+        }
         given = [option for option, value in needs_model.items() if value]
         if given and name != "llm":
             raise InputError(
@@ -245,12 +251,15 @@ def load(
         if progress is not None:
             progress(counters.progress(stage))
 
-    with opened_extractor(chosen, settings, options, counters) as (extractor, chat):
+    budget = Budget.parse(options.budget) if options.budget else None
+    with opened_extractor(chosen, settings, options, counters, budget) as (extractor, chat):
         if options.dry_run:
             known = schema.read_state(connection) is not None
             states: States = reader.document_states if known else lambda _: {}
             work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
             return _estimated(work, counters, chat, options, settings, start)
+        if settings.embedder_url:
+            embedder().runner.budget = budget  # type: ignore[attr-defined]
         schema.prepare(connection, embedder().name, embedder().dimension)
         if options.batch and chat is not None:
             _send(names, reader.document_states, extractor, options, chat, progress)
@@ -279,17 +288,20 @@ def load(
 
 @contextmanager
 def opened_extractor(
-    name: str, settings: Settings, options: LoadOptions, counters: LoadCounters
+    name: str,
+    settings: Settings,
+    options: LoadOptions,
+    counters: LoadCounters,
+    budget: Budget | None = None,
 ) -> Iterator[tuple[Extractor, Chat | None]]:
     """Open the extractor of a name, and the language model that it asks, if it asks one."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
-        from gsw_graph.inference.costs import Budget
 
         if options.dry_run and not settings.llm_key and not settings.llm_url:
             # An estimate needs no key, and sends none.
             settings = replace(settings, llm_key="none")
-        with Chat.open(settings, budget=Budget.parse(options.budget) if options.budget else None) as chat:
+        with Chat.open(settings, budget=budget) as chat:
             counters.spent = chat.ledger.total
 
             def on_trouble(problem: str) -> None:

@@ -348,17 +348,17 @@ class Memory:
         return self._judge(which, "rejected")
 
     def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
         from gsw_graph.store.past import judge
 
         self._exists()  # SchemaError of half an import
-        one = browse.asked(self._reader, which)
+        one = contents.asked(self._reader, which)
         if one.answer is None:
             raise InputError(
                 "this question was not answered, so there is nothing to judge", where=one.question[:200]
             )
         judge(self._connection, one.id, verdict)
-        return browse.asked(self._reader, one.id)
+        return contents.asked(self._reader, one.id)
 
     @with_plain_errors
     def warm(self, *, cancel: Cancel | None = None) -> None:
@@ -534,7 +534,7 @@ class Memory:
         is kept.
         """
         from gsw_graph import browser
-        from gsw_graph.browse import asked
+        from gsw_graph.explore.contents import asked
 
         place, reader = browser.find(self._settings), self._reader
         if question is None:
@@ -556,9 +556,9 @@ class Memory:
         """The documents by source: those with `text` in source or title, or under that folder; of an
         extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
         read. `limit` of them, after the first `skip`. folder: as of `forget`."""
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
 
-        return browse.documents(
+        return contents.documents(
             self._reader,
             text,
             extractor=extractor,
@@ -574,41 +574,41 @@ class Memory:
         """A document whole, with what was found in it. name: its source, path, title or id, or the id of a
         passage, which is then shown alone, as is number `passage` of the document, counted from 1. folder: as
         of `forget`. Raises InputError where the name means none, or several."""
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
 
-        return browse.show(self._reader, name, passage, folder=folder)
+        return contents.show(self._reader, name, passage, folder=folder)
 
     @with_plain_errors
     def names(self, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
         """The names of the memory with `text` in them, those that stand in most passages first: `limit` of
         them, after the first `skip`."""
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
 
-        return browse.names(self._reader, text, skip=skip, limit=limit)
+        return contents.names(self._reader, text, skip=skip, limit=limit)
 
     @with_plain_errors
     def name(self, name: str, *, limit: int = 20) -> FollowedName:
         """One name over all documents: what the memory says of it, the passages it stands in, and the names
         beside it; at most `limit` of each. Raises InputError where no name is so, with the nearest."""
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
 
-        return browse.name(self._reader, name, limit=limit)
+        return contents.name(self._reader, name, limit=limit)
 
     @with_plain_errors
     def history(self, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
         """The questions that were asked, the latest first: those with `text` in the question or its answer,
         `limit` of them, after the first `skip`."""
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
 
-        return browse.history(self._reader, text, skip=skip, limit=limit)
+        return contents.history(self._reader, text, skip=skip, limit=limit)
 
     @with_plain_errors
     def asked(self, which: int | str) -> AskedQuestion:
         """One question that was asked, with what its answer used. which: 1 is the latest, or the beginning
         of its id. Raises InputError: there is none."""
-        from gsw_graph import browse
+        from gsw_graph.explore import contents
 
-        return browse.asked(self._reader, which)
+        return contents.asked(self._reader, which)
 
     @with_plain_errors
     def doctor(self, *, mend: bool = False, deep: bool = False) -> list[Finding]:
@@ -680,12 +680,12 @@ class Memory:
         self, name: str, /, *, timeout: float | None = None, cancel: Cancel | None = None, **parameters: Any
     ) -> Table:
         """Run an analysis of `cypher/explore/` by its name, with its defaults for what is not given:
-        `memory.explore("timeline", since="1880")`. `gsw_graph.analyses.analyses()` has all of them.
+        `memory.explore("timeline", since="1880")`. `gsw_graph.explore.analyses.analyses()` has all of them.
 
         Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
         """
-        from gsw_graph import browse
-        from gsw_graph.analyses import NAMES, analysis, bind
+        from gsw_graph.explore import contents
+        from gsw_graph.explore.analyses import NAMES, analysis, bind
         from gsw_graph.store.adhoc import run
 
         query, values = bind(analysis(name), parameters)
@@ -693,7 +693,7 @@ class Memory:
         table = run(self._connection, query, values, write=False, timeout=timeout, check=check)
         asked = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
         if asked:
-            browse.check_concepts(self._reader, asked)
+            contents.check_concepts(self._reader, asked)
         return table
 
     def _close_chat(self, chat: Chat | None = None) -> None:
@@ -735,7 +735,7 @@ class Memory:
         state = self._known()
         if state is None:
             return None
-        schema.check(state, self._settings.embedder, state.dimension)
+        schema.check(state, self._settings.embedder_label, state.dimension)
         if not state.indexed:
             with self._locks.write(check):
                 state = schema.read_state(self._connection)

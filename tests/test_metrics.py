@@ -95,7 +95,7 @@ def test_a_document_is_found_by_its_source():
 
 
 def test_of_a_passage_that_loading_cuts_any_piece_will_do():
-    from gsw_graph.loaders.corpus import pieces
+    from gsw_graph.loaders.records import pieces
 
     text = "\n\n".join(f"Paragraph {n} says that {' '.join(f'word{n}x{m}' for m in range(60))}." for n in range(30))
     cut = pieces(text)

@@ -73,9 +73,20 @@ def read_answer(
     request = asked(question, evidence, task, final=final)
     stream = None if on_text is None else protocol.Stream(on_text)
 
+    def places_of(said: protocol.ReaderReply) -> list[int]:
+        named = [number - 1 for number in said.sources]
+        return supported(question, said.answer or "", named, evidence, judged=judged, inferred=said.inferred)
+
+    def parsed(reply: object) -> protocol.ReaderReply:
+        said = protocol.parse(reply)
+        # An answer in a form that we do not know is no refusal: the model is asked for the form.
+        if said.answer is not None and not said.labelled and not places_of(said):
+            raise ValueError(f"no line of the evidence holds this answer. {protocol.FORM}")
+        return said
+
     def check(reply: object) -> protocol.ReaderReply:
         try:
-            return protocol.parse(reply)
+            return parsed(reply)
         except ValueError:
             if stream is not None:
                 stream.again()
@@ -85,9 +96,7 @@ def read_answer(
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
     if said.answer is None:
         return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    named = [number - 1 for number in said.sources]
-    places = supported(question, said.answer, named, evidence, judged=judged, inferred=said.inferred)
-    if not places:
+    if not (places := places_of(said)):
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
         stream.end(said.answer)

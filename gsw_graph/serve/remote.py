@@ -14,8 +14,8 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors, results
-from gsw_graph.browse import ALL
 from gsw_graph.errors import EngineError, GswGraphError, InputError
+from gsw_graph.explore.contents import ALL
 from gsw_graph.loading import Progress
 from gsw_graph.picture.page import rendered
 from gsw_graph.picture.picture import Edge, Node, Picture

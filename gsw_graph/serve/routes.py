@@ -298,7 +298,7 @@ async def name(context: Context, name: str, limit: Limit = 20) -> Response:
 @router.get("/analyses", summary="List analyses", tags=["read"])
 async def analyses() -> Response:
     """The analyses that `/api/analyses/NAME` runs, as `gswgraph cypher --list --json` prints them."""
-    from gsw_graph.analyses import analyses
+    from gsw_graph.explore.analyses import analyses
 
     return json_response(list(analyses().values()))
 

@@ -94,7 +94,8 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
         )
         raise SchemaError(
             f"the memory was made with the embedder {made}, now {now} is set",
-            hint=f"Set GSWGRAPH_EMBEDDER={state.embedder}, or load the documents into a new memory",
+            hint=f"Set GSWGRAPH_EMBEDDER={state.embedder.partition(' with ')[0]} and its prompts "
+            "(GSWGRAPH_EMBEDDER_QUERY_PROMPT, _DOCUMENT_PROMPT) as they were, or load into a new memory",
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
@@ -15,7 +16,7 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError
 from gsw_graph.inference.chat.cache import FILE, Cache, CachedReply
-from gsw_graph.inference.costs import Budget, Entry, Ledger
+from gsw_graph.inference.costs import Budget, Entry, Ledger, dollars, price_of
 from gsw_graph.inference.endpoint import Endpoint
 from gsw_graph.model import content_id
 
@@ -26,8 +27,6 @@ TRIES = 2  # of a request whose reply cannot be used
 TIMEOUT, CONNECT = 120.0, 10.0  # seconds
 CHARACTERS_A_TOKEN = 4
 URL = "Check GSWGRAPH_EMBEDDER_URL, such as http://127.0.0.1:8080/v1, and that the server runs"
-# Dollars for a million tokens (list prices, November 2026).
-PRICES = {"text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.10}
 
 
 class ServerBackend:
@@ -112,26 +111,25 @@ class ServerBackend:
                     raise ModelError(what, where=self._end.host, hint=URL) from error
         raise AssertionError
 
-    def close(self) -> None:
-        """Close connections and the cache."""
-        with self._lock:
-            for opened in (self._client, self._cache):
-                if opened is not None:
-                    opened.close()
-            self._client = self._cache = None
-
     def _embed(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of one request, kept before this returns."""
-        estimate = tokens_of(texts)
-        reserved = self.budget.reserve(estimate, 0) if self.budget else 0.0
-        start, tokens = time.perf_counter(), 0
+        estimate, price = tokens_of(texts), price_of(self.model)
+
+        def charge(count: int) -> None:
+            if self.budget and self.budget.unit == "$" and price is None:
+                hint = "Give the budget in tokens, such as 1Mtok"
+                raise StoppedError(f"the price of {self.model} is not known", where=self._end.host, hint=hint)
+            if self.budget:
+                self.budget.charge(dollars(price, count, 0) if self.budget.unit == "$" and price else count)
+
+        charge(estimate)
+        start = time.perf_counter()
         try:
             vectors, tokens = self.request(texts)
-        finally:
-            if self.budget:
-                self.budget.settle(reserved, tokens)
+        except BaseException:
+            charge(-estimate)
+            raise
         seconds, cache = time.perf_counter() - start, self._opened()
-        price = PRICES.get(self.model)
         entry = Entry(
             "",
             STAGE,
@@ -141,7 +139,7 @@ class ServerBackend:
             prompt_estimate=estimate,
             estimated=int(not tokens),
             seconds=seconds,
-            dollars=price * (tokens or estimate) / 1e6 if price is not None else None,
+            dollars=dollars(price, tokens or estimate, 0) if price else None,
         )
         with cache.writing():
             for text, vector in zip(texts, vectors, strict=True):
@@ -150,6 +148,7 @@ class ServerBackend:
                     self._key(text), self.model, STAGE, CachedReply(content, tokens // len(texts), 0, seconds)
                 )
             Ledger(cache).add(entry)
+        charge((tokens or estimate) - estimate)  # last: what came is kept
         return dict(zip(texts, vectors, strict=True))
 
     def _read(self, reply: Any, count: int) -> tuple[list[NDArray[np.float32]], int]:
@@ -198,6 +197,7 @@ class ServerBackend:
         with self._lock:
             if self._cache is None:
                 self._cache = Cache(self._path)
+                weakref.finalize(self, self._cache.close)
             return self._cache
 
     def _opened_client(self) -> Any:
@@ -219,6 +219,7 @@ class ServerBackend:
                 )
                 # the client takes them from the environment, and tells them to any server
                 self._client.organization = self._client.project = None
+                weakref.finalize(self, self._client.close)
             return self._client
 
 

@@ -1,4 +1,5 @@
-"""The analyses of `cypher/explore/`: queries with parameters, each a file that says itself what it shows.
+"""The analyses of `cypher/explore/`: queries with parameters, each a file that says itself what it shows; and
+their plots, by matplotlib (extra `plots`).
 
 A file runs as it stands, in Neo4j Browser too, which knows no default of a parameter: its first clause,
 `WITH null AS concept, 2 AS least`, has the defaults. Here `WITH $concept AS concept, $least AS least` takes
@@ -11,14 +12,25 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import warnings
 from collections.abc import Mapping
+from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
 from gsw_graph.names import normalise
+from gsw_graph.picture import page
 from gsw_graph.results import Analysis, Parameter
+from gsw_graph.safe_text import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from gsw_graph.results import Table
 
 NAMES = ("concept", "other")  # parameters that are names of concepts, looked up in their normal form
 LIMIT = "limit"
@@ -32,22 +44,22 @@ _NAMED = re.compile(r"[\w-]+")
 
 @cache
 def analyses() -> Mapping[str, Analysis]:
-    """All of them by name."""
+    """Read all analyses, by name."""
     found = sorted(
         (file for file in (files("gsw_graph.cypher") / "explore").iterdir() if file.name.endswith(".cypher")),
         key=lambda file: file.name,
     )
     read = (parse(file.name.removesuffix(".cypher"), file.read_text(encoding="utf-8")) for file in found)
-    return {one.name: one for one in read}
+    return {analysis.name: analysis for analysis in read}
 
 
 def analysis(name: str) -> Analysis:
-    """The one of that name; `-` is as good as `_`. InputError for none, with the nearest."""
+    """Return the analysis of a name; `-` is as good as `_`. InputError for none, with the nearest."""
     wanted = name.strip().lower().replace("-", "_")
     if wanted in analyses():
         return analyses()[wanted]
     near = difflib.get_close_matches(wanted, analyses(), n=3, cutoff=0.5)
-    near += [one for one in analyses() if wanted and wanted in one and one not in near]
+    near += [other for other in analyses() if wanted and wanted in other and other not in near]
     hint = f"Near it: {', '.join(near[:5])}. " if near else ""
     raise InputError(
         f"no analysis is called {name[:100]!r}", hint=f"{hint}gswgraph cypher --list shows them all"
@@ -55,24 +67,24 @@ def analysis(name: str) -> Analysis:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can only be meant as the name of an analysis: no Cypher is one word."""
+    """Tell whether a text can only be meant as the name of an analysis: no Cypher is one word."""
     return _NAMED.fullmatch(text.strip()) is not None
 
 
 def parse(name: str, text: str) -> Analysis:
-    """An analysis from its file: comments, then the defaults, then the query."""
+    """Read an analysis from its file: comments, then the defaults, then the query."""
     header = [line[2:].strip() for line in text.partition("\n\n")[0].splitlines() if line.startswith("//")]
-    said: list[str] = []
+    text_lines: list[str] = []
     meanings: dict[str, str] = {}
-    plot: list[str] = []
+    plotted: list[str] = []
     for line in header:
         if line.startswith("$"):
             parameter, _, what = line[1:].partition(": ")
             meanings[parameter] = what
         elif line.startswith("plot: "):
-            plot = line.split()[1:]
+            plotted = line.split()[1:]
         else:
-            said.append(line)
+            text_lines.append(line)
     defaults = _DEFAULTS.search(text)
     values = {one: _read(literal) for literal, one in _DEFAULT.findall(defaults[1])} if defaults else {}
     limit = _LIMIT.search(text)
@@ -80,11 +92,11 @@ def parse(name: str, text: str) -> Analysis:
         raise ValueError(f"{name}: it must say what its parameters are, in their order, and end in LIMIT")
     parameters = [Parameter(one, value, meanings[one]) for one, value in values.items()]
     parameters.append(Parameter(LIMIT, int(limit[1]), "at most so many rows"))
-    return Analysis(name, said[0], " ".join(said[1:]), parameters, plot, text)
+    return Analysis(name, text_lines[0], " ".join(text_lines[1:]), parameters, plotted, text)
 
 
 def bind(found: Analysis, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The query of an analysis with parameters, and their values: those given, else the defaults.
+    """Bind the parameters of an analysis: its query, and the values given, else the defaults.
 
     Raises InputError for a parameter that it has not, and a value of another kind.
     """
@@ -104,12 +116,12 @@ def bind(found: Analysis, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]
 
 
 def _read(literal: str) -> Any:
-    """A literal of Cypher without escapes: JSON but for its quotes."""
+    """Read a literal of Cypher without escapes: JSON but for its quotes."""
     return json.loads(literal.replace("'", '"'))
 
 
 def _value(found: Analysis, parameter: Parameter, value: Any) -> Any:
-    """A value in the kind of its default; a text as the command line gives it is read."""
+    """Return a value in the kind of its default; a text as the command line gives it is read."""
     name, default = parameter.name, parameter.default
     if value is None or value == "null":
         if default is None:
@@ -145,18 +157,103 @@ def _as_json(text: str) -> Any:
 
 
 def markdown() -> str:
-    """A section about each, as `docs/explore.md` has them."""
+    """Write a section about each, as `docs/explore.md` has them."""
     rows = []
-    for one in analyses().values():
-        told = [f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in one.parameters if p.name != LIMIT]
-        limit = one.parameters[-1].default
-        plot = f" Has a plot ({one.plot[0]})." if one.plot else ""
-        rows += [f"## {one.name}", "", f"{one.summary} {one.details}".strip(), ""]
-        if told:
-            rows += ["| parameter | default | |", "|---|---|---|", *told, ""]
+    for found in analyses().values():
+        table = [
+            f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in found.parameters if p.name != LIMIT
+        ]
+        limit = found.parameters[-1].default
+        plot = f" Has a plot ({found.plot[0]})." if found.plot else ""
+        rows += [f"## {found.name}", "", f"{found.summary} {found.details}".strip(), ""]
+        if table:
+            rows += ["| parameter | default | |", "|---|---|---|", *table, ""]
         rows += [f"At most {limit} rows.{plot}", ""]
     return "\n".join(rows)
 
 
 def _shown(default: Any) -> str:
     return "" if default in (None, "") else f"`{default}`"
+
+
+# Plots
+
+PLOTS = ("bars", "times")
+FORMATS = (".png", ".svg", ".pdf")
+MOST = 40  # rows in one picture; more cannot be read
+_LETTERS = 60
+_COLOUR = "#0072b2"
+
+
+def check_plot(analysis: Analysis, file: str | Path) -> None:
+    """Raise InputError where this analysis cannot be drawn into that file, before anything is asked."""
+    from importlib.util import find_spec
+
+    if not analysis.plot:
+        hint = "gswgraph cypher --list says which have one"
+        raise InputError(f"{analysis.name} has no shape to be drawn", hint=hint)
+    if Path(file).suffix.lower() not in FORMATS:
+        raise InputError("a plot is a .png, .svg or .pdf", where=str(file))
+    page.check(file)
+    if find_spec("matplotlib") is None:
+        raise InputError("matplotlib is not installed", hint="pip install 'gswgraph[plots]'")
+
+
+def plot(analysis: Analysis, table: Table, file: str | Path) -> None:
+    """Write the picture of an analysis and its rows, at most MOST of them. Raises InputError as `check_plot`,
+    and where there are no rows."""
+    check_plot(analysis, file)
+    if not table.rows:
+        raise InputError(f"{analysis.name} found nothing to draw")
+    import matplotlib as mpl
+
+    with mpl.rc_context({"text.parse_math": False, "svg.fonttype": "none", "font.size": 9}):
+        from matplotlib.figure import Figure
+
+        made = BytesIO()
+        kind, *columns = analysis.plot
+        rows = table.rows[:MOST]
+        figure = Figure(figsize=(9, 1.2 + 0.26 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        (_bars if kind == "bars" else _times)(axes, rows, *columns)
+        axes.set_title(analysis.summary.rstrip("."), loc="left", wrap=True)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.invert_yaxis()
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # a letter that the fonts here have not is a box
+            figure.savefig(made, dpi=150, format=Path(file).suffix.lower()[1:])
+    page.write(made.getvalue(), file)
+
+
+def _bars(axes: Axes, rows: list[dict[str, Any]], label: str, value: str) -> None:
+    """Draw a bar a row."""
+    drawn = axes.barh(range(len(rows)), [row[value] or 0 for row in rows], color=_COLOUR)
+    axes.bar_label(drawn, padding=3)
+    axes.set_yticks(range(len(rows)), [_axis_text(row[label]) for row in rows])
+    axes.set_xlabel(value.replace("_", " "))
+
+
+def _times(axes: Axes, rows: list[dict[str, Any]], label: str, begins: str, ends: str) -> None:
+    """Draw a stretch of time a row, a point where it is short."""
+    from matplotlib.ticker import MaxNLocator
+
+    for place, row in enumerate(rows):
+        first, last = _year(row[begins]), _year(row[ends] or row[begins])
+        # a day alone would have no length
+        axes.plot([first, last], [place, place], color=_COLOUR, linewidth=4, marker="o", markersize=4)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins="auto"))
+    axes.set_yticks(range(len(rows)), [_axis_text(row[label]) for row in rows])
+
+
+def _year(day: str) -> float:
+    """Return an ISO day as years, as an axis of any century needs it."""
+    read = date.fromisoformat(day)
+    return read.year + (read.timetuple().tm_yday - 1) / 366
+
+
+def _axis_text(value: Any) -> str:
+    text = one_line(str(value))
+    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
