@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from collections.abc import Iterable
@@ -273,3 +274,41 @@ def test_settings_that_cannot_work(tmp_path: Path) -> None:
         assert "hidden" not in str(caught.value)
     with Chat.open(Settings(llm="gpt-4.1-mini", llm_key=KEY, cache_dir=tmp_path)) as chat:
         assert chat.dollars(1_000_000, 0) == 0.4
+
+
+JINJA = "Error rendering prompt with jinja template: System role not supported"
+
+
+@pytest.mark.parametrize(
+    ("refused", "status", "message"),
+    [
+        *(("system", status, message) for status, message in ((400, "System role not supported"), (500, JINJA), (422, "Unexpected role 'system'"))),
+        ("system", 400, "Unsupported value: 'messages[0].role' does not support 'system' with this model."),
+        ("system", 400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        ("system", 400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+        *(("response_format", status, "response_format is not supported") for status in (400, 404, 422, 500, 501)),
+        ("response_format", 404, "No endpoints found that can handle the requested parameters."),
+        ("response_format", 500, "Internal Server Error"),
+        *((name, 400, f"{name} is not supported") for name in ("temperature", "max_tokens")),
+    ],
+)
+def test_what_a_server_refuses_is_left_out_from_then_on(refused: str, status: int, message: str, tmp_path: Path) -> None:
+    def answer(_: int, body: dict[str, Any]) -> Answer:
+        sent = refused in body or (refused == "system" and body["messages"][0]["role"] == "system")
+        return error(status, message) if sent else ok({"a": 7})
+
+    with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
+        assert chat.ask(ASKED, number).value == 7
+        first = len(server.bodies)
+        assert chat.ask(LONG, number).value == 7
+        assert len(server.bodies) == first + 1
+    said = server.bodies[first - 1]["messages"]
+    assert "be brief" in json.dumps(said)
+    assert "the passage" in said[-1]["content"]
+
+
+def test_a_server_that_is_away_for_a_moment_still_gets_schemas(tmp_path: Path) -> None:
+    with RawServer(lambda call, _: error(500, "oops") if call < 7 else ok({"a": call})) as server, Chat.open(server.settings(tmp_path)) as chat:
+        chat.ask(ASKED, number)
+        chat.ask(LONG, number)
+    assert server.bodies[-1]["response_format"]["type"] == "json_schema"

@@ -6,7 +6,6 @@ docs/linked.md has what each feature is worth, and bench/linked_order.py fits th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING
@@ -18,6 +17,8 @@ from gsw_graph.retrieve.names.linking import link, mentions
 from gsw_graph.text import STOP_WORDS, sentences, stem, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage
