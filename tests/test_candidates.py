@@ -17,7 +17,7 @@ from gsw_graph.retrieve.chains import candidates
 from gsw_graph.retrieve.chains.candidates import CandidateSearch, document
 from gsw_graph.retrieve.chains.pair_score import concrete
 from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.names.words import lucene_words
+from gsw_graph.retrieve.names.linking import lucene_words
 from gsw_graph.retrieve.recipes import ChainRecipe
 from gsw_graph.store.hops import HopQuestion, HopResult, Pair
 

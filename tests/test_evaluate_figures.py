@@ -159,9 +159,8 @@ def test_what_was_set_otherwise_is_told_by_what_it_was_not_by_where_it_lay():
     assert compare(usual, asked(name="elsewhere/q.jsonl", cache_dir=Path("elsewhere"))).settings == {}
     assert compare(usual, asked(sha="2")).settings == {"questions": ["1", "2"]}
     assert compare(usual, asked(plans="2")).settings == {"plans_sha256": ["1", "2"]}
-    assert compare(usual, asked(reranker="http://host/rerank?key=1", linked_client_passages=5)).settings == {
+    assert compare(usual, asked(reranker="http://host/rerank?key=1")).settings == {
         "config.reranker": ["cosine", "http://host/rerank"],
-        "config.linked_client_passages": [300_000, 5],
     }
     assert compare(usual, asked(strategy=Variant("linked", {"walk.steps": 3}))).settings == {"strategy": ["linked", "linked [walk.steps=3]"]}
 

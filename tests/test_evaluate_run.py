@@ -195,7 +195,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path):
     before = (tmp_path / "answers.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"another evaluation: k was 20 and is 3"):
         evaluate(FakeMemory(nothing), asked, ["linked"], k=3, out=tmp_path)
-    for changes in ({"linked_client_passages": 0}, {"reranker": "some-model"}):
+    for changes in ({"reranker": "some-model"},):
         memory = FakeMemory(nothing, settings=replace(FakeMemory(nothing).settings, **changes))
         with pytest.raises(InputError, match=f"another evaluation: {next(iter(changes))} was"):
             evaluate(memory, asked, ["linked"], out=tmp_path)

@@ -15,22 +15,18 @@ from gsw_graph.evaluate.variants import current_value as current
 from gsw_graph.evaluate.variants import parse_value
 from gsw_graph.evaluate.variants import parse_variants as variants
 from gsw_graph.evaluate.variants import setting_names as names
-from gsw_graph.retrieve.names import cache as name_cache
 from gsw_graph.retrieve.names import graph as name_graph
-from gsw_graph.retrieve.names.passages import best_passages
-from gsw_graph.retrieve.propositions import cache as proposition_cache
-from gsw_graph.retrieve.propositions import synonyms
+from gsw_graph.retrieve.names.walk import rank_passages
 from gsw_graph.retrieve.recipes import (
-    LINKED,
     PAPER,
     QUICK,
+    BridgeRecipe,
     ChainRecipe,
     EdgeWeights,
     FusionRecipe,
-    LeadRecipe,
     LinkedRecipe,
-    OrderRecipe,
     PropositionRecipe,
+    RerankRecipe,
     WalkRecipe,
 )
 from gsw_graph.retrieve.strategies import STRATEGIES
@@ -55,7 +51,7 @@ def _quick(monkeypatch):
 def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
     walk = [f"walk.{one.name}" for one in fields(WalkRecipe)]
     chains = [one.name for one in fields(ChainRecipe) if one.name != "walk"] + walk
-    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe))]
+    assert names("linked") == [*walk, *(f"bridges.{one.name}" for one in fields(BridgeRecipe)), *(f"rerank.{one.name}" for one in fields(RerankRecipe))]
     assert names("ricr") == chains
     own = [one.name for one in fields(FusionRecipe) if one.name not in ("walk", "chains")]
     assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]
@@ -134,11 +130,11 @@ def test_records_within_records_are_set_together_with_those_around_them():
         ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
         ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
         ("ricr", "score", 1, "cannot be 1.*a text"),
-        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick, linked"),
+        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick"),
         ("proprag", "recipe", 1, "cannot be 1"),
         ("proprag", "width", 2.5, "cannot be 2.5"),
         ("proprag", "width", 0, "cannot be 0.*at least 1"),
-        ("proprag", "names", 1, "cannot be 1.*true or false"),
+        ("proprag", "whole", 1, "cannot be 1.*true or false"),
         ("proprag", "coherence", -1.5, "cannot be -1.5.*at least -1"),
         ("proprag", "weights.clique", -1.0, "cannot be -1.0.*at least 0"),
     ],
@@ -150,7 +146,7 @@ def test_settings_that_there_are_not(strategy, name, value, message):
 
 def test_bounds_are_where_a_strategy_still_runs():
     for strategy, settings in {
-        "linked": {"walk.best": 0, "walk.restart": 0, "walk.whole": 0, "walk.steps": 1},
+        "linked": {"walk.best": 0, "walk.restart": 0,  "walk.steps": 1},
         "fusion": {"bridges": 0, "offered": 0, "ask": 0.0},
         "proprag": {"coherence": -1, "exact": 0, "jumps": 0, "entities": 0},
     }.items():
@@ -164,17 +160,6 @@ def test_a_recipe_that_cannot_be_is_not_made(made):
         made()
 
 
-@pytest.mark.parametrize(
-    ("name", "there", "form"),
-    [("names", name_graph, name_cache.FORM), ("propositions", synonyms, proposition_cache.FORM)],
-)
-def test_kept_graphs_tell_with_which_constants_they_were_made(name, there, form):
-    """So that those which cannot be set for an evaluation can be changed in the source."""
-    known = [value for name, value in vars(there).items() if name.isupper() and not name.startswith("_") and type(value) in (int, float)]
-    assert len(known) >= {"names": 2, "propositions": 4}[name]
-    assert form.split()[1:] == [str(value) for value in known]
-
-
 # Read from text
 
 
@@ -184,11 +169,9 @@ def test_kept_graphs_tell_with_which_constants_they_were_made(name, there, form)
         ("proprag", QUICK),
         ("proprag[recipe=paper]", PAPER),
         ("proprag[width=5]", replace(QUICK, width=5)),
-        ("proprag [ width=5, recipe=paper,names=true , damping=1 ]", replace(PAPER, width=5, names=True, damping=1.0)),
-        ("proprag[recipe=code,weights.clique=3]", replace(QUICK, exact=40, weights=EdgeWeights(3.0, 1.0, 2.0))),
-        ("proprag-linked", LINKED),
-        ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
-        ("linked[walk.steps=3,leads.names=1]", LinkedRecipe(WalkRecipe(steps=3), LeadRecipe(names=1))),
+        ("proprag [ width=5, recipe=paper,whole=false , damping=1 ]", replace(PAPER, width=5, whole=False, damping=1.0)),
+        ("proprag[recipe=code,weights.clique=3]", replace(QUICK, exact=40, whole=True, weights=EdgeWeights(3.0, 1.0, 2.0))),
+        ("linked[walk.steps=3,bridges.names=1]", LinkedRecipe(WalkRecipe(steps=3), BridgeRecipe(names=1))),
         ("ricr[score=geometric]", ChainRecipe(score="geometric")),
     ],
 )
@@ -224,11 +207,11 @@ def test_variants_are_read_from_text():
 
 
 def test_values_have_the_type_of_the_setting():
-    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "names": ("TRUE", True), "recipe": ("code", "code")}
+    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "whole": ("TRUE", True), "recipe": ("code", "code")}
     assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
     assert parse_value("ricr", "score", "geometric") == "geometric"
-    assert (current("linked", "walk.steps"), current("proprag", "width"), current("proprag-linked", "recipe")) == (15, QUICK.width, "linked")
-    for name, text in (("steps", "4.5"), ("damping", "x"), ("names", "3")):
+    assert (current("linked", "walk.steps"), current("proprag", "width"), current("proprag", "recipe")) == (15, QUICK.width, "quick")
+    for name, text in (("steps", "4.5"), ("damping", "x"), ("whole", "3")):
         with pytest.raises(InputError, match="cannot be"):
             parse_value("proprag", name, text)
 
@@ -258,7 +241,7 @@ class Outer:
 
 def test_two_evaluations_at_once_do_not_see_each_others_settings(monkeypatch):
     """Each waits for the other thread when it is about to ask, and between two walks: what was set for the whole process would be seen by both."""
-    rows = [(f"p{n}", [f"name {n}", f"name {n * 7 % 40}", f"name {n // 3}"], [True, False, False]) for n in range(40)]
+    rows = [(f"p{n}", [f"name {n}", f"name {n * 7 % 40}", f"name {n // 3}"], [8.0, 1.0, 1.0]) for n in range(40)]
     graph = name_graph.build(rows)
     near = [(f"p{n * 11 % 40}", 0.9 - n / 50) for n in range(20)]
     together: Barrier | None = None
@@ -268,9 +251,9 @@ def test_two_evaluations_at_once_do_not_see_each_others_settings(monkeypatch):
             together.wait(timeout=30)
 
     def walk(context, query, recipe):
-        before = best_passages(graph, query.question, near, query.k, recipe.walk)
+        before = rank_passages(graph, [(query.question, near)], query.k, recipe.walk)
         meet()
-        found = best_passages(graph, query.question, near, query.k, recipe.walk)
+        found = rank_passages(graph, [(query.question, near)], query.k, recipe.walk)
         assert found == before
         return Retrieved([(passage, round(score, 6)) for passage, score in zip(found.passages, found.scores, strict=True)], note=recipe.word)
 
