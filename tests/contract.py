@@ -46,6 +46,7 @@ def expected_counts(documents: list[Document]) -> tuple[dict[str, int], dict[str
         "PART_OF": nodes["Passage"],
         "NEXT": sum(len(d.passages) - 1 for d in documents),
         "IN": sum(len(e.passages) for e in entities),
+        "NAMES": len({(d.id, p, e.key) for d, w in zip(documents, workspaces, strict=True) for e in w.entities if e.from_ is None for p in e.passages}),
         "PLAYS": sum(len(e.roles) for e in entities),
         "REFERS_TO": len(entities),
         **dict.fromkeys(("ASKS", "ANSWERED_BY", "ABOUT", "MENTIONS", "RELATES_BY", "HOLDS", "ALIAS_OF"), 0),

@@ -60,20 +60,21 @@ CALL (all) {
   RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(COUNT { (c)<-[:NAMES]-(:Passage) }) AS frequencies
 }
 CALL (lists, named) {
-  UNWIND lists AS nearest
-  UNWIND nearest[0..$texts] AS p
-  RETURN p
-  UNION
-  UNWIND named AS c
-  WITH c, COUNT { (c)<-[:NAMES]-(:Passage) } AS places
-  WHERE places <= $cap
-  MATCH (c)<-[n:NAMES]-(p:Passage)
-  WITH p, sum(n.weight / sqrt(places)) AS weight
-  ORDER BY weight DESC, p.id
-  LIMIT $texts
-  RETURN p
+  CALL (lists, named) {
+    UNWIND lists AS nearest
+    UNWIND nearest[0..$texts] AS p
+    RETURN p
+    UNION
+    UNWIND named AS c
+    WITH c, COUNT { (c)<-[:NAMES]-(:Passage) } AS places
+    WHERE places <= $cap
+    MATCH (c)<-[n:NAMES]-(p:Passage)
+    WITH p, sum(n.weight / sqrt(places)) AS weight
+    ORDER BY weight DESC, p.id
+    LIMIT $texts
+    RETURN p
+  }
+  MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
+  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
 }
-MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-WITH near, seeds, ids, names, weights, concepts, canonicals, frequencies,
-  collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
 RETURN COUNT { MATCH (:Passage) } AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

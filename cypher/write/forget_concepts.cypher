@@ -3,13 +3,14 @@
 UNWIND $rows AS row
 MATCH (c:Concept {id: row.id})
 CALL (c) {
-  MATCH (c)<-[:REFERS_TO]-(e:Entity)
-  RETURN e.name AS name
-  UNION ALL
-  MATCH (c)<-[n:NAMES]-(:Passage)
-  RETURN n.name AS name
+  OPTIONAL MATCH (c)<-[:REFERS_TO]-(e:Entity)
+  RETURN max(e.name) AS written
 }
-WITH row, c, max(name) AS name
+CALL (c) {
+  OPTIONAL MATCH (c)<-[n:NAMES]-(:Passage)
+  RETURN max(n.name) AS named
+}
+WITH row, c, CASE WHEN written IS NULL OR named > written THEN named ELSE written END AS name
 SET c.passages = c.passages - row.places, c.name = name, c.joins = row.joins AND (name <> toLower(name) OR name = toUpper(name))
 WITH c, name
 WHERE name IS NULL
