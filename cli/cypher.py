@@ -156,14 +156,14 @@ def cypher(
     if left_out and not as_table:
         print_failure("Vectors are left out; --vectors shows them.")
     if found is not None and plot:  # last: what cannot be drawn takes no row away
-        from gsw_graph.plot import draw
+        from gsw_graph.explore.analyses import plot as draw
 
         draw(found, table, plot)
         print_failure(f"Drawn: {plot}")
 
 
 def _is_name(text: str) -> bool:
-    from gsw_graph.analyses import is_name
+    from gsw_graph.explore.analyses import is_name
 
     return is_name(text)
 
@@ -183,14 +183,14 @@ def _explore(
     url: str | None, name: str, values: dict[str, Any], timeout: float | None, plot: str | None
 ) -> tuple[Analysis, Table]:
     """The rows of an analysis, which can be drawn where a file for that is named."""
-    from gsw_graph.analyses import analysis, bind
+    from gsw_graph.explore.analyses import analysis, bind
 
     found = analysis(name)
     bind(found, values)  # what is wrong with them is said before an engine starts
     if plot:
-        from gsw_graph.plot import check
+        from gsw_graph.explore.analyses import check_plot
 
-        check(found, plot)
+        check_plot(found, plot)
     with open_memory(url) as memory:
         table = memory.explore(found.name, timeout=timeout or None, **values)
     return found, table
@@ -198,8 +198,8 @@ def _explore(
 
 def _list(*, as_json: bool) -> None:
     """All analyses: a line each with its parameters below."""
-    from gsw_graph.analyses import analyses
     from gsw_graph.cli.text.tables import print_analyses
+    from gsw_graph.explore.analyses import analyses
 
     if as_json:
         print_json([one.to_dict() for one in analyses().values()])

@@ -12,6 +12,7 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.retrieve.strategies import STRATEGIES
 
 if TYPE_CHECKING:
+    from gsw_graph.evaluate import QuestionSet
     from gsw_graph.evaluate.variants import Value, Variant
 
 
@@ -35,7 +36,10 @@ def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     from gsw_graph.evaluate.variants import parse_variants
 
     try:
-        found = [variant for value in values for variant in parse_variants(value)]
+        every = ",".join(name for name, strategy in STRATEGIES.items() if "llm" not in strategy.needs)
+        found = [
+            variant for value in values for variant in parse_variants(every if value == "all" else value)
+        ]
     except InputError as error:
         raise click.BadParameter(str(error)) from error
     if len({variant.name for variant in found}) < len(found):
@@ -58,6 +62,18 @@ def _asking(command: Any) -> Any:
                 default=20,
                 show_default=True,
                 help="How many passages are asked for.",
+            ),
+            click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions."),
+            click.option(
+                "--sample", type=click.IntRange(min=1), help="Ask so many questions, drawn at random."
+            ),
+            click.option("--seed", type=int, default=0, show_default=True, help="Of --sample."),
+            click.option(
+                "--at-once",
+                type=click.IntRange(min=1),
+                default=1,
+                show_default=True,
+                help="Questions asked side by side; above 1 nothing is timed.",
             ),
             click.option("--no-answer", is_flag=True, help="Passages only."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
@@ -100,7 +116,7 @@ def eval() -> None:
     show_default=True,
     callback=_strategies,
     metavar="A,B[NAME=V]",
-    help="Strategies with commas between, settings in brackets; can be repeated.",
+    help="Strategies with commas between, settings in brackets; can be repeated; all: each that needs no model.",
 )
 @_asking
 @click.option(
@@ -140,7 +156,9 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
         going_on(out),
         progress(options["quiet"]) as report,
     ):
-        found = evaluate(memory, questions, strategy, judge=options["judge"], progress=report, **how)
+        found = evaluate(
+            memory, _questions(questions, options), strategy, judge=options["judge"], progress=report, **how
+        )
     written = write(found, out) if out is not None else []
     if as_json:
         print_json(found.to_dict())
@@ -170,6 +188,53 @@ def compare(first: str, second: str, as_json: bool) -> None:
         print_json(found.to_dict())
     else:
         print_comparison(found)
+
+
+@eval.command()
+@click.argument("run", type=click.Path(exists=True), metavar="RUN")
+@click.argument("id")
+@json_option
+def show(run: str, id: str, as_json: bool) -> None:
+    """Show one question of a run: what each strategy answered, and where its gold passages are. ID: its id, or a part of its text.
+
+    \b
+    Example:
+      gswgraph eval show results/ 2hop__13548_13529
+    """
+    from gsw_graph.cli.text.evaluations import print_question
+    from gsw_graph.cli.text.output import print_json
+    from gsw_graph.errors import InputError
+    from gsw_graph.evaluate import load
+
+    questions = load(run).questions
+    named = [item for item in questions if item["key"] == id] or [
+        item for item in questions if id.casefold() in item["question"].casefold()
+    ]
+    if not named:
+        raise InputError(f"there is no question {id!r} in this run", where=run, hint="eval diff lists ids")
+    if as_json:
+        print_json(named[0])
+    else:
+        print_question(named[0])
+
+
+@eval.command()
+@click.argument("first", type=click.Path(exists=True), metavar="A")
+@click.argument("second", type=click.Path(exists=True), metavar="B")
+@click.option("--metric", default="f1", show_default=True, help="em, f1, lr1, lr2, recall@k or all_gold@k.")
+def diff(first: str, second: str, metric: str) -> None:
+    """Show the questions that B won and lost against A by a metric, with both answers side by side.
+
+    \b
+    Example:
+      gswgraph eval diff results/before results/after --metric recall@5
+    """
+    from gsw_graph.cli.text.evaluations import print_diff
+    from gsw_graph.evaluate import compare as comparison
+    from gsw_graph.evaluate import load
+
+    a, b = load(first), load(second)
+    print_diff(a, b, comparison(a, b), metric)
 
 
 @eval.command()
@@ -241,7 +306,15 @@ def tune(
         going_on(options["out"]),
         progress(options["quiet"]) as report,
     ):
-        found = tuned(memory, questions, strategy, wanted, progress=report, **measured, **_how(options))
+        found = tuned(
+            memory,
+            _questions(questions, options),
+            strategy,
+            wanted,
+            progress=report,
+            **measured,
+            **_how(options),
+        )
     if as_json:
         print_json(found.to_dict())
     else:
@@ -256,8 +329,15 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
         "k": options["k"],
         "answer": not options["no_answer"],
         "llm": not options["no_llm"],
+        "at_once": options["at_once"],
         "out": options["out"],
     }
+
+
+def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
+    from gsw_graph.evaluate import read_questions
+
+    return read_questions(path).subset(options["limit"], options["sample"], options["seed"])
 
 
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:

@@ -13,6 +13,9 @@ import click
 from gsw_graph.cli.text.safe_text import clean, without_password
 from gsw_graph.errors import GswGraphError
 
+# Verbs that share the file of another.
+_FILES = {"unmerge": "merge", "dump": "copy", "restore": "copy"}
+
 
 class LazyGroup(click.Group):
     """A group whose verbs are known by name and short help only, until one is resolved."""
@@ -31,7 +34,7 @@ class LazyGroup(click.Group):
         """The real command in place of its stand-in."""
         name, found, rest = super().resolve_command(ctx, args)
         if found is not None and found.name is not None:
-            found = getattr(import_module(f"gsw_graph.cli.{found.name}"), found.name)
+            found = getattr(import_module(f"gsw_graph.cli.{_FILES.get(found.name, found.name)}"), found.name)
         return name, found, rest
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -52,7 +55,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             note = (
                 "Interrupted. The same command completes what is missing."
-                if ctx.invoked_subcommand in ("load", "copy")
+                if ctx.invoked_subcommand == "load"
                 else "Interrupted."
             )
             click.echo(f"\n{note}", err=True)

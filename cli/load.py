@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gsw_graph.memory import Memory
-    from gsw_graph.results import BulkReport, LoadReport
+    from gsw_graph.results import LoadReport
 
 SHOWN = 20  # failures listed for people
 
@@ -115,7 +115,7 @@ def load(
         print_failures(report)
         if not quiet:
             print_skipped(report)
-            _print_summary(report, options["dry_run"])
+            print_summary(report, dry_run=options["dry_run"])
     click.get_current_context().exit(_exit_code(report))
 
 
@@ -137,7 +137,7 @@ def _exit_code(report: LoadReport) -> int:
     return 4 if found.new + found.replaced + found.unchanged else 1
 
 
-def print_skipped(report: LoadReport | BulkReport) -> None:
+def print_skipped(report: LoadReport) -> None:
     """What was skipped, by name; those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
@@ -151,7 +151,7 @@ def print_skipped(report: LoadReport | BulkReport) -> None:
         print_failure(f"... and {more:,} more; --json lists all")
 
 
-def print_failures(report: LoadReport | BulkReport) -> None:
+def print_failures(report: LoadReport) -> None:
     """Each failure; those with the same reason together."""
     by_reason: dict[tuple[bool, str], list[str]] = {}
     for failure in report.failures:
@@ -165,7 +165,8 @@ def print_failures(report: LoadReport | BulkReport) -> None:
         print_failure(f"... and {more:,} more; --json lists all")
 
 
-def _print_summary(report: LoadReport, dry_run: bool) -> None:
+def print_summary(report: LoadReport, *, dry_run: bool) -> None:
+    """Print what a load did, or would do."""
     found = report.documents
     parts = {
         "new": found.new,

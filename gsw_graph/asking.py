@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.answer.chains import from_chains, shown
-from gsw_graph.answer.gather import BELOW
+from gsw_graph.answer.evidence import BELOW
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
@@ -17,7 +17,7 @@ from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
-    from gsw_graph.answer.gather import Show
+    from gsw_graph.answer.evidence import Show
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
@@ -26,7 +26,7 @@ MOST = 10_000  # passages of an answer
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given", "llm" or "past". note: why the language
+    """A query with its plan, where there is one. source: "given" or "llm". note: why the language
     model made none."""
 
     query: Query
@@ -86,7 +86,9 @@ def ask(
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
     found = None
     if past:
-        planned, found = _from_past(strategy, planned, context)
+        from gsw_graph.question_cache import answer_from_cache
+
+        found = answer_from_cache(planned.query, context)
     if found is None:
         if may_plan and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
@@ -124,31 +126,13 @@ def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None
     )
 
 
-def _from_past(
-    strategy: Strategy[Any], planned: Planned, context: Context
-) -> tuple[Planned, Retrieved | None]:
-    """What an earlier question brings; nothing where none does, or where its plan leads nowhere any more."""
-    from gsw_graph.past.reuse import reuse
-
-    before = reuse(planned.query, context)
-    if before is None or before.plan is None:
-        return planned, before.found if before else None
-    again = Planned(replace(planned.query, plan=before.plan), "past")
-    found = strategy(context, again.query)
-    ran = STRATEGIES.get(found.ran, strategy) if found.ran else strategy
-    if from_chains(again.query.question, found, ran.confidence, answer=True).answer is None:
-        context.trace = context.trace and Trace()
-        return planned, None
-    return again, replace(found, past=before.past)
-
-
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
     """The model's plan, or why there is none: the question can be asked without. Without pairs there is
     nothing that a plan leads along, and a strategy that makes its own needs no other."""
     llm = context.llm
     if llm is None or not strategy.follows_plan or strategy.makes_plan or not context.has_pairs:
         return planned
-    from gsw_graph.plan.decompose import decompose
+    from gsw_graph.plan import decompose
 
     with context.clock("plan"):
         try:
@@ -192,7 +176,7 @@ def _shown(context: Context) -> Show:
         from gsw_graph.answer.compact import CompactEvidence
 
         return CompactEvidence(context)
-    from gsw_graph.answer.gather import lines
+    from gsw_graph.answer.evidence import lines
 
     return lines
 
@@ -230,7 +214,7 @@ def _report(
         passages=found.passages,
         chains=shown(found),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source or (("past" if found.past else "llm") if found.plan else None),
+        plan_source=planned.source or ("llm" if found.plan else None),
         note=note or planned.note or found.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,

@@ -125,6 +125,14 @@ class Settings:
                     hint=f"Give {what}",
                 )
 
+    @property
+    def embedder_label(self) -> str:
+        """The embedder as a memory stores it: its name, and the prompts that stand in for its own."""
+        prompts = (("query", self.embedder_query_prompt), ("document", self.embedder_document_prompt))
+        return self.embedder + "".join(
+            f" with {kind} prompt {text!r}" for kind, text in prompts if text is not None
+        )
+
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Settings:
         """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE)

@@ -1,5 +1,5 @@
-"""Files to documents and ready workspaces. One module a format; `detect` and `json_files` say which by
-looking at the content."""
+"""Files to documents and ready workspaces. One module a format; `detect` and `json_files` say which
+by looking at the content."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gsw_graph.errors import InputError
-from gsw_graph.loaders import converter, encoding, json_files, markdown, tables, text
-from gsw_graph.loaders.detect import Format, detect
+from gsw_graph.loaders import converter, json_files, markdown, text
+from gsw_graph.loaders.detect import BrokenTextError, Format, detect_format, strip_bom
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
@@ -39,7 +39,7 @@ class Position:
     bytes = 0
 
 
-# A new format is a module, its line here, and its sign in `detect`; what is JSON has its line in
+# A new format is a module, its line here, and its sign in `detect_format`; what is JSON has its line in
 # `json_files`.
 _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "json": json_files.read_whole,
@@ -51,7 +51,7 @@ _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
     "archive": lambda file: converter.read(file, "archive"),
     "mail": lambda file: converter.read(file, "mail"),
     "mailbox": converter.read_mailbox,
-    "table": tables.read,
+    "table": text.read_table,
     "code": text.read_code,
 }
 
@@ -178,13 +178,13 @@ def standard_input() -> BinaryIO:
 
 def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:
     try:
-        file = encoding.strip_bom(opened(name, path, stream))
-        form = detect(file)
+        file = strip_bom(opened(name, path, stream))
+        form = detect_format(file)
         if isinstance(form, Failure):
             yield form
         else:
             yield from (_own(item, file) for item in _READERS[form](file))
-    except encoding.BrokenTextError as error:
+    except BrokenTextError as error:
         yield Failure(name, f"{error.message}: {error.hint}")
 
 

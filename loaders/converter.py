@@ -23,7 +23,7 @@ from typing import Any
 
 from gsw_graph.loaders import markdown, pdf, text
 from gsw_graph.loaders.convert import OUT_OF_MEMORY, WHAT, Form
-from gsw_graph.loaders.encoding import EXTRA
+from gsw_graph.loaders.detect import EXTRA
 from gsw_graph.loaders.files import (
     Converted,
     File,

@@ -1,12 +1,125 @@
-"""The format of a file, by its first bytes; its name decides only where those leave a choice."""
+"""The encoding and the format of a file, told from its bytes; its name decides where those leave a choice.
+
+A mark at the start of a text that is not UTF-8 is believed; anything else is told from the bytes, or refused
+rather than read wrongly.
+"""
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import io
 import re
+from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
-from gsw_graph.loaders.files import HEAD, File
+from gsw_graph.errors import InputError
+from gsw_graph.loaders.files import HEAD, File, opened
 from gsw_graph.model import Failure, Skipped
+
+# --- encodings ---
+
+EXTRA = "pip install 'gswgraph[documents]'"
+# The longer marks first: UTF-32 begins as UTF-16 does.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_JAPANESE_MAIL = re.compile(rb"\x1b\$[B@]")  # ISO-2022-JP is pure ASCII, and would pass as UTF-8
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+# Tried on 2,734 texts of 30 to 3,000 characters in 46 pairs of language and encoding (messages of programs):
+# three were read wrongly, of up to 80 characters; of those of 200 and more a fifth was refused. From a
+# foreign letter or two, as in "café", nothing can be told.
+_FEWEST, _SUREST, _AHEAD = (
+    4,
+    0.1,
+    1.02,
+)  # bytes beyond ASCII; confidence; how far the next encoding that gives another text must lie behind
+_BEYOND_ASCII = bytes(range(128, 256))
+
+
+class BrokenTextError(InputError):
+    """Raised for bytes that the encoding of their file does not have."""
+
+
+def strip_bom(file: File) -> File:
+    """Return a file in UTF-8, where a mark says that it is UTF-16 or UTF-32; any other as it is."""
+    codec = next((codec for mark, codec in _MARKS if file.head.startswith(mark)), None)
+    return transcode(file, codec) if codec else file
+
+
+def transcode(file: File, codec: str) -> File:
+    """Return the file as UTF-8. Raises BrokenTextError where the bytes are not of this encoding."""
+    try:
+        data = file.stream.read().decode(codec).encode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise BrokenTextError(
+            f"broken {codec} text ({error.reason})", where=file.name, hint="Save it as UTF-8"
+        ) from error
+    return opened(file.name, file.path, io.BytesIO(data))
+
+
+def detect_encoding(data: bytes) -> str | None:
+    """Return the encoding of a text, if it can be told: UTF-8 where it can be that; else the likeliest, where
+    any that gives another text is far less likely."""
+    if _JAPANESE_MAIL.search(data) and _decode(data, "iso2022_jp") is not None:
+        return "iso2022_jp"
+    with contextlib.suppress(UnicodeDecodeError):
+        data.decode("utf-8")
+        return "utf-8"
+    if (
+        len(data) - len(data.translate(None, _BEYOND_ASCII)) < _FEWEST
+        or _damaged(data)
+        or not find_spec("chardet")
+    ):
+        return None
+    import chardet
+
+    guesses = chardet.detect_all(
+        data, ignore_threshold=True, encoding_era=chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME
+    )
+    found = [
+        (guess["confidence"], text, codec)
+        for guess in guesses
+        if (codec := guess["encoding"]) and (text := _decode(data, codec)) is not None
+    ]
+    if not found:
+        return None
+    sureness, text, codec = found[0]
+    rival = next((other for other, different, _ in found if different != text), 0.0)
+    return codec if sureness >= _SUREST and sureness >= rival * _AHEAD else None
+
+
+def refusal(error: UnicodeDecodeError) -> str:
+    """Say why a text is not read: the byte that is not UTF-8, and what to do."""
+    column = error.start - (error.object.rfind(b"\n", 0, error.start) + 1) + 1
+    how = "save it as UTF-8" if find_spec("chardet") else f"save it as UTF-8, or let it be guessed: {EXTRA}"
+    return (
+        f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {column}, and its encoding "
+        "cannot "
+        f"be told: {how}"
+    )
+
+
+def _decode(data: bytes, codec: str) -> str | None:
+    """Return the text, if it is one: no undefined bytes, and no characters that no text has."""
+    try:
+        text = data.decode(codec)
+    except (UnicodeDecodeError, LookupError):
+        return None
+    return None if _NO_TEXT.search(text) else text
+
+
+def _damaged(data: bytes) -> bool:
+    """Return whether it is UTF-8 with some bytes gone wrong: most of what is not ASCII is sound."""
+    text = data.decode("utf-8", "replace")
+    wrong = text.count("\ufffd")
+    return sum(character > "\x7f" for character in text) - wrong > wrong
+
+
+# --- formats ---
 
 Format: TypeAlias = Literal[
     "json", "jsonl", "markdown", "text", "pdf", "html", "archive", "mail", "mailbox", "table", "code"
@@ -95,8 +208,8 @@ _HEADING = re.compile(rb"^ {0,3}#{1,6}[ \t]+\S.*\r?\n[ \t]*\r?\n", re.MULTILINE)
 _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=")
 
 
-def detect(file: File) -> Format | Failure:
-    """The format to read a file as, or why it cannot be read."""
+def detect_format(file: File) -> Format | Failure:
+    """Return the format to read a file as, or why it cannot be read."""
     head = file.head.removeprefix(b"\xef\xbb\xbf")
     for magic, form in _BINARY.items():
         if head.startswith(magic):
@@ -151,7 +264,7 @@ def _suffix(file: File) -> str:
 
 
 def _mail(body: bytes) -> bool:
-    """Whether it begins with the headers of a mail, whatever its name."""
+    """Return whether it begins with the headers of a mail, whatever its name."""
     headers = re.split(rb"\r?\n\r?\n", body, maxsplit=1)[0] + b"\n"
     names = {name.lower() for name in re.findall(rb"^([!-9;-~]{1,80}):", headers, re.MULTILINE)}
     if not _HEADERS.match(headers) or b"from" not in names:
@@ -161,8 +274,8 @@ def _mail(body: bytes) -> bool:
 
 
 def _one_object_a_line(file: File, body: bytes) -> bool:
-    """Whether the first line closes what it opens, or the second opens anew (the first may be broken). An
-    object alone is no list of lines."""
+    """Return whether the first line closes what it opens, or the second opens anew (the first may be broken).
+    An object alone is no list of lines."""
     first, _, rest = body.partition(b"\n")
     if not rest.strip():
         return not _WHOLE.match(body) and len(file.head) == HEAD and _suffix(file) not in (".json", ".ipynb")

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from gsw_graph.loaders import corpus, encoding, markdown, panini, workspaces
+from gsw_graph.loaders import detect, markdown, panini, records
 from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
 from gsw_graph.loaders.text import decode_bytes
 from gsw_graph.model import Failure, Skipped
@@ -18,10 +18,10 @@ _SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Callable[[Record], 
     (panini.is_chunk, panini.read_chunk),
     (panini.is_combined, panini.read_combined),
     (panini.is_keyed, panini.read_keyed),
-    (workspaces.is_proposition, workspaces.read_proposition),
-    (workspaces.is_openie, workspaces.read_openie),
-    (workspaces.is_workspace, workspaces.read_workspace),
-    (corpus.is_record, corpus.read),
+    (records.is_proposition, records.read_proposition),
+    (records.is_openie, records.read_openie),
+    (records.is_workspace, records.read_workspace),
+    (records.is_record, records.read_record),
 )
 
 
@@ -38,7 +38,7 @@ def read_lines(file: File) -> Iterator[Item]:
             try:
                 value = json.loads(line.decode("utf-8"))
             except UnicodeDecodeError as error:
-                yield Failure(place, encoding.refusal(error))
+                yield Failure(place, detect.refusal(error))
             except json.JSONDecodeError as error:
                 yield Failure(
                     place, f"broken JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}"
@@ -74,11 +74,11 @@ def read_whole(file: File) -> Iterator[Item]:
         yield Failure(file.name, f"broken JSON: {error}")
     else:
         if isinstance(value, dict) and markdown.is_notebook(value):
-            reason = corpus.flaw(value)
+            reason = records.flaw(value)
             yield from [Failure(file.name, reason)] if reason else markdown.read_notebook(value, file)
         elif isinstance(value, list):
             yield from _array(value, file.name, file)
-        elif _reader(value) is corpus.read:
+        elif _reader(value) is records.read_record:
             yield from _array([value], file.name, file)
         else:
             yield from _object(value, file.name, file, "")
@@ -86,19 +86,19 @@ def read_whole(file: File) -> Iterator[Item]:
 
 def _in_utf8(file: File) -> File:
     """The file, read in the encoding that its first whole lines tell."""
-    codec = encoding.detect_encoding(file.head[: file.head.rfind(b"\n") + 1] or file.head)
-    return file if codec in (None, "utf-8") else encoding.transcode(file, codec)
+    codec = detect.detect_encoding(file.head[: file.head.rfind(b"\n") + 1] or file.head)
+    return file if codec in (None, "utf-8") else detect.transcode(file, codec)
 
 
 def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:
     if not isinstance(value, dict):
-        yield Failure(place, f"not a record: {corpus.SHAPES}")
+        yield Failure(place, f"not a record: {records.SHAPES}")
     elif (docs := value.get("docs")) is not None and isinstance(docs, list) and "text" not in value:
         yield from _array(docs, place, file)  # OpenIE results, which keep their records under a key
     elif not number and not _reader(value):
-        yield Failure(place, f"JSON of an unknown shape: {corpus.SHAPES}")
+        yield Failure(place, f"JSON of an unknown shape: {records.SHAPES}")
     else:
-        yield from (_reader(value) or corpus.read)(Record(value, place, file, number))
+        yield from (_reader(value) or records.read_record)(Record(value, place, file, number))
 
 
 def _array(values: list[object], place: str, file: File) -> Iterator[Item]:
@@ -107,7 +107,7 @@ def _array(values: list[object], place: str, file: File) -> Iterator[Item]:
         yield Skipped(place, "empty")
         return
     if not any(readers):
-        yield Failure(place, f"JSON of an unknown shape: {corpus.SHAPES}")
+        yield Failure(place, f"JSON of an unknown shape: {records.SHAPES}")
         return
     # The chunks of one document may stand in several objects.
     if keyed := [

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from email.message import EmailMessage, MIMEPart
 from importlib.util import find_spec
 
-from gsw_graph.loaders import encoding, web
+from gsw_graph.loaders import detect, web
 from gsw_graph.loaders.files import Converted, UnusableError, properties
 
 _PEOPLE = {"From": "from", "To": "to", "Cc": "cc", "Bcc": "bcc"}
@@ -44,7 +44,7 @@ def read_mail(data: bytes, found: Converted) -> None:
     text = _content(part)
     if not found.plain:
         if not find_spec("markdownify"):
-            raise UnusableError(f"a mail in HTML, which needs more to be read: {encoding.EXTRA}")
+            raise UnusableError(f"a mail in HTML, which needs more to be read: {detect.EXTRA}")
         web.read_page(text, found)
         text = found.text
     for other in message.iter_parts() if message.get_content_type() == "multipart/mixed" else ():
@@ -75,7 +75,8 @@ def _list_attachments(message: EmailMessage, body: MIMEPart, found: Converted) -
 def _people(message: EmailMessage, name: str) -> Iterator[str]:
     """Yield who a header names, with the address in small letters: it is no name of anybody."""
     for person, address in email.utils.getaddresses([_header(message, name)]):
-        yield " ".join(filter(None, (person, address and f"<{address.lower()}>")))
+        shown = f"<{address.lower()}>" if "@" in address else address
+        yield f"{person} {shown}".strip()
 
 
 def _date(message: EmailMessage) -> str:
@@ -99,7 +100,7 @@ def _content(part: MIMEPart) -> str:
     if not isinstance(data, bytes):
         return ""
     named = part.get_content_charset() or "utf-8"
-    for codec in (named, encoding.detect_encoding(data)):
+    for codec in (named, detect.detect_encoding(data)):
         try:
             return data.decode(codec or "ascii").replace("\r\n", "\n")
         except (UnicodeDecodeError, LookupError):

@@ -144,7 +144,7 @@ def _parsed(mark: str, written: str) -> object:
     import yaml
 
     # no anchors, by which a small text grows without end
-    written = re.sub(r"(^|[\s\[,{])[&*](?=\w)", r"\1", written)
+    written = re.sub(r"(^|[\s\[,{])(?:&\w+[ \t]+|\*(?=\w))", r"\1", written)
     return yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (either is safe)
 
 
@@ -160,7 +160,13 @@ def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
             yield from _flat(key, part, depth + 1)
     else:
         # an alias may be a wiki link
-        yield key, _WIKI_LINK.sub(lambda link: link[4] or link[2], str(value))
+        yield key, _WIKI_LINK.sub(_link_name, str(value))
+
+
+def _link_name(link: re.Match[str]) -> str:
+    """Return what a wiki link shows: its alias, else the name of the note, else that of a heading here."""
+    name = link[2].rstrip("/").rpartition("/")[2].removesuffix(".md").strip()
+    return (link[4] or "").strip() or name or link[3].strip("#^ ")
 
 
 # --- notebooks ---
@@ -336,7 +342,7 @@ class _Blocks:
             yield _lines(rows), 0
         elif rows and all(row.lstrip().startswith("|") for row in rows):
             yield _lines([self._plain(row) for row in rows]), 0
-        elif rows and (text := self._plain("\n".join(rows))).strip():
+        elif rows and (text := self._plain("\n".join(rows)).rstrip()):
             yield Block(text + "\n\n"), 0
 
     def _plain(self, text: str) -> str:
@@ -364,13 +370,12 @@ class _Blocks:
         return link[2]
 
     def _wiki_link(self, link: re.Match[str]) -> str:
-        embedded, target, section, alias = link.groups()
+        embedded, target = link[1], link[2]
         if embedded:
             picture = target.lower().endswith(_PICTURES)
             self._left["picture" if picture else "embedded note"] += 1
             return ""
-        name = target.rstrip("/").rpartition("/")[2].removesuffix(".md").strip()
-        return (alias or "").strip() or name or section.strip("#^ ")
+        return _link_name(link)
 
     def _without_tags(self, text: str) -> str:
         """Take tags of HTML out of a text; exponents stay such."""

@@ -4,6 +4,7 @@ These are zip archives of XML. Only their texts are taken out, within bounds: no
 that grows without end.
 """
 
+# ruff: noqa: ARG005 (each way to write a formula is given all there is)
 from __future__ import annotations
 
 import datetime
@@ -13,8 +14,8 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, TypeAlias
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -325,8 +326,25 @@ def _inline(element: Element) -> Iterator[Element]:
 
 # --- formulas ---
 
-_SUMS = {"∑": "sum", "∏": "product", "∫": "integral", None: "integral"}
+_SUMS = {"∑": "sum", "∏": "product", "∫": "integral"}
 _GROUPED = re.compile(r"[\w.,]*|\(.*\)", re.DOTALL)
+# How each kind of formula is written, by its parts (p), its members (m) and its settings (s).
+_FORMULAS: dict[str, Callable[[Mapping[str, str], list[str], Mapping[str, str]], str]] = {
+    "sSup": lambda p, m, s: _group(p["e"]) + _scripts(p),
+    "sSub": lambda p, m, s: _group(p["e"]) + _scripts(p),
+    "sSubSup": lambda p, m, s: _group(p["e"]) + _scripts(p),
+    "sPre": lambda p, m, s: _scripts(p) + p["e"],
+    "f": lambda p, m, s: f"{_group(p['num'])}/{_group(p['den'])}",
+    "rad": lambda p, m, s: (f"root_{_group(p['deg'])}" if p["deg"] else "sqrt") + f"({p['e']})",
+    "nary": lambda p, m, s: f"{_SUMS.get(sign := s.get('chr', '∫'), sign)}{_scripts(p)} {p['e']}",
+    "d": lambda p, m, s: f"{s.get('begChr', '(')}{', '.join(m)}{s.get('endChr', ')')}",
+    "limLow": lambda p, m, s: f"{p['e']}_{_group(p['lim'])}",
+    "limUpp": lambda p, m, s: f"{p['e']}^{_group(p['lim'])}",
+    "func": lambda p, m, s: f"{p['fName']}{'' if p['e'].startswith('(') else ' '}{p['e']}",
+    "m": lambda p, m, s: f"[{'; '.join(m)}]",
+    "mr": lambda p, m, s: ", ".join(m),
+    "eqArr": lambda p, m, s: "; ".join(m),
+}
 
 
 def formula(element: Element) -> str:
@@ -334,48 +352,20 @@ def formula(element: Element) -> str:
     kind = _kind_of(element)
     if kind == "t":
         return element.text or ""
-    part = {_kind_of(child): child for child in element}
+    parts = [(name, formula(child)) for child in element if not (name := _kind_of(child)).endswith("Pr")]
+    if kind not in _FORMULAS:
+        return "".join(text for _, text in parts)
+    settings = {_kind_of(child): _value(child) or "" for child in element.iterfind(f"{{*}}{kind}Pr/*")}
+    members = [text for name, text in parts if name in ("e", "mr")]
+    return _FORMULAS[kind](defaultdict(str, parts), members, settings)
 
-    def of(name: str) -> str:
-        return formula(part[name]) if name in part else ""
 
-    def grouped(name: str) -> str:
-        text = of(name)
-        return text if _GROUPED.fullmatch(text) else f"({text})"
+def _group(text: str) -> str:
+    return text if _GROUPED.fullmatch(text) else f"({text})"
 
-    def scripts(before: str) -> str:
-        below, above = grouped("sub"), grouped("sup")
-        return before + (f"_{below}" if below else "") + (f"^{above}" if above else "")
 
-    properties_ = element.find(f"{{*}}{kind}Pr")
-    if kind in ("sSup", "sSub", "sSubSup"):
-        return scripts(grouped("e"))
-    if kind == "sPre":
-        return f"{scripts('')}{of('e')}"
-    if kind == "f":
-        return f"{grouped('num')}/{grouped('den')}"
-    if kind == "rad":
-        return f"root_{grouped('deg')}({of('e')})" if of("deg") else f"sqrt({of('e')})"
-    if kind == "nary":
-        sign = _value(properties_.find("{*}chr")) if properties_ is not None else None
-        return f"{scripts(_SUMS.get(sign, sign or ''))} {of('e')}"
-    if kind == "d":
-        inside = ", ".join(formula(child) for child in element if _kind_of(child) == "e")
-        begin, end = (
-            (_value(properties_.find(f"{{*}}{name}Chr")) if properties_ is not None else None)
-            for name in ("beg", "end")
-        )
-        return f"{'(' if begin is None else begin}{inside}{')' if end is None else end}"
-    if kind in ("limLow", "limUpp"):
-        return f"{of('e')}{'_' if kind == 'limLow' else '^'}{grouped('lim')}"
-    if kind == "func":
-        name, argument = of("fName"), of("e")
-        return f"{name}{argument}" if argument.startswith("(") else f"{name} {argument}"
-    if kind == "m":
-        return "[" + "; ".join(", ".join(map(formula, row)) for row in element if _kind_of(row) == "mr") + "]"
-    if kind == "eqArr":
-        return "; ".join(formula(child) for child in element if _kind_of(child) == "e")
-    return "".join(formula(child) for child in element if not _kind_of(child).endswith("Pr"))
+def _scripts(part: Mapping[str, str]) -> str:
+    return "".join(f"{mark}{_group(part[name])}" for mark, name in (("_", "sub"), ("^", "sup")) if part[name])
 
 
 # --- PowerPoint ---
@@ -395,7 +385,7 @@ def _slides(parts: Parts) -> Iterator[str]:
         for kind, part in _relations(parts, name).values():
             if kind == "notesSlide":
                 notes = list(_shapes(_parse(parts[part]), ("sldImg", "sldNum", "hdr", "ftr", "dt")))
-                yield from [f"Notes: {notes[0]}", *notes[1:]] if notes else []
+                yield from [f"notes: {notes[0]}", *notes[1:]] if notes else []
             elif kind == "diagramData":
                 yield from _diagram(parts[part])
 

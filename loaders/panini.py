@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from itertools import count
 
 from gsw_graph.assemble import Assembler, QuestionAndAnswers, Role
-from gsw_graph.loaders import corpus
+from gsw_graph.loaders import records
 from gsw_graph.loaders.files import File, Item, Record
+from gsw_graph.loaders.records import Node, Places, finished, place_entity
 from gsw_graph.loaders.text import UNNAMED, source_of, stem
-from gsw_graph.loaders.workspaces import Node, Places, finished, place_entity
 from gsw_graph.model import Document, Failure, Passage, Workspace
 
 _DIGITS = re.compile("[0-9]+")
@@ -116,17 +116,17 @@ def _shown(key: str) -> str:
 def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str) -> Iterator[Item]:
     """The workspace of the chunks of one document, then what is wrong with parts of it."""
     faults: list[str] = []
-    if corpus.flaw(name):
-        yield Failure(place, str(corpus.flaw(name)))
+    if records.flaw(name):
+        yield Failure(place, str(records.flaw(name)))
         return
     chunks = [chunk for key, value in keyed if (chunk := _chunk(value, _shown(key), faults))]
     if not chunks:
         yield Failure(place, faults[0])
         return
-    title, first = corpus.titled(chunks[0].text)
+    title, first = records.titled(chunks[0].text)
     texts = [first, *(chunk.text.removeprefix(f"{title}\n") if title else chunk.text for chunk in chunks[1:])]
     if any(text.strip() for text in texts):
-        source: str | None = corpus.named(title, "\n".join(texts))
+        source: str | None = records.named(title, "\n".join(texts))
     else:
         path = source_of(file, "\n".join(chunk.said for chunk in chunks))
         source, title = (
@@ -142,7 +142,7 @@ def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str
         start = len(passages)
         passages += [
             Passage(piece, title, start + n)
-            for n, piece in enumerate(corpus.pieces(text if text.strip() else chunk.said))
+            for n, piece in enumerate(records.pieces(text if text.strip() else chunk.said))
         ]
         ranges.append((start, len(passages)))
     assembler = Assembler(Document(source, title, tuple(passages), "panini"))
@@ -163,7 +163,7 @@ def _chunk(value: object, path: str, faults: list[str]) -> _Chunk | None:
     if not isinstance(value, dict):
         faults.append(f"{at}not a chunk but {type(value).__name__}")
         return None
-    if reason := corpus.flaw(value):
+    if reason := records.flaw(value):
         faults.append(at + reason)
         return None
     text, gsw = value.get("text") or "", value

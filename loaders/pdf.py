@@ -36,9 +36,9 @@ _LEAST_LINES, _LEAST_CHARACTERS, _LEAST_GOING_ON = 3, 12, 0.15
 _MOST_ACROSS = 0.5  # lines across the columns, such as headings, for each line within
 _MOST_EDGES = 30  # left edges that may be those of a column
 _MOST_UPWARDS = 0.45  # of the steps from line to line
-# How often writing turns from a column to the other where both are written whole, and how many lines it
-# writes before a turn where it goes line by line.
-_FEW_TURNS, _LINE_BY_LINE = 4, 1.4
+# How often writing turns from a column to the other where both are written whole, and lines below each other
+# in a column, for each turn, where it goes line by line.
+_FEW_TURNS, _STACKED = 4, 0.4
 _PICTURE = 3  # FPDF_PAGEOBJ_IMAGE
 _MOST_OBJECTS = 2000  # of a page, which are looked at for pictures
 
@@ -282,8 +282,9 @@ def _bottom(runs: list[_Run]) -> float:
 def _by_cells(runs: list[_Run], edge: float) -> bool:
     """Return whether several lines of a side were written before each turn to the other, more than once: the
     cells of a table."""
-    turns = sum((a.x0 >= edge - 2) != (b.x0 >= edge - 2) for a, b in pairwise(runs))
-    return turns > _FEW_TURNS and len(runs) > _LINE_BY_LINE * turns
+    steps = [((a.x0 >= edge - 2) == (b.x0 >= edge - 2), a.same_line(b.y, b.size)) for a, b in pairwise(runs)]
+    turns = sum(not same_side for same_side, _ in steps)
+    return turns > _FEW_TURNS and sum(side and not line for side, line in steps) > _STACKED * turns
 
 
 def _is_prose(runs: list[_Run]) -> bool:

@@ -8,7 +8,7 @@ import re
 import warnings
 from typing import Any
 
-from gsw_graph.loaders import encoding
+from gsw_graph.loaders import detect
 from gsw_graph.loaders.files import Converted, UnusableError, properties
 from gsw_graph.loaders.typography import subscript, superscript
 
@@ -203,8 +203,8 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode(name if name in _ASCII_ONLY else "utf-8-sig")
     except UnicodeDecodeError as error:
-        refusal = encoding.refusal(error)
-    for codec in (name, encoding.detect_encoding(data)):
+        refusal = detect.refusal(error)
+    for codec in (name, detect.detect_encoding(data)):
         # LookupError: Python has codecs that are no encodings of text
         with contextlib.suppress(UnicodeDecodeError, LookupError):
             if codec:

@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Mapping
+from types import MappingProxyType
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -98,8 +99,8 @@ def cells(*rows: tuple[str, ...]) -> str:
     return f"<p:graphicFrame><a:graphic><a:graphicData><a:tbl>{body}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"
 
 
-def pptx(slides: Mapping[str, str], times: int = 1) -> bytes:
-    """Slides by file name, shown in this order, each so many times."""
+def pptx(slides: Mapping[str, str], times: int = 1, more: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """Slides by file name, shown in this order, each so many times. more: parts that the first points to, by kind."""
     ids = "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in range(len(slides))) * times
     return archive(
         {
@@ -108,6 +109,8 @@ def pptx(slides: Mapping[str, str], times: int = 1) -> bytes:
             "ppt/presentation.xml": f'<p:presentation xmlns:p="{POINT}" xmlns:r="{OFFICE}"><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>',
             "ppt/_rels/presentation.xml.rels": _relations(*(("slide", f"slides/{name}") for name in slides)),
             **{f"ppt/slides/{name}": data for name, data in slides.items()},
+            **{f"ppt/{kind}.xml": data for kind, data in more.items()},
+            f"ppt/slides/_rels/{next(iter(slides))}.rels": _relations(*((kind, f"../{kind}.xml") for kind in more)),
         }
     )
 
@@ -153,6 +156,17 @@ def _objects(*bodies: bytes) -> bytes:
 
 def _stream(content: bytes, more: bytes = b"") -> bytes:
     return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (more, len(content), content)
+
+
+def pdf_of(content: str) -> bytes:
+    """A page with this content."""
+    return _objects(
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        _stream(content.encode("latin-1")),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    )
 
 
 def pdf_of_forms(depth: int, times: int = 10, *, cycle: bool = False) -> bytes:

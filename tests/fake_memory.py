@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
+from gsw_graph.loading import Progress
 from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
@@ -44,7 +45,6 @@ from gsw_graph.results import (
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.tally import Progress
 
 
 def passage(n: int, **changes: object) -> RankedPassage:
@@ -182,8 +182,7 @@ class FakeMemory:
     merges = Merged(
         None,
         [MergeGroup("world tide office", "World Tide Office", 3, [Alias("wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2")])],
-        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title", "unsure")],
-        {"in": 0, "out": 0},
+        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title")],
     )
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
@@ -253,8 +252,8 @@ class FakeMemory:
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 
-    def merge(self, *, dry_run=False, ask_model=False):
-        self._called("merge", dry_run=dry_run, ask_model=ask_model)
+    def merge(self, *, dry_run=False):
+        self._called("merge", dry_run=dry_run)
         return self.merges if dry_run else replace(self.merges, run="3f9a01c2")
 
     def merged(self, name=""):

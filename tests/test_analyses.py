@@ -11,9 +11,8 @@ import engines
 import pytest
 from cli_runner import last_call, run
 
-from gsw_graph import plot
-from gsw_graph.analyses import NAMES, analyses, analysis, bind, markdown, parse
 from gsw_graph.errors import InputError
+from gsw_graph.explore.analyses import NAMES, PLOTS, analyses, analysis, bind, markdown, parse
 from gsw_graph.results import Table
 
 fake = cli_runner.fake
@@ -85,7 +84,7 @@ def test_each_file_keeps_to_the_form(name):
     assert set(values) == {one.name for one in found.parameters}
     for parameter in values:
         assert f"${parameter}" in query
-    assert found.plot == [] or found.plot[0] in plot.KINDS
+    assert found.plot == [] or found.plot[0] in PLOTS
     assert {one.name for one in found.parameters if "a name; without" in one.what or "another name" in one.what} <= set(NAMES)
 
 
@@ -97,7 +96,7 @@ def test_the_nearest_names_are_told():
 
 def test_the_page_is_made_of_the_comments():
     page = (Path(__file__).parents[1] / "docs/explore.md").read_text(encoding="utf-8")
-    assert page.endswith("\n" + markdown()), "write it again: python -c 'from gsw_graph.analyses import markdown; print(markdown())'"
+    assert page.endswith("\n" + markdown()), "write it again: python -c 'from gsw_graph.explore.analyses import markdown; print(markdown())'"
 
 
 def test_the_list(fake):

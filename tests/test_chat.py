@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,14 +10,13 @@ from typing import Any
 
 import pytest
 from model_server import KEY, SCHEMA, Fault, ModelServer, RawServer, error, ok
-from waiting import until
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import GswGraphError, InputError, ReplyError, StoppedError
-from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.errors import InputError, ReplyError, StoppedError
+from gsw_graph.inference.chat import chat as chat_calls
 from gsw_graph.inference.chat.chat import Chat, Reply, Request
-from gsw_graph.inference.chat.wire import Wire
-from gsw_graph.inference.costs.budget import Budget
+from gsw_graph.inference.chat.transport import Transport
+from gsw_graph.inference.costs import Budget
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))
@@ -38,7 +36,6 @@ def request(text: Any, document: str = "") -> Request:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_calls, "BACKOFF", 0.001)
-    monkeypatch.setattr(chat_calls, "LOOK", 0.02)
 
 
 def settings(server: ModelServer, folder: Path, **others: Any) -> Settings:
@@ -147,14 +144,14 @@ def test_a_reply_that_failed_its_check_is_not_paid_again_where_its_repair_was_cu
     replies = [ok({"a": "three"}, usage=COUNTED), ok({"a": 3}, usage=COUNTED)]
     with RawServer(lambda call, _: replies[call - 1]) as server:
         with Chat.open(server.settings(tmp_path)) as chat, monkeypatch.context() as patched:
-            send, calls = Wire.send, iter(range(9))
+            send, calls = Transport.send, iter(range(9))
 
-            def cut(self: Wire, *given: Any) -> Any:
+            def cut(self: Transport, *given: Any, **options: Any) -> Any:
                 if next(calls):
                     raise error_
-                return send(self, *given)
+                return send(self, *given, **options)
 
-            patched.setattr(Wire, "send", cut)
+            patched.setattr(Transport, "send", cut)
             with pytest.raises(type(error_)):
                 chat.ask(ASKED, number)
             assert not chat.known(ASKED), "the repair has its price"
@@ -169,7 +166,7 @@ def test_a_reply_that_failed_its_check_is_not_paid_again_where_its_repair_was_cu
 def test_what_could_not_be_repaired_is_asked_from_the_start(tmp_path: Path) -> None:
     answers = [ok({"a": "x"}), ok({"a": "x"}), ok({"a": "x"}), error(400, "maximum context length"), ok({"a": 3})]
     with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
-        for said in ("nor did the model mend it", "longer than the model can read"):
+        for said in ("nor did the model repair it", "longer than the model can read"):
             with pytest.raises(ReplyError, match=said):
                 chat.ask(ASKED, number)
         assert chat.ask(ASKED, number).value == 3
@@ -178,7 +175,7 @@ def test_what_could_not_be_repaired_is_asked_from_the_start(tmp_path: Path) -> N
 
 def test_no_second_repair_and_nothing_is_kept(tmp_path: Path) -> None:
     with RawServer(lambda *_: ok({"b": 1}, usage=COUNTED)) as server, Chat.open(server.settings(tmp_path)) as chat:
-        with pytest.raises(ReplyError, match="nor did the model mend it: `a` is no whole number"):
+        with pytest.raises(ReplyError, match="nor did the model repair it: `a` is no whole number"):
             chat.ask(ASKED, number)
         assert len(server.bodies) == 2
         assert not chat.known(ASKED)
@@ -214,7 +211,7 @@ def test_where_the_server_does_not_count_tokens_are_estimated(tmp_path: Path) ->
         assert total.estimated == 1
         assert (reply.prompt_tokens, reply.completion_tokens) == (total.prompt_tokens, total.completion_tokens)
         assert 10 <= total.prompt_tokens <= 20
-        assert 3 <= total.completion_tokens <= 8
+        assert 2 <= total.completion_tokens <= 8
         assert total.dollars == pytest.approx((total.prompt_tokens + 10 * total.completion_tokens) / 1e6)
 
 
@@ -267,29 +264,6 @@ def test_faults_of_all_kinds_end_in_a_reply_or_a_reason(tmp_path: Path) -> None:
             came = list(pool.map(ask, range(200)))
             assert server.count() - before <= 6 * len(failed)  # what is kept is not asked again
         assert came == [3] * 200
-
-
-def test_stop_ends_waiting_calls_at_once_and_those_under_way_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_calls, "GRACE", 0.2)
-    raised: list[GswGraphError] = []
-
-    def ask(text: int) -> None:
-        try:
-            chat.ask(request(text), number)
-        except GswGraphError as caught:
-            raised.append(caught)
-
-    with ModelServer([{"reply": {"a": 3}}], delay=8) as server, Chat.open(settings(server, tmp_path, concurrency=2)) as chat:
-        threads = [threading.Thread(target=ask, args=(text,)) for text in range(6)]
-        for thread in threads:
-            thread.start()
-        until(lambda: server.in_flight >= 2)
-        chat.stop()
-        for thread in threads:
-            thread.join(7)
-        assert not any(thread.is_alive() for thread in threads)
-        assert [type(error) for error in raised] == [StoppedError] * 6
-        assert server.count() == 2
 
 
 def test_what_utf8_cannot_hold(tmp_path: Path) -> None:

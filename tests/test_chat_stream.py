@@ -12,7 +12,7 @@ from model_server import Raw as Answer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
-from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.inference.chat import chat as chat_calls
 from gsw_graph.inference.chat.chat import Chat, Request
 
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))

@@ -8,11 +8,9 @@ import click
 import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, record
-from model_server import ModelServer
 
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
-from gsw_graph.cli.text import evaluations as eval_text
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 
@@ -63,20 +61,6 @@ def test_questions_are_asked_with_or_without_run(memory, args):
     assert {call["k"] for call in memory.calls} == {3 if "-k" in args else 20}
 
 
-def test_a_misspelt_command_is_no_file_of_questions(memory):
-    result = run("comapre", "a", "b")
-    assert (result.exit_code, memory.calls) == (2, [])
-    assert "No such command 'comapre'" in result.stderr
-
-
-def test_options_are_passed_on(memory):
-    assert run("--memory", "m", "q.json", "--strategy", "ricr", "--plans", "gold", "--llm", "gpt", "--no-answer", "-q").exit_code == 0
-    assert (memory.url, memory._settings.llm) == ("m", "gpt")
-    assert [(call["plan"], call["answer"], call["llm"]) for call in memory.calls[1:]] == [(["A?", "B #1?"], False, False), (None, False, False), (None, False, False)]
-    assert run("q.json", "--llm", "gpt", "--no-llm").exit_code == 0
-    assert not any(call["llm"] for call in memory.calls)
-
-
 def test_the_table_says_what_was_measured(memory):
     shown = run("q.json", "--strategy", "ricr,linked", "--plans", "gold").stdout
     lines = shown.splitlines()
@@ -108,20 +92,6 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
     assert "Note: linked: 1 question could not be asked and counts as not found" in result.stdout
 
 
-def test_a_model_that_gives_no_answer_is_a_failure(memory):
-    memory.said = {("b?", "linked"): {"note": "m gave no answer: it is away"}}
-    result = run("q.json", "--strategy", "linked")
-    assert (result.exit_code, result.stderr) == (4, "Failed: b (linked): m gave no answer: it is away\n")
-    assert "Note: linked: the language model gave no plan or no answer for 1 question; what was found without it counts" in result.stdout
-
-
-def test_strategies_with_settings(memory):
-    result = run("q.json", "--strategy", "linked,linked[walk.steps=3,walk.restart=0.2]", "--strategy", "proprag[recipe=paper]", "--json")
-    found = json.loads(result.stdout)
-    assert list(found["strategies"]) == ["linked", "linked [walk.steps=3, walk.restart=0.2]", "proprag [recipe=paper]"]
-    assert found["settings"]["strategies"][2] == {"name": "proprag [recipe=paper]", "strategy": "proprag", "settings": {"recipe": "paper"}}
-
-
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
@@ -149,16 +119,6 @@ def test_refusals(memory, args, code, message):
     assert memory.calls == []
 
 
-def test_answers_are_judged_by_the_model_that_is_named(memory, tmp_path):
-    with ModelServer(lambda body: {"verdict": "agree"} if "verdict" in json.dumps(body["response_format"]) else {"credit": "half"}) as server:
-        memory.settings = Settings(llm_url=server.url, cache_dir=tmp_path / "cache")
-        result = run("q.json", "--strategy", "ricr", "--judge", "big")
-    assert (result.exit_code, server.count()) == (0, 2)
-    assert "are judged by big, which took" in result.stdout
-    assert {"LR-1", "LR-2"} <= set(result.stdout.split())
-    assert "LR" not in run("q.json", "--strategy", "ricr").stdout
-
-
 def test_compare(memory):
     run("q.json", "--strategy", "ricr", "--out", "one")
     memory.found = lambda question, strategy: [1, 2]
@@ -184,14 +144,6 @@ def test_tune_shows_the_held_out_figure_first(memory):
     assert (found["held_out"], len(found["tried"]), found["settings"]["k"], found["failures"]) == (0.75, 3, 20, [])
 
 
-def test_tune_ends_as_run_does(memory, tmp_path):
-    (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
-    result = run("tune", "q.json", "--set", "walk.steps=3", "--folds", "2", "--repeats", "1")
-    assert result.exit_code == 4
-    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *(f"Failed: odd (linked [walk.steps={n}]): too odd" for n in (15, 3))]
-    assert "1 question could not be asked" in result.stdout
-
-
 def test_an_interrupted_run_says_how_it_goes_on(memory):
     def interrupt(question, strategy):
         raise KeyboardInterrupt
@@ -202,9 +154,26 @@ def test_an_interrupted_run_says_how_it_goes_on(memory):
     assert "What was asked is kept in out: the same call goes on from there." in result.stderr
 
 
-def test_progress_is_a_line_now_and_then(capsys):
-    now = iter([0.0, 1.0, 5.0, 12.0, 13.0, 30.0, 99.0])
-    lines = eval_text.Lines(lambda: next(now))
-    for done in (10, 20, 40, 50, 60, 100):
-        lines.report(done, 100)
-    assert capsys.readouterr().err.splitlines() == ["asked 40 of 100, about 22 s left", "asked 60 of 100, about 23 s left"]
+def test_a_part_is_asked_side_by_side_and_looked_at(memory):
+    assert run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4", "-q").exit_code == 0
+    assert "ms" not in " ".join(run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4").stdout.split("\n")[1].split())
+    memory.found = lambda question, strategy: [1, 2]
+    result = run("q.json", "--strategy", "ricr", "-k", "5", "--limit", "2", "--sample", "1", "--seed", "1", "--out", "two", "--json")
+    assert len(json.loads(result.stdout)["questions"]) == 1
+    run("q.json", "--strategy", "ricr", "-k", "5", "--out", "two")
+    shown = run("show", "one", "a").stdout.splitlines()
+    assert shown[:3] == ["a? (a)", "Gold: Ada; 2 gold passages", "ricr: Ada; em 1.00; f1 1.00; gold at 1, -"]
+    assert "no question 'zebra'" in run("show", "one", "zebra").stderr
+    lines = run("diff", "one", "two", "--metric", "recall@5").stdout.splitlines()
+    assert lines[:4] == ["Won, ricr: a? (a)", "  gold: Ada", "  A: Ada; em 1.00; f1 1.00; gold at 1, -", "  B: Ada; em 1.00; f1 1.00; gold at 1, 2"]
+    assert lines[-1] == "recall@5: 1 won, 1 lost of 3 questions"
+
+
+def test_side_by_side_gives_the_same_results(memory):
+    alone = json.loads(run("q.json", "--strategy", "all", "--no-answer", "--json").stdout)
+    beside = json.loads(run("q.json", "--strategy", "all", "--no-answer", "--json", "--at-once", "8").stdout)
+    assert {"linked", "dense", "bm25", "fusion"} <= set(alone["strategies"])
+    for one, other in zip(alone["questions"], beside["questions"], strict=True):
+        for name, row in one["strategies"].items():
+            assert row["ranks"] == other["strategies"][name]["ranks"]
+            assert other["strategies"][name]["seconds"] == {}

@@ -12,22 +12,22 @@ fake = cli_runner.fake
 
 def test_a_dry_run_lists_groups_and_what_is_not_sure(fake):
     result = run("merge", "--dry-run")
-    assert last_call(fake) == ("merge", (), {"dry_run": True, "ask_model": False})
+    assert last_call(fake) == ("merge", (), {"dry_run": True})
     assert result.stdout.splitlines() == [
         "World Tide Office (3 passages)",
         "  = WTO (2)  0.97, rules, run 3f9a01c2: abbreviation stated: World Tide Office (WTO)",
         "",
         "Not sure enough:",
-        "  Stone Pier / Stone-Pier  0.70, the model says unsure: the same letters; but each is a title",
+        "  Stone Pier / Stone-Pier  0.70: the same letters; but each is a title",
         "Would merge 1 name in 1 group.",
     ]
     found = json.loads(run("merge", "--dry-run", "--json").stdout)
-    assert (found["run"], found["groups"][0]["aliases"][0]["id"], found["suspicious"][0]["verdict"]) == (None, "wto", "unsure")
+    assert (found["run"], found["groups"][0]["aliases"][0]["id"], found["suspicious"][0]["score"]) == (None, "wto", 0.7)
 
 
 def test_a_merge_says_how_to_take_it_back(fake):
-    result = run("merge", "--ask-model")
-    assert last_call(fake) == ("merge", (), {"dry_run": False, "ask_model": True})
+    result = run("merge")
+    assert last_call(fake) == ("merge", (), {"dry_run": False})
     assert result.stdout.splitlines()[-1] == "Merged 1 name in 1 group. Take it back: gswgraph unmerge 3f9a01c2"
 
 
@@ -35,7 +35,7 @@ def test_what_is_merged_is_shown_whole_or_by_a_name(fake):
     result = run("merge", "--show", "World", "Tide", "Office")
     assert last_call(fake) == ("merged", ("World Tide Office",), {})
     assert result.stdout.splitlines()[-1] == "1 name in 1 group merged."
-    for wrong in (("merge", "WTO"), ("merge", "--show", "--dry-run"), ("merge", "--show", "--ask-model")):
+    for wrong in (("merge", "WTO"), ("merge", "--show", "--dry-run")):
         assert run(*wrong).exit_code == 2
 
 

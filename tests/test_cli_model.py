@@ -16,7 +16,7 @@ from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.streaming import Streamed
 from gsw_graph.config import Settings
 from gsw_graph.inference.chat.cache import FILE, Cache
-from gsw_graph.inference.costs.ledger import Entry, Ledger
+from gsw_graph.inference.costs import Entry, Ledger
 from gsw_graph.results import Trace
 
 fake = cli_runner.fake

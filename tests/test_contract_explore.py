@@ -9,8 +9,8 @@ import explore_world
 import pytest
 from explore_cases import CASES
 
-from gsw_graph.analyses import analyses
 from gsw_graph.errors import InputError
+from gsw_graph.explore.analyses import analyses
 from gsw_graph.memory import Memory
 
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import engines
 import merge_world
 import pytest
 import samples
 from contract import rows, troubles
 from dump import differences, dump, version
-from model_server import Fault, ModelServer
 
-from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Merged
@@ -134,79 +125,3 @@ def test_the_doctor_takes_away_merges_that_are_no_star(world: Memory) -> None:
     assert "1 wrong merges" in troubles(world)["graph"]
     world.doctor(mend=True)
     assert (troubles(world), differences(dump(world), before)) == ({}, [])
-
-
-@pytest.fixture
-def replies() -> dict[str, str]:
-    return {}
-
-
-@pytest.fixture
-def server(replies: dict[str, str]) -> Iterator[ModelServer]:
-    with ModelServer(lambda body: verdicts(body, replies)) as running:
-        yield running
-
-
-def verdicts(body: dict[str, Any], replies: dict[str, str]) -> Any:
-    """What a model says that knows the pairs whose first name stands in `replies`, and says `different` of all others."""
-    pairs = body["messages"][1]["content"].split("\n\n")
-    said = [replies.get(name, "different") for name in (pair.split("A: ")[1].split(" (")[0].split("\n")[0] for pair in pairs)]
-    return {"verdicts": [{"pair": number, "verdict": verdict} for number, verdict in enumerate(said, 1)]}
-
-
-def test_a_model_settles_what_rules_leave_open(fresh_settings: Settings, fake_embedder: None, server: ModelServer, replies: dict[str, str], tmp_path: Path) -> None:
-    settings = replace(engines.own_replies(fresh_settings, tmp_path / "cache"), llm="m", llm_url=server.url)
-    with Memory.open(settings=settings) as memory:
-        memory.load(merge_world.write(tmp_path), extractor="rules")
-        assert server.count() == 0
-        plain = memory.merge(dry_run=True)
-        assert server.count() == 0, "a merge asks no model unless it is told to"
-        replies["Stone Pier"] = "same"
-        asked = memory.merge(dry_run=True, ask_model=True)
-        assert server.count() == 1
-        assert {"Stone Pier", "Stone-Pier"} == next({group.name, *named(asked)[group.name]} for group in asked.groups if "Stone" in group.name)
-        assert {one.verdict for one in asked.suspicious} <= {"different"}
-        assert len(asked.suspicious) < len(plain.suspicious)
-        assert asked.tokens["in"] > 0
-        done = memory.merge(ask_model=True)
-        assert server.count() == 1, "replies are kept"
-        assert {alias.method for group in done.groups for alias in group.aliases} == {"rules", "m"}
-        memory.unmerge("all")
-        memory.load(samples.jsonl(tmp_path / "more.jsonl", [merge_world.record(name, name, "A film.", samples.entity(name, work=["film"])) for name in ("Tide Rail Song", "Tide-Rail Song")]), extractor="rules")
-        server.faults = (Fault("key"),)
-        refused = memory.merge(ask_model=True)
-        assert "m was not asked further" in (refused.note or "")
-        assert refused.groups, "what rules are sure of is merged all the same"
-
-
-def test_loads_go_on_while_a_model_is_asked_and_what_they_changed_is_not_merged(
-    fresh_settings: Settings, fake_embedder: None, tmp_path: Path
-) -> None:
-    asked, loaded = threading.Event(), threading.Event()
-
-    def model(body: dict[str, Any]) -> Any:
-        asked.set()
-        loaded.wait(30)
-        return verdicts(body, {"Stone Pier": "same"})
-
-    with (
-        ModelServer(model) as server,
-        Memory.open(settings=replace(engines.own_replies(fresh_settings, tmp_path / "cache"), llm="m", llm_url=server.url)) as memory,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        memory.load(merge_world.write(tmp_path), extractor="rules")
-        merging = pool.submit(memory.merge, ask_model=True)
-        assert asked.wait(60)
-        changed = merge_world.record("titled", "Stone-Pier", "Stone-Pier was a man.", samples.entity("Stone-Pier", person=["sailor"]))
-        report = memory.load(samples.jsonl(tmp_path / "world.jsonl", [changed]), extractor="rules")
-        assert (report.documents.replaced, merging.done()) == (1, False), "the load does not wait for the model"
-        loaded.set()
-        done = merging.result(60)
-    assert "JRR Halloran" in named(done), "what still holds is merged"
-    assert not [name for name in named(done) if "Stone" in name]
-
-
-def test_a_model_that_is_not_set_is_an_error(world: Memory) -> None:
-    with pytest.raises(InputError, match="no language model is set"):
-        world.merge(ask_model=True)
-    assert json.loads(json.dumps(world.merge(dry_run=True).to_dict()))["groups"]

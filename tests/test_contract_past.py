@@ -21,9 +21,9 @@ from model_server import ModelServer
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
-from gsw_graph.store.schema import SCHEMA
 
-AGAIN = "The builder of the Stone Pier was born in a town: on which river lies that town?"
+OTHER_WORDS = "The builder of the Stone Pier was born in a town: on which river lies that town?"
+AGAIN = f"{samples.QUESTION.lower()} ?"
 DIED = "On which river lies the town where the builder of the Stone Pier died?"
 ANSWER = "the ombre"
 
@@ -54,16 +54,12 @@ def test_a_confirmed_answer_is_given_again_with_its_citations(sample: Memory) ->
     assert [(one.verdict, one.past) for one in sample.history().questions] == [(None, old.id), (None, old.id), ("confirmed", None)]
 
 
-def test_an_answer_nobody_confirmed_only_leads_to_evidence(sample: Memory) -> None:
-    """Without a model its plan is followed again, so that the answer is what the memory says now."""
+def test_without_a_model_only_a_confirmed_answer_to_the_same_words_is_given_again(sample: Memory) -> None:
     old = first(sample)
-    new = sample.ask(AGAIN)
-    assert (new.answer, new.answer_source, new.plan_source, new.plan) == (ANSWER, "chain", "past", old.plan)
-    assert new.past is not None
-    assert (new.past.id, new.past.confirmed, new.past.used) == (old.id, False, "plan")
-    assert [hop.qa.id for hop in new.chains[0].hops] == [hop.qa.id for hop in old.chains[0].hops]
-    sample.cypher("MATCH (q:QAPair {question: 'On which river does Valle Alto lie?'}) SET q.answers = ['the Duero'], q.answer = 'the Duero'", write=True)
-    assert sample.ask(AGAIN).answer == "the Duero"
+    assert sample.ask(AGAIN).past is None
+    sample.confirm(str(old.id))
+    assert sample.ask(OTHER_WORDS).past is None
+    assert sample.ask(AGAIN).past is not None
 
 
 @pytest.mark.parametrize("confirmed", [False, True])
@@ -77,6 +73,7 @@ def test_another_question_is_not_taken_for_it(sample: Memory, confirmed: bool) -
 
 def test_a_rejected_answer_is_never_used(sample: Memory) -> None:
     old = first(sample)
+    sample.confirm(str(old.id))
     copied = sample.ask(AGAIN)
     assert copied.past is not None
     sample.reject(str(old.id))
@@ -146,18 +143,6 @@ def test_hostile_questions_find_no_past(sample: Memory) -> None:
         assert sample.ask(text, keep=False).past is None, text
 
 
-def test_an_older_memory_learns_its_questions_when_it_is_asked(sample: Memory) -> None:
-    old = first(sample)
-    sample.cypher("MATCH (q:Question) REMOVE q.embedding, q.cited", write=True)
-    sample.cypher("MATCH (:Question)-[u:USED]->() REMOVE u.quote", write=True)
-    sample.cypher("MATCH (m:Memory) SET m.schema = 2", write=True)
-    again = Memory(sample._connection, sample._settings, sample.embedder)
-    new = again.ask(AGAIN)
-    assert new.past is not None
-    assert new.past.id == old.id
-    assert again.status().schema == SCHEMA
-
-
 class Reader:
     """A model that plans as samples do, and answers from the first line that holds the answer it was told."""
 
@@ -194,7 +179,7 @@ def test_a_model_reads_what_the_answer_cites_and_is_asked_for_no_plan(read: Memo
     old = read.ask(samples.QUESTION)
     assert (old.answer, old.plan_source, reader.stages) == (ANSWER, "llm", ["plan", "answer"])
     reader.stages.clear()
-    new = read.ask(AGAIN)
+    new = read.ask(OTHER_WORDS)
     assert (new.answer, new.answer_source, reader.stages) == (ANSWER, "llm", ["answer"])
     assert new.past is not None
     assert (new.past.used, new.past.confirmed) == ("evidence", False)
@@ -207,7 +192,7 @@ def test_a_model_reads_what_the_answer_cites_and_is_asked_for_no_plan(read: Memo
 def test_what_a_model_does_not_find_there_is_asked_anew(read: Memory, reader: Reader) -> None:
     read.ask(samples.QUESTION)
     reader.answer, reader.stages = None, []
-    new = read.ask(AGAIN)
+    new = read.ask(OTHER_WORDS)
     assert (new.past, new.answer) == (None, None)
     assert reader.stages[:3] == ["answer", "plan", "answer"]
 

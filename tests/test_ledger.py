@@ -13,9 +13,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.inference.chat.cache import Cache
 from gsw_graph.inference.chat.tokens import Estimator
-from gsw_graph.inference.costs.budget import Budget
-from gsw_graph.inference.costs.ledger import Entry, Ledger, stored, total
-from gsw_graph.inference.costs.prices import dollars, price_of
+from gsw_graph.inference.costs import Budget, Entry, Ledger, dollars, price_of, stored, total
 
 ONE = Entry("a.txt", "extract", "m", calls=1, prompt_tokens=100, completion_tokens=50, prompt_estimate=90, seconds=1.5, dollars=0.25)
 
@@ -93,7 +91,6 @@ def test_prices() -> None:
     for unknown in ("llama3.1", "gpt-5-pro", "gpt-4.1-mini-tuned", "gpt", ""):
         assert price_of(unknown) is None
     assert dollars((0.40, 1.60), 1_000_000, 500_000) == pytest.approx(1.20)
-    assert dollars((0.40, 1.60), 1_000_000, 500_000, batch=True) == pytest.approx(0.60)
 
 
 @pytest.mark.parametrize(
@@ -150,17 +147,7 @@ def test_money() -> None:
     assert budget.spent == pytest.approx(0.6)
     with pytest.raises(StoppedError, match=r"the budget of \$1.00 is used up: \$0.60 spent, the next call takes about \$0.50"):
         budget.reserve(0, 50_000)
-    budget.charge(0, 50_000)
-
-
-def test_what_a_batch_took_takes_the_place_of_what_it_was_thought_to_take() -> None:
-    budget = Budget.parse("$1")
-    budget.use((1.0, 10.0))
-    charged = budget.charge(0, 100_000)
-    assert (charged, budget.spent) == (pytest.approx(0.5), pytest.approx(0.5)), "at the price of batches"
-    budget.correct(charged, 200_000, 20_000)
-    assert budget.spent == pytest.approx(0.2)
-    budget.reserve(0, 80_000)
+    budget.charge(budget.cost(0, 25_000))
 
 
 def test_who_might_still_fit_waits_for_those_under_way() -> None:

@@ -19,7 +19,7 @@ from gsw_graph import loading
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.extract import Work, rebel
-from gsw_graph.inference.chat import calls as chat_calls
+from gsw_graph.inference.chat import chat as chat_calls
 from gsw_graph.memory import Memory
 from gsw_graph.model import Workspace
 

@@ -16,8 +16,8 @@ import pytest
 from cli_runner import HOSTILE
 from fake_memory import chained, passage
 
+from gsw_graph.dates import is_distinctive
 from gsw_graph.errors import InputError
-from gsw_graph.naming.connecting import connects
 from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.colours import CAPTIONS, COLOURS, SIZES
 from gsw_graph.picture.page import page, write
@@ -99,12 +99,12 @@ def test_an_answer_in_other_words_stands_at_the_end_and_none_is_said():
 
 @pytest.mark.parametrize("name", ["1911", "9 October 1897", "twenty-eight years", "2,914 pipes", "the opera", "some four thousand", "from 1875 to 1903", "", "January", "Monday", "No. 5", "In 1911", "Five Dollars", "19th Century", "Chapter 3"])
 def test_dates_numbers_and_common_words_join_nothing(name):
-    assert not connects(name)
+    assert not is_distinctive(name)
 
 
 @pytest.mark.parametrize("name", ["Ada", "the Marrow Bridge", "Studio 54", "東京", "van Gogh", "Great Fire of 1666", "Jimmy Page", "Twentieth Century Fox"])
 def test_names_join(name):
-    assert connects(name)
+    assert is_distinctive(name)
 
 
 def test_a_date_stands_at_each_place_anew_and_a_name_once():

@@ -12,8 +12,7 @@ from scripted_chat import ScriptedChat
 
 from gsw_graph.answer import from_chains
 from gsw_graph.answer.chains import shown
-from gsw_graph.answer.evidence import Item
-from gsw_graph.answer.gather import gather
+from gsw_graph.answer.evidence import Item, gather
 from gsw_graph.answer.reader import NOT_SAID, NOTHING_FOUND, UNSUPPORTED, Read, asked, from_model, read_answer
 from gsw_graph.answer.reply import ReaderReply, parse
 from gsw_graph.errors import ReplyError, StoppedError
@@ -21,7 +20,7 @@ from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.plan import Plan
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation, RankedPassage
-from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.qa_chains import ScoredPair
 from gsw_graph.retrieve.strategies.ricr import RICR
 from gsw_graph.retrieve.strategy import AnswerDraft, Retrieved
 
@@ -135,13 +134,21 @@ def test_what_a_comparing_step_says_need_not_stand_in_the_evidence() -> None:
         ("Answer: unknown", NOT_SAID),
         ("Answer: Paris\nSources: 1, 2", UNSUPPORTED),
         ("Answer: Paris\nSources: 77", UNSUPPORTED),
-        ("Paris", UNSUPPORTED),
         (f"Not in the evidence: {'x' * 9000}", "x" * 500),
     ],
 )
 def test_abstaining_says_what_is_missing(reply: str, missing: str) -> None:
     said = answered(PASSAGES, reply)
     assert (said.answer, said.source, said.abstained, said.missing, said.citations) == (None, "none", True, missing, [])
+
+
+@pytest.mark.parametrize("form", ["Resultat = Oslo!", "result: {Paris}", "Paris"])
+def test_an_answer_in_an_unknown_form_is_asked_for_once_more_and_is_no_refusal(form: str) -> None:
+    chat = ScriptedChat(form, "Answer: Oslo\nSources: 3")
+    assert read_answer(ASKED, EVIDENCE, chat).answer == "Oslo"
+    assert len(chat.told) == 1
+    with pytest.raises(ReplyError):
+        read_answer(ASKED, EVIDENCE, ScriptedChat("Paris", "Paris"))
 
 
 def test_a_reply_without_an_answer_is_mended_once() -> None:
@@ -171,7 +178,7 @@ def test_an_inferred_answer_is_given_and_marked() -> None:
     assert not answered(PASSAGES, "Answer: Oslo\nSources: 3").inferred
 
 
-@pytest.mark.parametrize("reply", ["Answer: Norway\nSources: 2, 3", "Inferred: Norway", "Inferred: Norway\nSources: 9", "Norway"])
+@pytest.mark.parametrize("reply", ["Answer: Norway\nSources: 2, 3", "Inferred: Norway", "Inferred: Norway\nSources: 9"])
 def test_without_the_word_or_without_lines_it_is_refused(reply: str) -> None:
     said = answered(PASSAGES, reply)
     assert (said.answer, said.inferred, said.missing) == (None, False, UNSUPPORTED)

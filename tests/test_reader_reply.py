@@ -22,6 +22,22 @@ from gsw_graph.answer.reply import ReaderReply, Stream, parse
         ("Answer：東京\nSources：2", ReaderReply("東京", (2,))),
         ("Answer: Rome [1], the capital [2, 3]\nSources: 1", ReaderReply("Rome, the capital", (1, 2, 3))),
         ("Rome", ReaderReply("Rome")),
+        ('{"answer": "Rome", "sources": [1, 3]}', ReaderReply("Rome", (1, 3))),
+        ('```json\n{"final_answer": ["Rome", "Oslo"], "citations": "[2]"}\n```', ReaderReply("Rome, Oslo", (2,))),
+        ('[{"answer": true, "sources": ["1"]}]', ReaderReply("yes", (1,))),
+        ('{"result": {"answer": 1911}}', ReaderReply("1911")),
+        ('{"answer": null, "missing": "her birth"}', ReaderReply(None, missing="her birth")),
+        ("\\boxed{Rome}", ReaderReply("Rome")),
+        ("Line 1 says so.\n$\\boxed{\\text{Rome}}$\nSources: 1", ReaderReply("Rome", (1,))),
+        ("Answer: \\boxed{Rome}\nSources: 1", ReaderReply("Rome", (1,))),
+        ("So it is <answer>Rome</answer>", ReaderReply("Rome")),
+        ("Antwort: Rom\nQuellen: 1, 3", ReaderReply("Rom", (1, 3))),
+        ("**Réponse :** Rome\n**Sources :** 1", ReaderReply("Rome", (1,))),
+        ("答案：罗马\n来源：2", ReaderReply("罗马", (2,))),
+        ("<|channel|>analysis<|message|>Line 1.<|end|><|start|>assistant<|channel|>final<|message|>Answer: Rome\nSources: 1<|return|>", ReaderReply("Rome", (1,))),
+        ("analysisLine 1 says it.assistantfinalAnswer: Rome\nSources: 1", ReaderReply("Rome", (1,))),
+        ("Answer: the <think> tag\nSources: 1", ReaderReply("the <think> tag", (1,))),
+        ("Answer: the </think> tag\nSources: 1", ReaderReply("the </think> tag", (1,))),
         ("Rome [2]", ReaderReply("Rome", (2,))),
         ("Rome\nSources: 2", ReaderReply("Rome", (2,))),
         ("Sources: 2\nAnswer: Rome", ReaderReply("Rome", (2,))),
@@ -57,7 +73,7 @@ def test_what_a_reply_says(reply: str, said: ReaderReply) -> None:
     assert parse(reply) == said
 
 
-@pytest.mark.parametrize("reply", ["", " \n", "Answer:\nSources: 1", "Sources: 1", "<think>Answer: Rome", "Answer: [1]\nSources: 1", "Answer: ** **"])
+@pytest.mark.parametrize("reply", ["", " \n", "Answer:\nSources: 1", "Sources: 1", "<think>Answer: Rome", "<|channel|>analysis<|message|>Answer: Rome", "Answer: [1]\nSources: 1", "Answer: ** **"])
 def test_a_reply_without_an_answer_says_what_to_write(reply: str) -> None:
     with pytest.raises(ValueError, match='Write "Answer: '):
         parse(reply)

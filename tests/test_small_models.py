@@ -14,8 +14,6 @@ from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.extract.llm import check, request
 from gsw_graph.extract.llm_reply import SHORT_SCHEMA
 from gsw_graph.inference.chat.chat import Chat
-from gsw_graph.inference.chat.slots import slots
-from gsw_graph.inference.endpoint import Endpoint
 from gsw_graph.memory import Memory
 from gsw_graph.model import Document, Passage
 from gsw_graph.prompts import prompt
@@ -104,26 +102,6 @@ class Slots(RawServer):
             handler.wfile.write(props.encode())
 
         self.server.RequestHandlerClass.do_GET = get  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(("props", "known"), [('{"total_slots": 1}', 1), ('{"total_slots": "1"}', None), ("[]", None), ("<html>", None), ('{"total_slots": 1e999}', None)])
-def test_slots_where_they_can_be_known(props: str, known: int | None) -> None:
-    with Slots(props) as server:
-        assert slots(Endpoint.check("the language model", server.url, None, whole="", key_name="")) == known
-
-
-def test_doctor_tries_the_model_and_compares_the_calls_at_once(fake_embedder: None, tmp_path: Path) -> None:
-    with Slots('{"total_slots": 1}') as server:
-        settings = replace(server.settings(tmp_path / "cache"), memory=str(tmp_path / "memory"))
-        with Memory.open(settings=settings) as memory:
-            found = {finding.check: finding for finding in memory.doctor()}
-            assert found["language model"].ok
-            assert "works on 1 call at once" in found["language model"].found
-            assert not found["calls at once"].ok
-            assert "--concurrency 1" in str(found["calls at once"].mend)
-        with Memory.open(settings=replace(settings, concurrency=1)) as memory:
-            assert "calls at once" not in {finding.check for finding in memory.doctor()}
-            assert len(server.bodies) == 2  # it is not kept
 
 
 def test_doctor_says_what_a_server_says(fake_embedder: None, tmp_path: Path) -> None:

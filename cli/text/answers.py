@@ -18,9 +18,9 @@ from gsw_graph.cli.text.chains import (
     sure,
     why_not,
 )
-from gsw_graph.cli.text.conflicts import conflict_lines
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
 from gsw_graph.cli.text.safe_text import cut, one_line, short_source
+from gsw_graph.notebook import SOURCES, conflict_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,12 +31,10 @@ LINES = 4  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
 PATHS = 5  # of propositions; the JSON has all
 FACT = 120  # characters of a proposition
-HOW = {"past": "as answered before"}  # where an answer comes from that no model gave; else from a chain
 ID = 8  # letters of an id that people see; more where they ask for the JSON
 USED = {
     "answer": "As asked on {when}",
     "evidence": "Read from what an answer of {when} cites",
-    "plan": "By the plan of a question of {when}",
 }
 NOT_ANSWERS = (
     "Passages, not an answer: for one, name a language model (--llm), or follow a --plan in workspaces."
@@ -130,7 +128,7 @@ def _print_said(screen: Console, answer: Answer, stands: bool) -> None:
         how.append(
             f"from the model {one_line(str(answer.models.get('llm')))}"
             if answer.answer_source == "llm"
-            else HOW.get(answer.answer_source, "read off a chain")
+            else SOURCES.get(answer.answer_source, "read off a chain")
         )
         screen.print(
             Text.assemble(("" if stands else one_line(answer.answer), "bold"), f"  ({', '.join(how)})\n"),

@@ -11,6 +11,9 @@ import click
 
 from gsw_graph.cli.text.output import counted
 from gsw_graph.cli.text.safe_text import cut, one_line
+from gsw_graph.notebook import compares as compares
+from gsw_graph.notebook import sure as sure
+from gsw_graph.notebook import why_not as why_not
 
 if TYPE_CHECKING:
     from gsw_graph.results import Answer, Candidate, Chain, Hop, HopTrace
@@ -40,34 +43,6 @@ def print_plan(plan: Sequence[Mapping[str, Any]]) -> None:
             f"{_short(str(step['question']))}{'' if step.get('retrieve', True) else '  (compares)'}"
         )
     click.echo(f"  --plan {shlex.quote(json.dumps(plan, ensure_ascii=False))}")
-
-
-def why_not(answer: Answer) -> str:
-    """Why nothing is answered, where the memory was searched in vain."""
-    if answer.missing:
-        return one_line(answer.missing).rstrip(".")
-    if not answer.chains:
-        return (
-            "no chain of answers leads to the end of the plan"
-            if answer.plan and answer.passages
-            else "nothing was found"
-        )
-    last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=0)
-    if last and answer.chains[0].hops[-1].step != last:
-        return f"no chain leads to step {last} of the plan"
-    return f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
-
-
-def compares(answer: Answer) -> bool:
-    """Whether nothing is answered because the last step of the plan only compares."""
-    return answer.answer is None and answer.plan is not None and answer.plan[-1].get("retrieve") is False
-
-
-def sure(confidence: float | None) -> str:
-    """A confidence in two digits that never claims to be certain."""
-    if confidence is None:
-        return "unknown"
-    return "above 0.99" if confidence > 0.99 else "below 0.01" if confidence < 0.01 else f"{confidence:.2f}"
 
 
 def print_way(asked: Iterable[HopTrace]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.text.output import console, counted, duration, print_failure
+from gsw_graph.cli.text.output import console, counted, print_failure
 from gsw_graph.cli.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
@@ -110,6 +110,48 @@ def print_tuning(found: Tuning) -> None:
     _print_notes(found.notes, found.failures)
 
 
+def print_question(question: dict[str, Any]) -> None:
+    """Print a question of an evaluation with what each strategy returned."""
+    click.echo(f"{one_line(question['question'])} ({one_line(question['key'])})")
+    gold = " | ".join(map(one_line, question["answers"])) or "not in the corpus"
+    click.echo(f"Gold: {gold}; {counted(question['gold'], 'gold passage')}")
+    for name, row in question["strategies"].items():
+        click.echo(f"{one_line(name)}: {_row(row)}")
+
+
+def print_diff(first: Evaluation, second: Evaluation, found: Comparison, metric: str) -> None:
+    """Print the questions that the second won and lost by a metric, with both rows."""
+    before, after = ({item["key"]: item for item in each.questions} for each in (first, second))
+    for word, by_label in (("Won", found.won), ("Lost", found.lost)):
+        for label, keys in by_label.items():
+            strategies, _, name = label.rpartition(" ")
+            if name != metric:
+                continue
+            a, _, b = strategies.partition(" -> ")
+            for key in keys:
+                question = before[key]
+                click.echo(
+                    f"{word}, {one_line(strategies)}: {one_line(question['question'])} ({one_line(key)})"
+                )
+                click.echo(f"  gold: {' | '.join(map(one_line, question['answers'])) or '-'}")
+                click.echo(f"  A: {_row(question['strategies'][a])}")
+                click.echo(f"  B: {_row(after[key]['strategies'][b or a])}")
+    total = [
+        sum(len(keys) for label, keys in each.items() if label.endswith(f" {metric}"))
+        for each in (found.won, found.lost)
+    ]
+    click.echo(f"{metric}: {total[0]:,} won, {total[1]:,} lost of {counted(found.questions, 'question')}")
+
+
+def _row(row: dict[str, Any]) -> str:
+    if row["error"]:
+        return f"failed: {cut(one_line(row['error']), CELL)}"
+    answer = "not in memory" if row["answer"] is None else cut(one_line(row["answer"]), CELL)
+    scores = [f"{name} {row[name]:.2f}" for name in ("em", "f1", "lr1", "lr2") if row.get(name) is not None]
+    ranks = ", ".join("-" if rank is None else str(rank) for rank in row["ranks"])
+    return "; ".join([answer, *scores, *([f"gold at {ranks}"] if ranks else [])])
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """What to give `evaluate` as `progress`: a bar on a terminal, elsewhere a line now and then."""
@@ -129,30 +171,20 @@ def progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
             task = bar.add_task("asking", total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
     else:
-        yield Lines().report
+        yield _line_now_and_then()
 
 
-class Lines:
-    """A line each `EVERY` seconds."""
+def _line_now_and_then(clock: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
+    """Return what prints a line each `EVERY` seconds."""
+    last = clock()
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._last = clock()
-        self._begun: tuple[float, int] | None = None
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if clock() - last >= EVERY and done < total:
+            last = clock()
+            click.echo(f"asked {done:,} of {total:,}", err=True)
 
-    def report(self, done: int, total: int) -> None:
-        now = self._clock()
-        if self._begun is None:
-            self._begun = now, done
-        if now - self._last >= EVERY and done < total:
-            self._last = now
-            start, before = self._begun
-            left = (
-                f", about {duration(max(1, (total - done) * (now - start) / (done - before)))} left"
-                if done > before
-                else ""
-            )
-            click.echo(f"asked {done:,} of {total:,}{left}", err=True)
+    return report
 
 
 @contextmanager

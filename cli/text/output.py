@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gsw_graph.notebook import counted as counted
 from gsw_graph.safe_text import clean, cut, one_line
 from gsw_graph.safe_text import to_json as to_json
 
@@ -79,11 +80,6 @@ def print_pairs(pairs: Iterable[tuple[str, Any]], indent: str = "") -> None:
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
         click.echo(f"{indent}{name:<{width}}  {value}")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 row`, `2,000 rows`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def calls(number: int, failed: int) -> str:

@@ -10,7 +10,7 @@ CALL () {
   MATCH (e:Entity) OPTIONAL MATCH (e)-[r:IN]->() WITH e, r WHERE r IS NULL
   RETURN 'name in no passage' AS what, count(e) AS nodes, min(e.name) AS one
   UNION ALL
-  MATCH (c:Concept) OPTIONAL MATCH (c)<-[r:REFERS_TO]-() WITH c, r WHERE r IS NULL
+  MATCH (c:Concept) OPTIONAL MATCH (c)<-[r:REFERS_TO|NAMES]-() WITH c, r WHERE r IS NULL
   RETURN 'concept of no name' AS what, count(c) AS nodes, min(c.name) AS one
   UNION ALL
   MATCH (v:VerbPhrase) OPTIONAL MATCH (v)-[r:IN]->() WITH v, r WHERE r IS NULL

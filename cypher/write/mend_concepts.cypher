@@ -1,5 +1,6 @@
 // Counts the passages of every concept and picks its name anew; one that nothing refers to or names goes. Runs for `doctor --mend`, after mend_loose.
 MATCH (c:Concept)
+WHERE c.id IS NOT NULL
 CALL (c) {
   OPTIONAL MATCH (c)<-[:REFERS_TO]-(e:Entity)-[:IN]->(p:Passage)
   RETURN count(DISTINCT p) AS places, max(e.name) AS written

@@ -1,29 +1,40 @@
-"""What a language model replied: lines that any model can keep to, read tolerantly, whole or as they come."""
+"""Read what a language model replied to a question: labelled lines, or an answer in another usual form."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from gsw_graph.inference.chat.json_reply import thoughts_cut
+from gsw_graph.inference.chat.replies import answer_text, parse_json
 
+FORM = 'Write "Answer: ..." and "Sources: ...", or "Not in the evidence: ..."'
+# Models that answer in the language of a question translate the labels.
+_ANSWER = "answer|antwort|réponse|respuesta|risposta|resposta|antwoord|svar|odpowiedź|ответ|答案|回答|답변"
+_SOURCES = (
+    "sources?|quellen?|fuentes?|fonti|fonte|fontes|bronn?en|källor|kilder|źródła|источники?|来源|出典|출처"
+)
 _LABEL = re.compile(
-    r"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"
-    r"|(?P<answer>(?:(?:final |inferred )?answer(?: \(inferred\))?|inferred)[ \t*_`]*[:：])|(?P<sources>sources?[ \t*_`]*[:：]))[ \t*_`]*",
+    rf"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"
+    rf"|(?P<answer>(?:(?:final |inferred )?(?:{_ANSWER})(?: \(inferred\))?|inferred)[ \t*_`]*[:：])"
+    rf"|(?P<sources>(?:{_SOURCES})[ \t*_`]*[:：]))[ \t*_`]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _INFERRED = re.compile(r"^[ \t>#*_`-]*(?:inferred\b|answer \(inferred\))", re.IGNORECASE | re.MULTILINE)
 _LABELS = (
-    "sources:",
-    "source:",
     "final answer:",
-    "answer:",
     "answer (inferred):",
     "inferred:",
     "inferred answer:",
     "not in the evidence:",
+    *(f"{label}:" for label in f"{_ANSWER}|{_SOURCES}".replace("nn?", "nn").split("|")),
 )
+_JSON_ANSWERS = ("answer", "final_answer", "finalAnswer", "antwort", "response", "result")
+_JSON_SOURCES = ("sources", "source", "citations", "lines", "evidence", "quellen")
+_JSON_MISSING = ("missing", "not_in_the_evidence", "not_in_evidence")
+_BOXED = re.compile(r"\$*\\boxed\{(?:\\text(?:bf|rm)?\{)?((?:[^{}]|\{[^{}]*\})*)\}+\$*")
+_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
 _MARK = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 _MARK_AFTER = re.compile(rf"\s*{_MARK.pattern}(?!\w)")  # no space is left before a comma
 _NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
@@ -46,26 +57,53 @@ class ReaderReply:
     sources: tuple[int, ...] = ()
     missing: str = ""
     inferred: bool = False
+    labelled: bool = field(default=True, compare=False)
 
 
 def parse(reply: object) -> ReaderReply:
-    """What a reply says. Without labels all of it is the answer; of an answer and a refusal the first
-    counts. ValueError: there is neither."""
-    text = thoughts_cut(str(reply))
+    """Read a reply. Without labels all of it is the answer; of an answer and a refusal the first counts.
+
+    Raises:
+        ValueError: There is neither.
+    """
+    text = _with_labels(answer_text(str(reply)))
     if (body := _answer(text)) is not None and (answer := _plain(body)):
-        if not _NO_ANSWER.fullmatch(answer):
-            lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
-            inline = [int(number) for mark in _MARK.findall(body) for number in _NUMBER.findall(mark)]
-            numbers = [*(number for listed in lists for number in listed), *inline]
-            inferred = any(_INFERRED.match(found[0]) for found in _LABEL.finditer(text))
-            return ReaderReply(answer, tuple(dict.fromkeys(numbers)), inferred=inferred)
-        return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
+        labelled = any(label == "answer" for label, _ in _parts(text))
+        if _NO_ANSWER.fullmatch(answer):
+            return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
+        lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
+        inline = [int(number) for mark in _MARK.findall(body) for number in _NUMBER.findall(mark)]
+        numbers = [*(number for listed in lists for number in listed), *inline]
+        inferred = any(_INFERRED.match(match[0]) for match in _LABEL.finditer(text))
+        return ReaderReply(answer, tuple(dict.fromkeys(numbers)), inferred=inferred, labelled=labelled)
     missing = next((body for label, body in _parts(text) if label == "missing"), None)
     if missing is None:
-        raise ValueError(
-            'the reply has no answer. Write "Answer: ..." and "Sources: ...", or "Not in the evidence: ..."'
-        )
+        raise ValueError(f"the reply has no answer. {FORM}")
     return ReaderReply(None, missing=_plain(missing))
+
+
+def _with_labels(text: str) -> str:
+    """Return a reply in labelled lines where it is JSON, boxed or tagged."""
+    if text.lstrip()[:1] in ("{", "[", "`"):
+        try:
+            value = parse_json(text, (*_JSON_ANSWERS[:4], *_JSON_MISSING))
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and value.keys() & {*_JSON_ANSWERS, *_JSON_MISSING}:
+            answer = next((value[key] for key in _JSON_ANSWERS if value.get(key) not in (None, "", [])), None)
+            if answer is None:
+                return f"Not in the evidence: {next((value[key] for key in _JSON_MISSING if value.get(key)), '')}"
+            sources = next((value[key] for key in _JSON_SOURCES if value.get(key)), "")
+            answers = answer if isinstance(answer, list) else [answer]
+            words = ["yes" if part is True else "no" if part is False else str(part) for part in answers]
+            return f"Answer: {', '.join(words)}\nSources: {', '.join(_NUMBER.findall(json.dumps(sources)))}"
+    for form in (_BOXED, _TAGGED):
+        if matches := list(form.finditer(text)):
+            if _parts(text) and _parts(text)[0][0] == "answer":
+                return form.sub(lambda match: match[1], text)
+            rest = text[matches[-1].end() :]
+            return f"Answer: {matches[-1][1].strip()}\n{rest if _parts(rest) else ''}"
+    return text
 
 
 class Stream:
@@ -83,7 +121,7 @@ class Stream:
     def __call__(self, piece: str) -> None:
         """The next piece of the reply."""
         self._text += piece
-        text = thoughts_cut(self._text)
+        text = answer_text(self._text)
         if any(label == "answer" for label, _ in _parts(text)) and (body := _answer(text)) is not None:
             self._let(_plain(body if self._ended(text) else _settled(body)))
 

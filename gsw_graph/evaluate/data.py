@@ -109,7 +109,9 @@ class QuestionSet:
         if sample is not None and sample < len(questions):
             drawn = random.Random(seed).sample(range(len(questions)), sample)  # noqa: S311 - no secret
             questions = [questions[number] for number in sorted(drawn)]
-        return replace(self, questions=questions)
+        if len(questions) == len(self.questions):
+            return self
+        return replace(self, questions=questions, name=f"{self.name} ({len(questions):,} of them)")
 
 
 def read_questions(path: str | Path) -> QuestionSet:

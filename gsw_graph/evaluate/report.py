@@ -221,7 +221,12 @@ def _plots(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
         from matplotlib.figure import Figure
     except ImportError:
         return
-    style = {"svg.fonttype": "none", "svg.hashsalt": "gswgraph", "text.parse_math": False, "font.size": 9}
+    style: Any = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "gswgraph",
+        "text.parse_math": False,
+        "font.size": 9,
+    }
     for title, draw, height in _drawings(evaluation):
         with mpl.rc_context(style):
             figure = Figure((6.4, height), layout="constrained")

@@ -24,7 +24,7 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: boo
     would note each look in its ledger.
     """
     from gsw_graph.extract.llm import Found, faults_of, mend_request, request
-    from gsw_graph.inference.costs.prices import BATCH_SHARE
+    from gsw_graph.inference.costs import BATCH_SHARE
 
     calls = cached = 0
     first, second = [0, 0], [0, 0]  # prompt and completion tokens of the two passes

@@ -18,9 +18,10 @@ from typing import Any
 from gsw_graph.extract.grounding import without_placeholders
 from gsw_graph.extract.lint import Fault
 from gsw_graph.extract.llm_reply import PARTS, Found, Listed, Part, object_of, read, texts_of
-from gsw_graph.extract.llm_request import fenced, messages, reply_limit, shown
+from gsw_graph.extract.llm_request import messages, reply_limit, shown
 from gsw_graph.inference.chat.chat import Request
 from gsw_graph.model import Document
+from gsw_graph.prompts import fence
 
 PATCH = object_of(drop=texts_of(), **PARTS)
 _SHOWN = 60  # faults of a passage that a model is shown
@@ -46,8 +47,8 @@ def mend_request(document: Document, position: int, found: Found, faults: Sequen
     first = json.dumps(written(found), ensure_ascii=False, separators=(",", ":"))
     parts = (
         shown(document, position),
-        f"What was found in it:\n{fenced('result', first)}",
-        f"What is wrong with that:\n{fenced('faults', chr(10).join(lines) or 'nothing was noticed')}",
+        f"What was found in it:\n{fence('result', first)}",
+        f"What is wrong with that:\n{fence('faults', chr(10).join(lines) or 'nothing was noticed')}",
     )
     return Request(
         "mend",

@@ -15,8 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gsw_graph.inference.chat.replies import unwrapped
+
 MOST = 1000  # things in one list of a reply; a passage of some hundred words has a tenth of it
 LONGEST = 2000  # characters of one text
+KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase_nodes")
 
 Listed = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
 
@@ -80,21 +83,15 @@ SHORT_SCHEMA = object_of(**parts(5, 2, 60))
 def read(value: object) -> Found:
     """A reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer
     than any passage needs."""
-    reply = Part(value)
-    if not reply.value.keys() & {
-        "entities",
-        "verb_phrases",
-        "propositions",
-        "entity_nodes",
-        "verb_phrase_nodes",
-    }:
+    reply = Part(unwrapped(value, KEYS) if isinstance(value, dict | list) else value)
+    if not reply.value.keys() & set(KEYS):
         raise ValueError("the reply has none of `entities`, `verb_phrases` and `propositions`")
     ids: dict[str, str] = {}
     entities: list[Listed] = []
     for node in reply.objects("entities", "entity_nodes"):
         name = node.text("name")
-        if isinstance(key := node.value.get("id"), str):
-            ids.setdefault(key, name)
+        if isinstance(key := node.value.get("id"), str | int):
+            ids.setdefault(str(key), name)
         entities.append((name, tuple(node.roles())))
     phrases = []
     for node in reply.objects("verb_phrases", "verb_phrase_nodes"):

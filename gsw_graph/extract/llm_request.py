@@ -7,10 +7,9 @@ import re
 
 from gsw_graph.extract.llm_reply import SCHEMA, SHORT_SCHEMA
 from gsw_graph.inference.chat.chat import Request
-from gsw_graph.inference.chat.control_tokens import broken
 from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.model import Document, Passage, content_id
-from gsw_graph.prompts import prompt
+from gsw_graph.model import Document, Passage
+from gsw_graph.prompts import fence, prompt
 
 _CONTEXT = 300  # characters of the passage before that are shown with a passage
 _TITLE = 200  # characters
@@ -48,21 +47,13 @@ def shown(document: Document, position: int) -> str:
     """A passage with its title and the end of the passage before it."""
     passage = document.passages[position]
     title = " ".join(passage.title.split())[:_TITLE]
-    parts = [f"Title:\n{fenced('title', title)}"] if title else []
+    parts = [f"Title:\n{fence('title', title)}"] if title else []
     if position and (end := _end(document.passages[position - 1])):
         parts.append(
             "The text before it ends as follows (context only: take nothing from "
-            f"it):\n{fenced('context', end)}"
+            f"it):\n{fence('context', end)}"
         )
-    return "\n\n".join([*parts, fenced("passage", passage.text)])
-
-
-def fenced(kind: str, text: str) -> str:
-    """A text between two lines with a code made from it, which it therefore cannot contain; no control
-    token of a chat template is left in it."""
-    text = broken(text.strip())
-    code = content_id(kind, text)[:12]
-    return f"<<<{kind} {code}\n{text}\n{kind} {code}>>>"
+    return "\n\n".join([*parts, fence("passage", passage.text)])
 
 
 def _end(passage: Passage) -> str:

@@ -1,1 +1,1 @@
-"""Concepts that are the same thing: found, joined, taken apart again. `merging.py` is what others call."""
+"""Names that mean the same thing become one, and several again."""

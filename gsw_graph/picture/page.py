@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from gsw_graph.cli.text.safe_text import clean, cut, one_line
 from gsw_graph.errors import InputError
 from gsw_graph.picture.colours import COLOURS, FOUND, OTHER
+from gsw_graph.safe_text import clean, cut, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,12 +36,12 @@ SCRIPTS = "cytoscape.min.js", "page.js"
 
 
 def page(picture: Picture) -> str:
-    """The page of a picture."""
+    """Render the page of a picture."""
     return rendered(data(picture))
 
 
 def rendered(shown: dict[str, Any]) -> str:
-    """The page of what `data` gave."""
+    """Render the page of what `data` gave."""
     loader = PackageLoader("gsw_graph.picture", "assets")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     library, script = (_asset(name) for name in SCRIPTS)
@@ -57,13 +57,13 @@ def rendered(shown: dict[str, Any]) -> str:
 
 
 def scripts() -> str:
-    """The scripts of a page, as a Content-Security-Policy names them; a page that shows one in a frame must
-    allow them too."""
+    """Return the scripts of a page as a Content-Security-Policy names them; a page that frames one must allow
+    them too."""
     return " ".join(_hash(_asset(name)) for name in SCRIPTS)
 
 
 def framed(picture: Picture) -> str:
-    """The page inside another, such as a notebook: in a frame that may run its scripts and nothing else."""
+    """Render the page inside another, such as a notebook: in a frame that may run its scripts alone."""
     inner = escape(page(picture))
     style = f"width: 100%; height: {FRAME}px; border: 1px solid #8886; border-radius: 6px"
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{inner}"></iframe>'
@@ -91,8 +91,8 @@ def write(made: str | bytes, path: str | Path) -> Path:
 
 
 def check(path: str | Path) -> Path:
-    """The path, where a file can stand there; before work is done for it. InputError: there is a folder, or
-    none around it."""
+    """Check that a file can be written there, before work is done for it; InputError where there is a folder,
+    or none around it."""
     try:
         target = Path(path).expanduser()
         os.fsencode(target)
@@ -110,11 +110,11 @@ def check(path: str | Path) -> Path:
 
 
 def data(picture: Picture) -> dict[str, Any]:
-    """What the script is given: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`, `edges`,
-    and by id the `passages` behind them; texts within bounds."""
+    """Return what the script is given: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`,
+    `edges`, and by id the `passages` behind them; texts within bounds."""
     nodes, edges = picture.nodes.values(), picture.edges.values()
     labels = dict.fromkeys(node.label for node in nodes)
-    behind = {one for node in nodes for one in node.behind} | {one for edge in edges for one in edge.behind}
+    behind = {id_ for drawn in (*nodes, *edges) for id_ in drawn.behind}
     return {
         "title": cut(one_line(picture.title), CAPTION),
         "said": cut(one_line(picture.said), VALUE),

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.answer.quote import quote
-from gsw_graph.cli.text.output import to_json
-from gsw_graph.cli.text.safe_text import clean, cut, one_line
+from gsw_graph.answer.evidence import quote
+from gsw_graph.dates import is_distinctive
 from gsw_graph.errors import InputError
 from gsw_graph.names import normalise
-from gsw_graph.naming.connecting import connects
 from gsw_graph.picture.colours import CAPTIONS
-from gsw_graph.picture.picture import NODES, TEXT, Behind, Picture, stand_behind
+from gsw_graph.picture.picture import NODES, TEXT, Picture, Source, add_sources
+from gsw_graph.safe_text import clean, cut, one_line, to_json
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage
@@ -33,8 +32,16 @@ _OURS = {
 
 
 def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPassage]]) -> Picture:
-    """The picture of what a query returned. behind: passages by node. Raises InputError where it returned no
-    node."""
+    """Draw what a query returned.
+
+    Args:
+        query: as it was written.
+        drawn: its nodes and relationships.
+        behind: passages by node.
+
+    Raises:
+        InputError: it returned no node.
+    """
     if not drawn.nodes:
         hint = (
             "Return nodes or paths, as in MATCH way = (:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way LIMIT 25"
@@ -43,25 +50,27 @@ def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPas
             "the query returned nothing that can be drawn: no node, relationship or path", hint=hint
         )
     picture = Picture(cut(one_line(query), _TITLE))
-    _passages(picture, behind)
+    for passages in behind.values():
+        for passage in passages:
+            picture.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
     around: dict[str, list[str]] = {id_: [] for id_ in drawn.nodes}  # the other ends
-    for one in drawn.relationships.values():
-        if one.start in around and one.end in around:
-            around[one.start].append(one.end)
-            around[one.end].append(one.start)
+    for arrow in drawn.relationships.values():
+        if arrow.start in around and arrow.end in around:
+            around[arrow.start].append(arrow.end)
+            around[arrow.end].append(arrow.start)
     concepts = {_key(node) for node in drawn.nodes.values() if "Concept" in node.labels}
     for node in drawn.nodes.values():
         for at in _places(node, around[node.id]):
             _node(picture, node, at, concepts, behind.get(node.id, ()))
-    for one in drawn.relationships.values():
-        if one.start not in around or one.end not in around:
+    for arrow in drawn.relationships.values():
+        if arrow.start not in around or arrow.end not in around:
             continue
-        start, end = drawn.nodes[one.start], drawn.nodes[one.end]
+        start, end = drawn.nodes[arrow.start], drawn.nodes[arrow.end]
         source, target = _id(start, end.id), _id(end, start.id)
         if source == target:  # the Entity of a Concept
             continue
-        edge = picture.edge(source, target, one.type.replace("_", " ").lower())
-        stand_behind(edge, _said(start, end, behind))
+        edge = picture.edge(source, target, arrow.type.replace("_", " ").lower())
+        add_sources(edge, _said(start, end, behind))
     if picture.trim() or drawn.left_out:
         total = len(drawn.nodes) + len(drawn.left_out)
         picture.notes.append(
@@ -71,14 +80,8 @@ def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPas
     return picture
 
 
-def _passages(picture: Picture, behind: Mapping[str, Sequence[RankedPassage]]) -> None:
-    for passages in behind.values():
-        for one in passages:
-            picture.passages[one.id] = Behind.of(one.title, one.source, one.text)
-
-
 def _key(node: DrawnNode) -> str | None:
-    """What names of the same thing have in common, None for what is no name."""
+    """Return what names of the same thing have in common, None for what is no name."""
     name = node.properties.get("name")
     return normalise(name) if isinstance(name, str) and _label(node) in NAMES else None
 
@@ -88,13 +91,13 @@ def _label(node: DrawnNode) -> str:
 
 
 def _common(node: DrawnNode) -> bool:
-    """Whether it is a name that joins nothing."""
+    """Tell whether it is a name that joins nothing."""
     own = node.properties
-    return _key(node) is not None and (own.get("from") is not None or not connects(str(own["name"])))
+    return _key(node) is not None and (own.get("from") is not None or not is_distinctive(str(own["name"])))
 
 
 def _places(node: DrawnNode, around: Sequence[str]) -> list[str]:
-    """Beside which other nodes it stands: a date or a common word at each anew, all else once."""
+    """Return beside which other nodes it stands: a date or a common word at each anew, all else once."""
     return list(dict.fromkeys(around)) if around and _common(node) else [""]
 
 
@@ -115,8 +118,8 @@ def _node(
     for head, value in sorted(node.properties.items()):
         if value is not None and head not in left_out:
             made.lines.append((head, value if isinstance(value, str) else to_json(value)))
-    told = label in SAYING
-    stand_behind(made, {one.id: [_sentence(one.text, node)] if told else [] for one in behind})
+    says = label in SAYING
+    add_sources(made, {passage.id: [_sentence(passage.text, node)] if says else [] for passage in behind})
 
 
 def _caption(node: DrawnNode) -> str:
@@ -131,17 +134,16 @@ def _caption(node: DrawnNode) -> str:
 def _said(
     start: DrawnNode, end: DrawnNode, behind: Mapping[str, Sequence[RankedPassage]]
 ) -> dict[str, list[str]]:
-    """The passages behind a relationship: the one that it leads to or from, or those in which both ends
-    stand, else those of one."""
+    """Return the passages behind a relationship: those in which both ends stand, else those of one."""
     of_start, of_end = behind.get(start.id, ()), behind.get(end.id, ())
-    others = {one.id for one in of_end}
-    shared = [one for one in of_start if one.id in others] or of_start or of_end
-    told = [node for node in (start, end) if _label(node) in SAYING]
-    return {one.id: [_sentence(one.text, *told)] if told else [] for one in shared}
+    others = {passage.id for passage in of_end}
+    shared = [passage for passage in of_start if passage.id in others] or of_start or of_end
+    says = [node for node in (start, end) if _label(node) in SAYING]
+    return {passage.id: [_sentence(passage.text, *says)] if says else [] for passage in shared}
 
 
 def _sentence(text: str, *nodes: DrawnNode) -> str:
-    """The sentence of a passage that says most of what nodes say."""
+    """Return the sentence of a passage that says most of what nodes say."""
     words = " ".join(_words(node) for node in nodes)
     name = next((_caption(node) for node in reversed(nodes) if _label(node) in NAMES), "")
     return quote(cut(clean(text), TEXT), words, name)

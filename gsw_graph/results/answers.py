@@ -212,8 +212,8 @@ class KeptReply(Result):
 @dataclass(frozen=True)
 class PastAnswer(Result):
     """A question that was asked before (`asked_at`, ISO, UTC) and its answer, which another was answered
-    from. `confirmed`: people said that it is right. `used`: its "answer"; or the "evidence" that it cites,
-    read again; or its "plan", followed again."""
+    from. `confirmed`: people said that it is right. `used`: its "answer", or the "evidence" that it cites,
+    which a model read again."""
 
     id: str
     question: str
@@ -231,7 +231,7 @@ class Answer(Result):
     `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer;
     None where no chains were looked for. `missing`: what the language model says the evidence lacks, or what
     the memory lacks as a whole. `strategy`: the one that ran; `why`: why, where it was not
-    the one asked for. `plan_source`: "given", "llm" or "past"; `note` says
+    the one asked for. `plan_source`: "given" or "llm"; `note` says
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
@@ -277,13 +277,13 @@ class Answer(Result):
 
     def __str__(self) -> str:
         """The answer as people read it."""
-        from gsw_graph.cli.text.notebook import plain
+        from gsw_graph.notebook import plain
 
         return plain(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from gsw_graph.cli.text.notebook import html
+        from gsw_graph.notebook import html
 
         return html(self)
 

@@ -209,7 +209,7 @@ class Table(Result):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from gsw_graph.cli.text.notebook import html_table
+        from gsw_graph.notebook import html_table
 
         return html_table(self)
 

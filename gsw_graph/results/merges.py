@@ -9,8 +9,14 @@ from gsw_graph.results.result import Result
 
 @dataclass(frozen=True)
 class Alias(Result):
-    """A concept that is another one. reason: why, in words; score: how sure, in [0, 1]. method: `rules`, or
-    the language model that was asked. `run` and `at` (ISO, UTC) are None where nothing was written."""
+    """Hold a concept that is the same as another.
+
+    Attributes:
+        reason: why, in words.
+        score: how sure, in [0, 1].
+        method: `rules`.
+        run, at: of the merge (ISO, UTC); None where nothing was written.
+    """
 
     id: str
     name: str
@@ -34,27 +40,22 @@ class MergeGroup(Result):
 
 @dataclass(frozen=True)
 class Suspicion(Result):
-    """Two concepts that may be one, and are not merged. verdict: what a language model said of them, `same`,
-    `different` or `unsure`; None where none was asked."""
+    """Two concepts that may be the same, and are not merged."""
 
     ids: list[str]
     names: list[str]
     score: float
     reason: str
-    verdict: str | None = None
 
 
 @dataclass(frozen=True)
 class Merged(Result):
     """What `merge` joined, would join (`run` is None) or has joined before. `suspicious`: pairs that are not
-    sure enough. `tokens` (`in`, `out`) and `dollars`: of a language model that was asked."""
+    sure enough."""
 
     run: str | None
     groups: list[MergeGroup]
     suspicious: list[Suspicion] = field(default_factory=list)
-    tokens: dict[str, int] = field(default_factory=dict)
-    dollars: float | None = None
-    note: str | None = None
 
 
 @dataclass(frozen=True)

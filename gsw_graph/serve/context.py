@@ -12,7 +12,6 @@ import anyio
 from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
-from gsw_graph.browse import ALL
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import (
     EndedError,
@@ -23,6 +22,7 @@ from gsw_graph.errors import (
     ModelError,
     SchemaError,
 )
+from gsw_graph.explore.contents import ALL
 from gsw_graph.memory import Memory
 from gsw_graph.results import Result
 from gsw_graph.safe_text import to_json, without_password

@@ -14,11 +14,11 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors, results
-from gsw_graph.browse import ALL
 from gsw_graph.errors import EngineError, GswGraphError, InputError
+from gsw_graph.explore.contents import ALL
+from gsw_graph.loading import Progress
 from gsw_graph.picture.page import rendered
 from gsw_graph.picture.picture import Edge, Node, Picture
-from gsw_graph.tally import Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -36,7 +36,7 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 def rebuild(kind: type[T], value: Any) -> T:
     """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
-    from gsw_graph.inference.costs.ledger import Entry
+    from gsw_graph.inference.costs import Entry
 
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only
@@ -61,6 +61,66 @@ class DrawnPicture(Picture):
         return rendered(self.shown)
 
 
+def _absolute(folder: str | None) -> str | None:
+    return None if folder is None else os.path.abspath(folder)  # noqa: PTH100 - as `browse.py`
+
+
+def _path(*parts: object) -> str:
+    return "".join(f"/{quote(str(part), safe='')}" for part in parts)
+
+
+# Methods of `Memory` that are one request: its arguments become result type, HTTP method, path and values.
+_REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
+    "status": lambda: (results.Status, "GET", "/status", {}),
+    "documents": lambda text="", *, limit=None, folder="", **filters: (
+        results.Documents,
+        "GET",
+        "/documents",
+        {"text": text, "limit": limit or ALL, "folder": _absolute(folder), **filters},
+    ),
+    "show": lambda name, passage=None, *, folder="": (
+        results.Shown,
+        "GET",
+        _path("documents", name),
+        {"passage": passage, "folder": _absolute(folder)},
+    ),
+    "names": lambda text="", **range: (list[results.StoredName], "GET", "/names", {"text": text, **range}),
+    "name": lambda name, **limit: (results.FollowedName, "GET", _path("names", name), limit),
+    "history": lambda text="", *, limit=None: (
+        results.History,
+        "GET",
+        "/questions",
+        {"text": text, "limit": limit or ALL},
+    ),
+    "asked": lambda which: (results.AskedQuestion, "GET", _path("questions", which), {}),
+    "confirm": lambda which: (results.AskedQuestion, "POST", _path("questions", which, "confirm"), {}),
+    "reject": lambda which: (results.AskedQuestion, "POST", _path("questions", which, "reject"), {}),
+    "cypher": lambda query, *, write=False, timeout=None, **parameters: (
+        results.Table,
+        "POST",
+        "/cypher",
+        {"query": query, "parameters": parameters, "timeout": timeout, "write": write},
+    ),
+    "explore": lambda name, *, timeout=None, **parameters: (  # noqa: ARG005 - the server's own timeout
+        results.Table,
+        "POST",
+        _path("analyses", name),
+        {"parameters": parameters},
+    ),
+    "forget": lambda *sources, everything=False, dry_run=False, folder="": (
+        results.Forgotten,
+        "POST",
+        "/forget",
+        {
+            "sources": sources,
+            "everything": everything,
+            "dry_run": dry_run,
+            "folder": _absolute(folder),
+        },
+    ),
+}
+
+
 class RemoteMemory:
     """The memory of a running server, for its owner on the same machine. Models and settings are those of the
     server. Raises what `Memory` does, and EngineError for what only the process can do that has it open."""
@@ -83,11 +143,18 @@ class RemoteMemory:
         self.close()
 
     def __getattr__(self, name: str) -> Any:
-        raise EngineError(
-            f"the server at {self.address} has this memory open, and only its own process can do this",
-            where=self.settings.memory,
-            hint="End the server (Ctrl-C where it runs), and run it again",
-        )
+        """Return a method of `Memory` that is one request; see `_REQUESTS`."""
+        if name not in _REQUESTS:
+            raise EngineError(
+                f"the server at {self.address} has this memory open, and only its own process can do this",
+                where=self.settings.memory,
+                hint="End the server (Ctrl-C where it runs), and run it again",
+            )
+
+        def call(*args: Any, **options: Any) -> Any:
+            return self._request(*_REQUESTS[name](*args, **options))
+
+        return call
 
     def close(self) -> None:
         """Close the connection; the server goes on."""
@@ -98,59 +165,7 @@ class RemoteMemory:
 
     def model(self) -> str | None:
         """Return the language model of the server."""
-        return self._get(dict[str, Any], "/about")["llm"]  # type: ignore[no-any-return]
-
-    def status(self) -> results.Status:
-        """Do as `Memory.status`."""
-        return self._get(results.Status, "/status")
-
-    def documents(
-        self, text: str = "", *, limit: int | None = None, folder: str | None = "", **filters: Any
-    ) -> results.Documents:
-        """Do as `Memory.documents`."""
-        query = {"text": text, "limit": limit or ALL, "folder": _absolute(folder), **filters}
-        return self._get(results.Documents, "/documents", **query)
-
-    def show(self, name: str, passage: int | None = None, *, folder: str | None = "") -> results.Shown:
-        """Do as `Memory.show`."""
-        path = f"/documents/{quote(name, safe='')}"
-        return self._get(results.Shown, path, folder=_absolute(folder), passage=passage)
-
-    def name(self, name: str, *, limit: int = 20) -> results.FollowedName:
-        """Do as `Memory.name`."""
-        return self._get(results.FollowedName, f"/names/{quote(name, safe='')}", limit=limit)
-
-    def history(self, text: str = "", *, limit: int | None = None) -> results.History:
-        """Do as `Memory.history`."""
-        return self._get(results.History, "/questions", text=text, limit=limit or ALL)
-
-    def asked(self, which: int | str) -> results.AskedQuestion:
-        """Do as `Memory.asked`."""
-        return self._get(results.AskedQuestion, _question_path(which))
-
-    def confirm(self, which: int | str) -> results.AskedQuestion:
-        """Do as `Memory.confirm`."""
-        return self._post(results.AskedQuestion, f"{_question_path(which)}/confirm", {})
-
-    def reject(self, which: int | str) -> results.AskedQuestion:
-        """Do as `Memory.reject`."""
-        return self._post(results.AskedQuestion, f"{_question_path(which)}/reject", {})
-
-    def cypher(
-        self, query: str, /, *, write: bool = False, timeout: float | None = None, **parameters: Any
-    ) -> results.Table:
-        """Do as `Memory.cypher`, within the time that the server allows."""
-        body = {"query": query, "parameters": parameters, "timeout": timeout, "write": write}
-        return self._post(results.Table, "/cypher", body)
-
-    def explore(self, name: str, /, *, timeout: float | None = None, **parameters: Any) -> results.Table:  # noqa: ARG002
-        """Do as `Memory.explore`, within the time that the server allows."""
-        return self._post(results.Table, f"/analyses/{quote(name, safe='')}", {"parameters": parameters})
-
-    def forget(self, *sources: str, everything: bool = False, folder: str | None = "") -> results.Forgotten:
-        """Do as `Memory.forget`."""
-        body = {"sources": sources, "everything": everything, "folder": _absolute(folder)}
-        return self._post(results.Forgotten, "/forget", body)
+        return self._request(dict[str, Any], "GET", "/about", {})["llm"]  # type: ignore[no-any-return]
 
     def draw(
         self,
@@ -165,7 +180,7 @@ class RemoteMemory:
             body: dict[str, Any] = {"answer": what.to_dict()}
         else:
             body = {"query": what, "parameters": parameters}
-        shown = self._post(dict[str, Any], "/draw", body)
+        shown = self._request(dict[str, Any], "POST", "/draw", body)
         nodes = {node["id"]: Node(**node) for node in shown["nodes"]}
         edges = {(edge["source"], edge["target"], edge["caption"]): Edge(**edge) for edge in shown["edges"]}
         return DrawnPicture(shown["title"], shown["said"], nodes=nodes, edges=edges, shown=shown)
@@ -226,15 +241,14 @@ class RemoteMemory:
         files = [("files", file) for file in (uploads or {"stdin": stdin or standard_input()}).items()]
         return self._events(results.LoadReport, "/load", receive, "report", cancel, data=form, files=files)
 
-    def _get(self, kind: type[T], path: str, **query: Any) -> T:
+    def _request(self, kind: type[T], method: str, path: str, values: dict[str, Any]) -> T:
+        """Send one request, with its values in the query of a GET and in the body of a POST."""
+        given = {name: value for name, value in values.items() if value is not None}
+        sent: dict[str, Any] = (
+            {"params": given} if method == "GET" else {"json": given, "timeout": UNTIL_DONE}
+        )
         with self._connection_errors():
-            given = {name: value for name, value in query.items() if value is not None}
-            return rebuild(kind, self._checked(self._client.get(path, params=given)).json())
-
-    def _post(self, kind: type[T], path: str, body: Any) -> T:
-        with self._connection_errors():
-            reply = self._client.post(path, json=body, timeout=UNTIL_DONE)
-            return rebuild(kind, self._checked(reply).json())
+            return rebuild(kind, self._checked(self._client.request(method, path, **sent)).json())
 
     def _events(
         self,
@@ -291,14 +305,6 @@ class RemoteMemory:
             where=self.address,
             hint="See whether it runs, and run it again",
         )
-
-
-def _question_path(which: int | str) -> str:
-    return f"/questions/{quote(str(which), safe='')}"
-
-
-def _absolute(folder: str | None) -> str | None:
-    return None if folder is None else os.path.abspath(folder)  # noqa: PTH100 - as `browse.py`
 
 
 def _error(described: dict[str, Any]) -> GswGraphError:

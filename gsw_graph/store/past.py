@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
 from gsw_graph.results import QA, RankedPassage
-from gsw_graph.store.statements import Unlogged, statement
+from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from gsw_graph.engine import Connection
     from gsw_graph.store.reader import Reader, Row
 
 Verdict = Literal["confirmed", "rejected"]
-_UNSEEN = 1_000  # questions of an older memory that get vectors: the latest
 
 
 @dataclass(frozen=True, slots=True)
-class Quoted:
+class Quote:
     """A passage that an answer cites, and the sentence that it cites."""
 
     passage: RankedPassage
@@ -31,45 +27,48 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedBefore:
-    """A pair of the best chain of an answer, with its hop and its passage's id."""
+class CachedPair:
+    """A pair of the best chain of an answer, and its passage's id."""
 
     qa: QA
-    hop: int
     passage: str
 
 
 @dataclass(frozen=True, slots=True)
-class PastQuestion:
-    """A question that was asked. stands: all that its answer cites is there as it was. cosine: to the
-    question that is asked now. source: the question it was answered from, as (id, question, verdict,
-    moment)."""
+class CachedQuestion:
+    """An answered question of the graph.
+
+    Attributes:
+        verdict: what people said of its answer, or of the answer that it was taken from.
+        cosine: to the question that is asked now.
+        is_citable: all that its answer cites is there as it was.
+        source: id, question and moment of the question whose answer was taken as it was, where one was.
+    """
 
     id: str
     question: str
     answer: str
-    answer_source: str
     verdict: Verdict | None
     asked_at: str
     strategy: str
     model: str | None
-    plan: list[dict[str, Any]] | None
+    plan: list[dict[str, Any]]
     confidence: float | None
     inferred: bool
     cosine: float
-    stands: bool
-    quotes: list[Quoted]
-    pairs: list[UsedBefore]
-    source: tuple[str, str, Verdict | None, str] | None
+    is_citable: bool
+    quotes: list[Quote]
+    pairs: list[CachedPair]
+    source: tuple[str, str, str] | None
 
 
-def near(reader: Reader, vector: Sequence[float], k: int) -> list[PastQuestion]:
-    """The `k` questions nearest to a vector that were answered, best first."""
-    return [_past(row) for row in reader.past(vector, k) if row["answer"] is not None]
+def near(reader: Reader, vector: Sequence[float], k: int) -> list[CachedQuestion]:
+    """Find the `k` questions nearest to a vector, of them those that were answered, best first."""
+    return [_question(row) for row in reader.past(vector, k) if row["answer"] is not None]
 
 
 def judge(connection: Connection, question: str, verdict: Verdict) -> None:
-    """Write what is said of the answer to a question. The version stamp stays: no cache looks at it."""
+    """Write what people say of the answer to a question. The version stamp stays: no cache looks at it."""
     now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
     with connection.session() as session:
         session.execute_write(
@@ -77,63 +76,30 @@ def judge(connection: Connection, question: str, verdict: Verdict) -> None:
         )
 
 
-def give_vectors(connection: Connection, encode: Callable[[list[str]], NDArray[np.float32]]) -> None:
-    """Vectors for the questions that were kept before questions had any; a second time it does nothing."""
-    found, _, _ = connection.driver.execute_query(
-        statement("read/questions_unseen"), limit=_UNSEEN, database_=connection.database
-    )
-    if not found:
-        return
-    vectors = encode([row["question"] for row in found])
-    rows = [
-        {"id": row["id"], "cited": row["cited"], "embedding": vector.tolist()}
-        for row, vector in zip(found, vectors, strict=True)
-    ]
-    connection.driver.execute_query(
-        statement("write/question_vectors"), rows=Unlogged(rows), database_=connection.database
-    )
-
-
-def _past(row: Row) -> PastQuestion:
+def _question(row: Row) -> CachedQuestion:
+    passages = sorted(row["passages"], key=lambda passage: (passage["rank"], passage["id"]))
+    keys = ("id", "title", "text", "source", "document")
     quotes = [
-        _quoted(one, row["question"], row["answer"])
-        for one in sorted(row["passages"], key=lambda one: (one["rank"], one["id"]))
+        Quote(RankedPassage(*(cited[key] for key in keys), cited["score"] or 0.0), cited["quote"] or "")
+        for cited in passages
     ]
-    stands = 0 < row["cited"] == len(quotes) and all(one.text in one.passage.text for one in quotes)
-    pairs = [
-        UsedBefore(QA(one["id"], one["question"], list(one["answers"] or ())), one["hop"], one["passage"])
-        for one in sorted(row["pairs"], key=lambda one: (one["hop"], one["id"]))
-    ]
-    names = (
-        "id",
-        "question",
-        "answer",
-        "answer_source",
-        "verdict",
-        "asked_at",
-        "strategy",
-        "model",
-        "confidence",
-    )
-    given: dict[str, Any] = {name: row[name] for name in names}
-    of = ("source_id", "source_question", "source_verdict", "source_asked_at")
-    return PastQuestion(
-        **given,
-        inferred=row["inferred"],
-        plan=json.loads(row["plan"]) if row["plan"] else None,
+    pairs = sorted(row["pairs"], key=lambda pair: (pair["hop"], pair["id"]))
+    taken = bool(row["source_id"]) and row["answer_source"] == "past"
+    verdict = row["verdict"]
+    if row["source_verdict"] == "rejected" or (verdict is None and taken):
+        verdict = row["source_verdict"]  # what stands on a rejected answer is rejected with it
+    given = ("id", "question", "answer", "asked_at", "strategy", "model", "confidence", "inferred")
+    return CachedQuestion(
+        **{name: row[name] for name in given},
+        verdict=verdict,
+        plan=json.loads(row["plan"]) if row["plan"] else [],
         cosine=2 * row["score"] - 1,
-        stands=stands,
+        is_citable=0 < row["cited"] == len(quotes)
+        and all(quote.text and quote.text in quote.passage.text for quote in quotes),
         quotes=quotes,
-        pairs=pairs,
-        source=tuple(row[name] for name in of) if row["source_id"] else None,
+        pairs=[
+            CachedPair(QA(pair["id"], pair["question"], list(pair["answers"] or ())), pair["passage"])
+            for pair in pairs
+        ],
+        source=(row["source_id"], row["source_question"], row["source_asked_at"]) if taken else None,
     )
-
-
-def _quoted(row: Row, question: str, answer: str) -> Quoted:
-    """A citation as it was made; one that was kept before citations were is made anew."""
-    from gsw_graph.answer.quote import quote
-
-    passage = RankedPassage(
-        row["id"], row["title"], row["text"], row["source"], row["document"], row["score"] or 0.0
-    )
-    return Quoted(passage, row["quote"] or quote(row["text"], question, answer))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gsw_graph.store.graph import labels, relationships
+from gsw_graph.store.nodes import labels, relationships
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]

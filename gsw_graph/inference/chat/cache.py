@@ -49,7 +49,7 @@ class CachedReply:
     seconds: float
 
 
-def rejected(key: str) -> str:
+def unchecked(key: str) -> str:
     """The key of a reply that failed its check, as long as the model mends it."""
     return f"{key} rejected"
 

@@ -1,117 +1,121 @@
-"""Asking a language model: through any OpenAI-compatible server, within limits and a budget, and never
-twice for the same."""
+"""Asking a language model: within limits and a budget, again where that may help, and never twice for the
+same."""
 
 from __future__ import annotations
 
 import logging
+import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from gsw_graph.config import Settings
-from gsw_graph.errors import BudgetError, InputError, ReplyError, StoppedError
-from gsw_graph.inference.batch.batch import Batches
-from gsw_graph.inference.batch.log import BatchLog
-from gsw_graph.inference.chat.asker import Asker
-from gsw_graph.inference.chat.cache import FILE, Cache, CachedReply, rejected
-from gsw_graph.inference.chat.calls import GRACE, Calls
-from gsw_graph.inference.chat.errors import URL, UnusableError
-from gsw_graph.inference.chat.json_reply import parse, without_thoughts
+from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
+from gsw_graph.inference.chat.cache import FILE, Cache, CachedReply, unchecked
+from gsw_graph.inference.chat.language_model import CallContext
 from gsw_graph.inference.chat.limiter import Limiter
+from gsw_graph.inference.chat.replies import answer_text, parse_json
 from gsw_graph.inference.chat.request import Reply, Request, T
-from gsw_graph.inference.chat.slots import slots
-from gsw_graph.inference.chat.wire import OPENAI, Received, Wire
-from gsw_graph.inference.costs.budget import Budget
-from gsw_graph.inference.costs.ledger import Entry, Ledger
-from gsw_graph.inference.costs.prices import Price, price_of
+from gsw_graph.inference.chat.tokens import SHORT_GUESS, Estimator, estimate, estimate_messages
+from gsw_graph.inference.chat.transport import (
+    CONTEXT_HINT,
+    KEPT_HINT,
+    MODEL_HINT,
+    OPENAI,
+    SLOW_HINT,
+    URL_HINT,
+    Messages,
+    RawReply,
+    RefusedError,
+    RetryableError,
+    Transport,
+)
+from gsw_graph.inference.costs import Budget, Entry, Ledger, Price, dollars, price_of
 from gsw_graph.inference.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from gsw_graph.inference.batch import BatchFeeder
 
 log = logging.getLogger(__name__)
 
 __all__ = ["Chat", "Reply", "Request"]
 
-FIRST = (
-    2  # replies of a model to long prompts that cannot be used, with none that can: it is too small for them
-)
-CLOSING = GRACE + 1  # seconds that calls under way have to end and to be kept
-PROBLEM = 1000  # characters of it that are sent back
+MAX_TRIES = 6
+MAX_TIMEOUTS = 2  # at temperature 0 the same question takes as long again
+BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds, doubled with each try
+MAX_FAILURES = 3  # times the calls at once, in a row, after which the server is taken to be away
+FIRST_UNUSABLE = 2  # first replies to long prompts that cannot be used: the model is too small for them
+CLOSE_SECONDS = 6.0  # that calls under way have to end and to be kept
+LEAST_LIMIT, LIMIT_FACTOR = 2000, 4  # tokens of a reply: at least, and times the usual
+TRUNCATED = 500  # prompt tokens from which on half of them missing is no error of the estimate
+PROBLEM_LENGTH = 1000  # characters of it that are sent back
 REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
+
+_LOOP_HINT = "A sound reply has not half of that: the model repeats itself. A larger model may do better"
+_LENGTH_HINT = (
+    "Raise the server's limit for replies (max_tokens, Ollama: num_predict) or its context, or load in "
+    "smaller passages"
+)
+
+
+class UnusableError(ReplyError):
+    """A reply that failed its check, and its repair too, or had no end."""
 
 
 class Chat:
     """A language model behind a server; safe for many threads, and a context manager.
 
-    model: as the server knows it. ledger: what was asked.
+    Attributes:
+        model: Its name at the server.
+        ledger: What was asked.
+        on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
     """
 
-    def __init__(self, calls: Calls, cache: Cache, ledger: Ledger, prompt: str = "auto") -> None:
-        self.model, self.ledger = calls.wire.model, ledger
-        self._calls, self._cache, self._batched = calls, cache, BatchLog(cache)
-        self._settling = threading.Lock()
-        self._settled: dict[
-            str, StoppedError | None
-        ] = {}  # batches that hold what is asked here, with why they cannot be settled
-        self._lock = threading.Lock()
-        self._turns: dict[str, tuple[threading.Lock, int]] = {}
+    def __init__(
+        self, transport: Transport, cache: Cache, limiter: Limiter, *, price: Price | None = None,
+        budget: Budget | None = None, prompt: str = "auto",
+    ) -> None:  # fmt: skip
+        self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
+        self.on_trouble: Callable[[str], None] = lambda _: None
+        self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
+        stages = self.ledger.stages()
+        self._estimator = Estimator(self.model, stages, counts_schema=transport.is_openai)
         self._prompt, self._unusable = prompt, 0
-        self._asking, self._ended = 0, threading.Condition()
+        self._failures, self._reached = 0, False
+        self._replied = any(entry.calls for entry in stages if entry.model == self.model)
+        self._lock, self._ended = threading.Lock(), threading.Condition()
+        self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # of requests under way, by key
+        self._asking = 0
 
     @classmethod
     def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
-        """The model that the settings name; nothing is asked yet. Raises InputError, ModelError (a url or
-        key that cannot be used)."""
+        """Open the model that the settings name; nothing is asked yet.
+
+        Raises:
+            InputError: None is named, or its price is needed and not known.
+            ModelError: Its url or key cannot be used.
+        """
         if not settings.llm:
             hint = (
-                "Name one by --llm or GSWGRAPH_LLM, and set GSWGRAPH_LLM_URL for its server "
-                "or "
-                "OPENAI_API_KEY for OpenAI's"
+                "Name one by --llm or GSWGRAPH_LLM, and its server by GSWGRAPH_LLM_URL, or set OPENAI_API_KEY"
             )
             raise InputError("no language model is set", hint=hint)
         if not (settings.llm_key or settings.llm_url):
-            raise InputError(
-                "OpenAI's server needs a key",
-                where=settings.llm,
-                hint="Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server",
-            )
-        end = Endpoint.check(
-            "the language model",
-            settings.llm_url or OPENAI,
-            settings.llm_key,
-            whole=URL,
-            key_name="GSWGRAPH_LLM_KEY",
-        )
+            hint = "Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server"
+            raise InputError("OpenAI's server needs a key", where=settings.llm, hint=hint)
+        url, key = settings.llm_url or OPENAI, settings.llm_key
+        what, names = "the language model", {"whole": URL_HINT, "key_name": "GSWGRAPH_LLM_KEY"}
+        transport = Transport(Endpoint.check(what, url, key, **names), settings.llm, settings.llm_timeout)
         price = settings.llm_price or price_of(settings.llm)
         if budget:
             budget.use(price)
-        at_once, timeout = settings.concurrency, settings.llm_timeout
+        limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
         cache = Cache(settings.cache_dir / FILE)
-        ledger, limiter = Ledger(cache), Limiter(at_once, settings.llm_rpm, settings.llm_tpm)
-        calls = Calls(
-            Wire(end, settings.llm, timeout),
-            ledger,
-            limiter,
-            at_once=at_once,
-            timeout=timeout,
-            price=price,
-            budget=budget,
-        )
-        return cls(calls, cache, ledger, settings.llm_prompt)
-
-    @property
-    def on_trouble(self) -> Callable[[str], None]:
-        """Told, from the thread that asks, of each call that brought nothing: why, and what comes next."""
-        return self._calls.on_trouble
-
-    @on_trouble.setter
-    def on_trouble(self, told: Callable[[str], None]) -> None:
-        self._calls.on_trouble = told
-
-    @property
-    def price(self) -> Price | None:
-        """Dollars for a million tokens in and out; None where they are not known."""
-        return self._calls.price
+        return cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
 
     def ask(
         self,
@@ -119,113 +123,84 @@ class Chat:
         check: Callable[[Any], T],
         *,
         on_text: Callable[[str], None] | None = None,
-        asker: Asker | None = None,
+        context: CallContext | None = None,
     ) -> Reply[T]:
-        """The reply to a request: the kept one, else the server's, which is kept before this returns.
+        """Return the reply to a request: from the cache, else from the server, cached before this returns.
 
-        `check` gets the parsed JSON where the request has a schema, else the text, and returns the value or
-        raises ValueError that says what is wrong; the model is told that once. `on_text` gets a text as it
-        comes, from another thread: the first reply, before its check; a kept one as a whole. A broken
-        connection is then not asked again. `asker` is the question that asks: each call that this takes
-        must fit into its budget, a repair too. Two equal requests at the same time are one call.
-        Raises ReplyError (no usable reply to this request: skip it; BudgetError: no room for it) and
-        StoppedError (none to any request: stop).
+        Two equal requests at the same time are one call.
+
+        Args:
+            request: What is asked.
+            check: Gets the JSON of a reply where the request has a schema, else its text. Returns the value,
+            or
+                raises ValueError that says what is wrong; the model is told that once.
+            on_text: Gets a text as it comes: the first reply, before its check. A connection that breaks is
+                then not tried again.
+            context: Of the caller: each call, a repair too, must fit its budget.
+
+        Raises:
+            ReplyError: No usable reply to this request: skip it. BudgetError: it does not fit the budget.
+            StoppedError: There will be none to any request.
         """
         request = self.chosen(request)
         try:
-            reply = self._one(request, check, on_text, asker)
+            reply = self._ask(request, check, on_text, context)
         except UnusableError:
-            if (
-                request.short is None or not self._give_up_long() or on_text
-            ):  # what was shown is not asked again
+            # What was shown is not asked again.
+            if request.short is None or not self._give_up_long() or on_text:
                 raise
-            return self._one(request.short, check, None, asker)
+            return self._ask(request.short, check, None, context)
         if request.short is not None and self._prompt == "auto":
             self._prompt = "long"  # this model can
         return reply
 
     def chosen(self, request: Request) -> Request:
-        """The request as it is asked: the short one where the settings say so, or where this model does
+        """Return the request as it is asked: the short one where the settings say so, or where this model
+        does
         not understand the long ones."""
         return request.short if self._prompt == "short" and request.short is not None else request
 
-    def _give_up_long(self) -> bool:
-        """Whether short prompts are asked from now on, after another long one brought nothing of use."""
-        with self._lock:
-            self._unusable += 1
-            if self._prompt == "auto" and self._unusable >= FIRST:
-                self._prompt = "short"
-                log.warning(
-                    "The first replies of %s cannot be used: it is asked by short prompts from now on "
-                    "(GSWGRAPH_LLM_PROMPT)",
-                    self.model,
-                )
-            return self._prompt == "short"
-
-    def _one(
-        self,
-        request: Request,
-        check: Callable[[Any], T],
-        on_text: Callable[[str], None] | None,
-        asker: Asker | None,
-    ) -> Reply[T]:
-        key = self._cache.key(self.model, request)
-        with self._under_way(), self._turn(key):
-            if (kept := self._cache.get(key)) and (reply := self._recall(request, kept, check, asker)):
-                if on_text and request.schema is None:
-                    on_text(kept.content)
-                return reply
-            return self._ask(request, key, check, on_text if request.schema is None else None, asker)
-
     def known(self, request: Request) -> bool:
-        """Whether a reply is there, or ordered by a batch, so that asking costs nothing more, unless the
-        server loses that."""
-        key = self._cache.key(self.model, self.chosen(request))
-        return self._cache.has(key) or self._batched.batch(key, self._calls.wire.end.host) is not None
+        """Return whether a reply is cached, so that asking costs nothing."""
+        return self._cache.has(self._cache.key(self.model, self.chosen(request)))
 
     def estimate(self, request: Request) -> int:
-        """About how many prompt tokens a request takes, by what the server counted for earlier ones."""
-        return self._calls.estimator.prompt(self.chosen(request))
+        """Estimate the prompt tokens of a request."""
+        return self._estimator.prompt(self.chosen(request))
 
     def expect(self, stage: str) -> int:
-        """About how many tokens a reply of this stage takes: the mean of those before, 1000 without any."""
-        return self._calls.estimator.completion(stage)
+        """Estimate the tokens of a reply to this stage."""
+        return self._estimator.completion(stage)
 
     def dollars(self, prompt_tokens: float, completion_tokens: float) -> float | None:
-        """What so many tokens cost; None where no price is known."""
-        return self._calls.dollars(prompt_tokens, completion_tokens)
+        """Return what so many tokens cost; None where no price is known."""
+        return None if self.price is None else dollars(self.price, prompt_tokens, completion_tokens)
 
-    def batches(self) -> Batches:
-        """The Batch API of the same server, whose replies `ask` then finds."""
-        calls = self._calls
-        return Batches(
-            self.ask,
-            calls.wire,
-            self._cache,
-            self._batched,
-            self.ledger,
-            calls.estimator,
-            calls.price,
-            calls.budget,
-            calls.limiter.rest,
-        )
+    def batches(self) -> BatchFeeder:
+        """Return the Batch API of the same server, which feeds the cache that `ask` reads."""
+        from gsw_graph.inference.batch import BatchFeeder
 
-    def try_call(self) -> tuple[float, int | None]:
-        """The seconds of a small call, which is counted and not kept, and how many calls the server works
-        on at once, where it says. Raises ModelError."""
-        asked = Request("doctor", ({"role": "user", "content": "Reply with the word ready."},), limit=50)
-        return self._calls.once(asked), slots(self._calls.wire.end)
+        return BatchFeeder(self, self._transport, self._cache, self._limiter, self._budget)
+
+    def try_call(self) -> float:
+        """Return the seconds of a small call, which is counted and not cached. Raises ModelError."""
+        messages = ({"role": "user", "content": "Reply with the word ready."},)
+        request, where = Request("doctor", messages, limit=50), self._transport.endpoint.host
+        try:
+            return self._attempt(request, messages, None, CallContext(), 1, retry=False)[1]
+        except RetryableError as error:
+            hint = SLOW_HINT if error.timed_out else f"See that it runs. {URL_HINT}"
+            raise ReplyError(error.message, where=where, hint=hint) from error
 
     def stop(self) -> None:
-        """Ends what is going on, for good: calls that wait raise StoppedError now, those under way have
-        five seconds. From any thread."""
-        self._calls.stop()
+        """Begin no call any more: all that wait raise StoppedError. From any thread."""
+        self._limiter.stop(StoppedError("stopped", hint=KEPT_HINT))
 
     def close(self) -> None:
-        """After `stop`, when the replies that are under way have come and are kept."""
+        """Close connections and cache, after replies under way have come and are kept, or some seconds."""
         with self._ended:
-            self._ended.wait_for(lambda: not self._asking, CLOSING)
-        self._calls.wire.close()
+            self._ended.wait_for(lambda: not self._asking, CLOSE_SECONDS)
+        self._transport.close()
         self._cache.close()
 
     def __enter__(self) -> Chat:
@@ -234,152 +209,322 @@ class Chat:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _ask(
+        self,
+        request: Request,
+        check: Callable[[Any], T],
+        on_text: Callable[[str], None] | None,
+        context: CallContext | None,
+    ) -> Reply[T]:
+        key = self._cache.key(self.model, request)
+        context = context or CallContext()
+        on_text = on_text if request.schema is None else None
+        with self._under_way(), self._lock_of(key):
+            if (cached := self._cache.get(key)) and (reply := self._recall(request, cached, check, context)):
+                if on_text:
+                    on_text(cached.content)
+                return reply
+            return self._ask_server(request, key, check, on_text, context)
+
     def _recall(
-        self, request: Request, kept: CachedReply, check: Callable[[Any], T], asker: Asker | None
+        self, request: Request, cached: CachedReply, check: Callable[[Any], T], context: CallContext
     ) -> Reply[T] | None:
-        """The kept reply; None where it does not pass, as the check has become stricter since."""
+        """Return the cached reply; None where it fails the check, which may have become stricter since."""
         try:
-            value = check(kept.content)
+            value = check(cached.content)
         except ValueError:
             return None
-        self._calls.count(
-            Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0)), asker
+        self._count(
+            Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0)), context
         )
-        return Reply(value, True, kept.prompt_tokens, kept.completion_tokens, kept.seconds)
+        return Reply(value, True, cached.prompt_tokens, cached.completion_tokens, cached.seconds)
 
-    def _ask(
+    def _ask_server(
         self,
         request: Request,
         key: str,
         check: Callable[[Any], T],
         on_text: Callable[[str], None] | None,
-        asker: Asker | None,
+        context: CallContext,
     ) -> Reply[T]:
-        kept = self._cache.get(rejected(key))  # of a run that ended while the model mended it
-        if kept:
-            received, seconds = (
-                Received(
-                    kept.content, prompt_tokens=kept.prompt_tokens, completion_tokens=kept.completion_tokens
-                ),
-                kept.seconds,
+        # From a batch, or from a run that ended while the model repaired it: paid for and counted.
+        paid = self._cache.get(unchecked(key))
+        if paid:
+            raw, seconds = (
+                RawReply(paid.content, "stop", "", paid.prompt_tokens, paid.completion_tokens),
+                paid.seconds,
             )
         else:
-            received, seconds = self._by_batch(request, key, asker) or self._calls.call(
-                request, request.messages, on_text, asker
-            )
+            raw, seconds = self._call(request, request.messages, on_text, context)
+        took = raw.prompt_tokens, raw.completion_tokens, seconds
         try:
-            content, value = self._checked(request, received, check)
+            content = self._read(request, raw.text)
+            value = check(content)
         except ValueError as error:
-            if not kept:
-                self._reject(request, key, received, seconds, asker)
-            content, value, mended, took = self._mended(request, key, received, str(error), check, asker)
-            received = replace(
-                received,
-                prompt_tokens=received.prompt_tokens + mended.prompt_tokens,
-                completion_tokens=received.completion_tokens + mended.completion_tokens,
-            )
-            seconds += took
+            if not paid:
+                self._count_failure(request, context)
+                self._cache.put(unchecked(key), self.model, request.stage, CachedReply(raw.text, *took))
+            content, value, repaired = self._repair(request, key, raw, str(error), check, context)
+            took = took[0] + repaired[0], took[1] + repaired[1], seconds + repaired[2]
         with self._cache.writing():
-            self._cache.put(
-                key,
-                self.model,
-                request.stage,
-                CachedReply(content, received.prompt_tokens, received.completion_tokens, seconds),
-            )
-            self._cache.drop(rejected(key))
-            self._batched.drop(key)
-        return Reply(value, False, received.prompt_tokens, received.completion_tokens, seconds)
+            self._cache.put(key, self.model, request.stage, CachedReply(content, *took))
+            self._cache.drop(unchecked(key))
+        return Reply(value, False, *took)
 
-    def _reject(
-        self, request: Request, key: str, received: Received, seconds: float, asker: Asker | None
-    ) -> None:
-        """Counts a reply that failed its check, and keeps it until the model has mended it: that may be in
-        another run."""
-        self._calls.failed(request, asker)
-        with self._cache.writing():
-            kept = CachedReply(received.text, received.prompt_tokens, received.completion_tokens, seconds)
-            self._cache.put(rejected(key), self.model, request.stage, kept)
-            self._batched.drop(key)
-
-    def _mended(
+    def _repair(
         self,
         request: Request,
         key: str,
-        received: Received,
+        raw: RawReply,
         problem: str,
         check: Callable[[Any], T],
-        asker: Asker | None,
-    ) -> tuple[Any, T, Received, float]:
-        """What the model makes of its reply once it is told what is wrong: content, value, the reply and its
-        seconds. Raises ReplyError, after which the request is asked from the start."""
-        told = {"role": "user", "content": REPAIR.format(problem=_short(problem))}
+        context: CallContext,
+    ) -> tuple[Any, T, tuple[int, int, float]]:
+        """Tell the model what is wrong with its reply. Returns content, value, and what the call took.
+
+        Raises:
+            ReplyError: No usable reply; the request is asked from the start the next time.
+            BudgetError: The repair alone is asked for the next time.
+        """
+        order = {"role": "user", "content": REPAIR.format(problem=" ".join(problem.split())[:PROBLEM_LENGTH])}
+        messages = (*request.messages, {"role": "assistant", "content": raw.text}, order)
         try:
-            mended, took = self._calls.call(
-                request,
-                (*request.messages, {"role": "assistant", "content": received.text}, told),
-                asker=asker,
-            )
-            return (*self._checked(request, mended, check), mended, took)
-        except BudgetError:  # with a larger one the mending alone is asked for
+            repaired, seconds = self._call(request, messages, None, context)
+            content = self._read(request, repaired.text)
+            return content, check(content), (repaired.prompt_tokens, repaired.completion_tokens, seconds)
+        except BudgetError:
             raise
         except ReplyError:
-            self._cache.drop(rejected(key))
+            self._cache.drop(unchecked(key))
             raise
         except ValueError as error:
-            self._calls.failed(request, asker)
-            self._cache.drop(rejected(key))
-            where, hint = self._calls.wire.end.host, "A larger model may do better"
-            raise UnusableError(
-                f"the reply cannot be used, nor did the model mend it: {_short(str(error))}",
-                where=where,
-                hint=hint,
-            ) from None
-
-    def _by_batch(self, request: Request, key: str, asker: Asker | None) -> tuple[Received, float] | None:
-        """What a batch brought, if it is whole; it was counted when it came. Raises StoppedError where the
-        batch is still under way."""
-        self._settle(key)
-        if received := self._batched.reply(key):
-            try:
-                self._calls.whole(request, request.messages, received, asker)
-            except ReplyError:
-                self._batched.drop(key)
-                return None
-            return received, 0.0
-        return None
-
-    def _settle(self, key: str) -> None:
-        with self._settling:
-            id_ = self._batched.open_batch(key, self._calls.wire.end.host)
-            if id_ is None:
-                return
-            if id_ not in self._settled:
-                self._settled[id_] = None
-                try:
-                    self.batches().settle(id_)
-                except StoppedError as error:
-                    self._settled[id_] = error
-            if stopped := self._settled[id_]:
-                raise StoppedError(stopped.message, where=stopped.where, hint=stopped.hint) from stopped
-
-    def _checked(self, request: Request, received: Received, check: Callable[[Any], T]) -> tuple[Any, T]:
-        """What is in a reply, and the value of it. Raises ValueError."""
-        content = self._read(request, received.text)
-        return content, check(content)
+            self._count_failure(request, context)
+            self._cache.drop(unchecked(key))
+            what = " ".join(str(error).split())[:PROBLEM_LENGTH]
+            message = f"the reply cannot be used, nor did the model repair it: {what}"
+            where, hint = self._transport.endpoint.host, "A larger model may do better"
+            raise UnusableError(message, where=where, hint=hint) from None
 
     def _read(self, request: Request, text: str) -> Any:
-        """The text, or the JSON in it. Where that has not the keys that its schema requires, the server
-        does not keep to schemas, and it is told in words."""
+        """Return the text of a reply, or its JSON. Raises ValueError.
+
+        Where that has not the keys of its schema, the server does not keep to schemas, and the schema goes
+        into
+        the prompt from now on.
+        """
         if request.schema is None:
-            return without_thoughts(text)
+            return answer_text(text).strip()
+        required = set(request.schema.get("required", ()))
         try:
-            content = parse(text)
+            content = parse_json(text, request.schema.get("properties", ()))
         except ValueError:
-            self._calls.wire.tell_schema()
+            self._transport.put_schema_in_prompt()
             raise
-        if not isinstance(content, dict) or not set(request.schema.get("required", ())) <= set(content):
-            self._calls.wire.tell_schema()
+        if not isinstance(content, dict) or not required <= content.keys():
+            self._transport.put_schema_in_prompt()
         return content
+
+    def _call(
+        self,
+        request: Request,
+        messages: Messages,
+        on_text: Callable[[str], None] | None,
+        context: CallContext,
+    ) -> tuple[RawReply, float]:
+        """Call until there is a whole reply. Returns it and the seconds of the call.
+
+        The SDK's retries would not do: they cannot be ended, a server that is silent is given up only after
+        all
+        of them, and no ledger counts them.
+        """
+        timeouts = empty = 0
+        for attempt in range(1, MAX_TRIES + 1):
+            try:
+                raw, seconds = self._attempt(request, messages, on_text, context, attempt, retry=timeouts > 0)
+            except RetryableError as error:
+                last = error
+                timeouts += error.timed_out
+                short = request.short
+                if error.timed_out and short is not None and messages is request.messages:
+                    request, messages = short, short.messages
+                given_up = attempt == MAX_TRIES or timeouts == MAX_TIMEOUTS
+                pause = f" in {error.retry_after:.0f} s" if error.retry_after >= 1 else ""
+                what = f"given up after try {attempt}" if given_up else f"try {attempt + 1} follows{pause}"
+                (context.on_trouble or self.on_trouble)(f"{error.message}; {what}")
+                if given_up:
+                    break
+                self._back_off(error, attempt, context)
+            except (BudgetError, EndedError):  # of this caller alone: it says nothing about the server
+                raise
+            except ReplyError as error:
+                self._record_refusal(error)
+                raise
+            except StoppedError as error:
+                self._limiter.stop(error)
+                raise
+            else:
+                with self._lock:
+                    self._failures, self._reached, self._replied = 0, True, True
+                thoughts_only = raw.finish == "length" and (raw.thinking or not raw.text)
+                if thoughts_only and on_text is None and self._transport.drop_token_limit():
+                    continue
+                empty += not (raw.text.strip() or raw.refusal or raw.finish in ("length", "content_filter"))
+                if empty != 1:
+                    self._validate(request, messages, raw, context)
+                    return raw, seconds
+                empty = 2  # one more try
+                last = RetryableError("the reply is empty")
+        self._record_failure(last)
+        hint = (
+            "The next load asks again"
+            if request.document
+            else "Ask again later, or without a model: --no-llm"
+        )
+        hint = f"{SLOW_HINT}. {hint}" if last.timed_out else hint
+        where = self._transport.endpoint.host
+        raise ReplyError(f"no reply after {attempt} tries: {last.message}", where=where, hint=hint)
+
+    def _attempt(
+        self,
+        request: Request,
+        messages: Messages,
+        on_text: Callable[[str], None] | None,
+        context: CallContext,
+        attempt: int,
+        *,
+        retry: bool,
+    ) -> tuple[RawReply, float]:
+        """Call once, counted whatever becomes of it. Returns the reply with its tokens, and the seconds."""
+        asked = replace(request, messages=tuple(map(dict, messages)))
+        prompt, completion = self._estimator.prompt(asked), self._estimator.completion(request.stage)
+        limit = full = self._limit(request)
+        budget: Budget | None = context.budget or self._budget
+        if context.budget:
+            usual = self._estimator.completion(request.stage, SHORT_GUESS, of_others=False)
+            reserved = context.budget.reserve(prompt, min(full, usual))
+            limit = min(full, context.budget.reply_tokens(prompt))
+        else:
+            # Twice the usual reply, so that long ones fit too; what is left over is given back.
+            reserved = budget.reserve(prompt, 2 * completion) if budget else 0.0
+        entry = Entry(request.document, request.stage, self.model)
+        try:
+            with self._limiter.permit(prompt + completion, context.check) as permit:
+                start = time.monotonic()
+                entry = replace(entry, calls=1, failed=1)
+                try:
+                    raw = self._transport.send(
+                        messages, request.schema, request.stage,
+                        on_text=on_text, limit=limit, attempt=attempt, retry=retry, check=context.check,
+                    )  # fmt: skip
+                except RetryableError as error:
+                    if error.busy or error.timed_out:
+                        self._limiter.slow_down()
+                    entry = replace(entry, calls=0 if error.unreached else 1)
+                    raise
+                finally:
+                    entry = replace(entry, seconds=time.monotonic() - start)
+                counted = raw.prompt_tokens and (raw.completion_tokens or not raw.text)
+                if not counted:
+                    raw = replace(raw, prompt_tokens=prompt, completion_tokens=estimate(raw.text))
+                tokens = raw.prompt_tokens, raw.completion_tokens
+                entry = replace(
+                    entry, failed=0, prompt_tokens=tokens[0], completion_tokens=tokens[1],
+                    prompt_estimate=estimate_messages(messages), estimated=int(not counted),
+                    dollars=self.dollars(*tokens),
+                )  # fmt: skip
+                permit.tokens = sum(tokens)
+                self._limiter.speed_up()
+        finally:
+            if budget:
+                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens)
+            if entry.calls:
+                self._count(entry, context)
+        self._estimator.add(entry)
+        if context.budget and limit < full and raw.finish == "length":
+            self._count_failure(request, context)
+            raise context.budget.cut_off(limit)
+        return raw, entry.seconds
+
+    def _limit(self, request: Request) -> int:
+        """Return how many tokens no sound reply takes."""
+        return request.limit or max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+
+    def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
+        """Raise ReplyError where a reply says itself that it is of no use."""
+        sent = estimate_messages(messages)
+        looped = raw.finish == "length" and raw.completion_tokens >= 0.9 * self._limit(request)
+        refusal = self._transport.endpoint.short(raw.refusal)
+        truncated = (
+            f"the server read only {raw.prompt_tokens} of about {sent} tokens: its context is too small"
+        )
+        cut_off = f"the reply was cut off after {raw.completion_tokens} tokens"
+        for wrong, message, hint in (
+            (raw.finish == "content_filter", "the server's content filter held the reply back", None),
+            (raw.finish == "length", cut_off, _LOOP_HINT if looped else _LENGTH_HINT),
+            (raw.refusal, f"the model refused: {refusal}", None),
+            (not raw.text.strip(), "the reply is empty", None),
+            (sent > TRUNCATED and raw.prompt_tokens < sent / 2, truncated, CONTEXT_HINT),
+        ):
+            if wrong:
+                self._count_failure(request, context)
+                kind = UnusableError if looped else ReplyError
+                raise kind(message, where=self._transport.endpoint.host, hint=hint)
+
+    def _back_off(self, error: RetryableError, attempt: int, context: CallContext) -> None:
+        """Wait before the next try: all callers as long as the server asks, else this one, at random."""
+        if error.retry_after:
+            self._limiter.pause(error.retry_after * random.uniform(1, 1.1))  # noqa: S311
+        else:
+            seconds = random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (attempt - 1)))  # noqa: S311
+            self._limiter.sleep(seconds, context.check)
+
+    def _record_refusal(self, error: ReplyError) -> None:
+        """Count a request that the server refused: one that takes others may take the next. Raises
+        StoppedError
+        where it never took any."""
+        with self._lock:
+            self._reached = True
+            if self._replied or not isinstance(error, RefusedError):
+                self._failures = 0
+                return
+        self._record_failure(error)
+
+    def _record_failure(self, last: RetryableError | RefusedError) -> None:
+        """Raise StoppedError where so many requests in a row failed that all will."""
+        timed_out = isinstance(last, RetryableError) and last.timed_out
+        with self._lock:
+            self._failures += 1
+            away = isinstance(last, RetryableError) and last.unreached and not self._reached
+            enough = away or self._failures >= MAX_FAILURES * self._limiter.concurrency
+        if enough:
+            refuses = isinstance(last, RefusedError)
+            what = "refuses every request" if refuses else "gives no replies"
+            hint = MODEL_HINT if refuses else SLOW_HINT if timed_out else f"See that it runs. {URL_HINT}"
+            where = self._transport.endpoint.host
+            error = StoppedError(f"the server {what}: {last.message}", where=where, hint=hint)
+            self._limiter.stop(error)
+            raise error
+
+    def _count_failure(self, request: Request, context: CallContext) -> None:
+        """Count the last call of a request as one without a usable reply."""
+        self._count(Entry(request.document, request.stage, self.model, failed=1), context)
+
+    def _count(self, entry: Entry, context: CallContext) -> None:
+        self.ledger.add(entry)
+        context.add(entry)
+
+    def _give_up_long(self) -> bool:
+        """Return whether short prompts are asked from now on, after a long one brought nothing of use."""
+        with self._lock:
+            self._unusable += 1
+            if self._prompt == "auto" and self._unusable >= FIRST_UNUSABLE:
+                self._prompt = "short"
+                log.warning(
+                    "The first replies of %s cannot be used: it is asked by short prompts from now on "
+                    "(GSWGRAPH_LLM_PROMPT)",
+                    self.model,
+                )
+            return self._prompt == "short"
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:
@@ -393,20 +538,9 @@ class Chat:
                 self._ended.notify_all()
 
     @contextmanager
-    def _turn(self, key: str) -> Iterator[None]:
-        """One at a time for equal requests: the second finds the reply of the first."""
+    def _lock_of(self, key: str) -> Iterator[None]:
+        """Ask equal requests one after another: the second gets the reply of the first from the cache."""
         with self._lock:
-            mine, waiting = self._turns.get(key, (threading.Lock(), 0))
-            self._turns[key] = (mine, waiting + 1)
-        try:
-            with mine:
-                yield
-        finally:
-            with self._lock:
-                mine, waiting = self._turns.pop(key)
-                if waiting > 1:
-                    self._turns[key] = (mine, waiting - 1)
-
-
-def _short(problem: str) -> str:
-    return " ".join(problem.split())[:PROBLEM]
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            yield

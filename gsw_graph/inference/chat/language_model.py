@@ -1,35 +1,57 @@
-"""A language model as those see it who ask it, and one that counts what a single question takes."""
+"""A language model as those see it who ask it, and the one of a single question."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from gsw_graph.inference.chat.asker import Asker
+from gsw_graph.concurrency import Check, never_cancelled
+from gsw_graph.inference.costs import Entry, QuestionBudget
 from gsw_graph.results import KeptReply
-from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat.chat import Chat
     from gsw_graph.inference.chat.request import Reply, Request, T
-    from gsw_graph.inference.costs.budget import QuestionBudget
 
 
 class LanguageModel(Protocol):
-    """What answers requests: a `Chat`, or what stands before one. model: as its server knows it."""
+    """What answers requests: a `Chat`, or what wraps one. model: its name at the server."""
 
     model: str
 
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
-        """The reply to a request, as of `Chat.ask`."""
+        """Return the reply to a request, as `Chat.ask` does."""
+
+
+class CallContext:
+    """Budget, cancellation and usage of one caller; safe for many threads.
+
+    Args:
+        budget: What it may spend.
+        check: Called while a call waits; raises where its result is not wanted any more.
+
+    `on_trouble` is called, in the thread that asks, with each problem of a call.
+    """
+
+    def __init__(self, budget: QuestionBudget | None = None, check: Check = never_cancelled) -> None:
+        self.budget, self.check = budget, check
+        self.on_trouble: Callable[[str], None] | None = None
+        self.usage = Entry()
+        self._lock = threading.Lock()
+
+    def add(self, entry: Entry) -> None:
+        """Count what was asked for it."""
+        with self._lock:
+            self.usage += entry
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a question took of a language model, and the replies that were there already."""
+    """What a question took of a language model, and the cached replies that it got for nothing."""
 
     tokens: dict[str, int]  # "in", "out"
     dollars: float | None
@@ -39,37 +61,42 @@ class Spent:
 
 
 class QuestionModel:
-    """The language model of one question, safe for many threads. seconds of replies that were there
-    already are in `spent().kept`.
+    """The language model of one question; safe for many threads.
 
-    budget: what the question may spend; kept replies take nothing of it. check: called while a call waits;
-    raises where the question is not wanted any more. Raises InputError for a budget in dollars where the
-    model has no price.
+    Args:
+        chat: What it asks.
+        budget: What the question may spend; cached replies cost nothing.
+        check: See `CallContext`.
+
+    Raises:
+        InputError: The budget is in dollars and the price of the model is not known.
     """
 
-    def __init__(self, chat: Chat, budget: QuestionBudget | None = None, check: Check = wanted) -> None:
+    def __init__(
+        self, chat: Chat, budget: QuestionBudget | None = None, check: Check = never_cancelled
+    ) -> None:
         self.model, self._chat = chat.model, chat
         if budget is not None:
             budget.use(chat.price)
-        self._asker = Asker(budget, check)
+        self._context = CallContext(budget, check)
         self._kept: list[KeptReply] = []
 
     @property
     def on_trouble(self) -> Callable[[str], None]:
-        """Told, from the thread that asks, of each call that brought nothing: why, and what comes next."""
-        return self._asker.on_trouble
+        """Called, in the thread that asks, with each problem of a call and what comes next."""
+        return self._context.on_trouble or (lambda _: None)
 
     @on_trouble.setter
-    def on_trouble(self, told: Callable[[str], None]) -> None:
-        self._asker.on_trouble = told
+    def on_trouble(self, callback: Callable[[str], None]) -> None:
+        self._context.on_trouble = callback
 
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
-        """As `Chat.ask`. BudgetError, a ReplyError: the question's budget has no room for this."""
-        if self._asker.budget is not None:
-            self._asker.budget.hold(final=request.final)
-        reply = self._chat.ask(request, check, on_text=on_text, asker=self._asker)
+        """Ask, as `Chat.ask` does. Raises BudgetError too: the budget does not allow this request."""
+        if self._context.budget is not None:
+            self._context.budget.reserve_for_answer(final=request.final)
+        reply = self._chat.ask(request, check, on_text=on_text, context=self._context)
         if reply.cached:
             tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
             dollars = self._chat.dollars(reply.prompt_tokens, reply.completion_tokens)
@@ -77,7 +104,7 @@ class QuestionModel:
         return reply
 
     def spent(self) -> Spent:
-        """What was taken so far."""
-        took = self._asker.total()
-        tokens = {"in": took.prompt_tokens, "out": took.completion_tokens}
-        return Spent(tokens, took.dollars, self._kept, took.calls, took.failed)
+        """Return what was taken so far."""
+        usage = self._context.usage
+        tokens = {"in": usage.prompt_tokens, "out": usage.completion_tokens}
+        return Spent(tokens, usage.dollars, self._kept, usage.calls, usage.failed)

@@ -29,9 +29,10 @@ class Backend(Protocol):
 class Embedder:
     """A model that is ready to run; safe to use from several threads.
 
-    name: as configured. dimension: length of a vector. device: `cpu`, `cuda`, `mps` or the host of a server.
-    backend: `onnxruntime`, `torch` or `server`, run by `runner`. query_prompt, document_prompt: what stands
-    before a question and before a document; left out, the model's own.
+    name: as configured, with prompts that stand in for its own. dimension: length of a vector. device: `cpu`,
+    `cuda`, `mps` or the host of a server. backend: `onnxruntime`, `torch` or `server`, run by `runner`.
+    query_prompt, document_prompt: what stands before a question and before a document; left out, the model's
+    own.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Embedder:
             InputError: there is no such device.
         """
         return cls(
-            settings.embedder,
+            settings.embedder_label,
             _backend(settings),
             settings.embedder_query_prompt,
             settings.embedder_document_prompt,

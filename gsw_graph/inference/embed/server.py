@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
+import weakref
 from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
@@ -14,10 +15,8 @@ from numpy.typing import NDArray
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError
-from gsw_graph.inference.bodies import BodyError, at_most, hooks
 from gsw_graph.inference.chat.cache import FILE, Cache, CachedReply
-from gsw_graph.inference.costs.budget import Budget
-from gsw_graph.inference.costs.ledger import Entry, Ledger
+from gsw_graph.inference.costs import Budget, Entry, Ledger, dollars, price_of
 from gsw_graph.inference.endpoint import Endpoint
 from gsw_graph.model import content_id
 
@@ -26,11 +25,8 @@ TEXTS, CHARACTERS = 32, 60_000  # in one request: some servers refuse more texts
 RETRIES = 4  # by the client of openai, which waits as long as Retry-After says
 TRIES = 2  # of a request whose reply cannot be used
 TIMEOUT, CONNECT = 120.0, 10.0  # seconds
-LARGEST = 64_000_000  # bytes of a reply: 32 vectors of 4,096 dimensions as text take a tenth
 CHARACTERS_A_TOKEN = 4
 URL = "Check GSWGRAPH_EMBEDDER_URL, such as http://127.0.0.1:8080/v1, and that the server runs"
-# Dollars for a million tokens (list prices, November 2026).
-PRICES = {"text-embedding-3-small": 0.02, "text-embedding-3-large": 0.13, "text-embedding-ada-002": 0.10}
 
 
 class ServerBackend:
@@ -103,39 +99,37 @@ class ServerBackend:
         options: dict[str, Any] = {"dimensions": self._dimensions} if self._dimensions else {}
         for left in reversed(range(TRIES)):
             try:
-                with at_most(LARGEST):
-                    reply = self._opened_client().embeddings.create(
-                        model=self.model, input=[text or " " for text in texts], **options
-                    )
+                reply = self._opened_client().embeddings.create(
+                    model=self.model, input=[text or " " for text in texts], **options
+                )
                 return self._read(reply, len(texts))
             except openai.OpenAIError as error:
                 raise self._refused(error) from None  # some servers repeat the key
-            except (ValueError, TypeError, AttributeError, BodyError) as error:  # cut, or of another form
+            except (ValueError, TypeError, AttributeError) as error:  # cut, or of another form
                 if not left:
                     what = f"the embedder's reply cannot be used ({self._end.short(str(error))})"
                     raise ModelError(what, where=self._end.host, hint=URL) from error
         raise AssertionError
 
-    def close(self) -> None:
-        """Close connections and the cache."""
-        with self._lock:
-            for opened in (self._client, self._cache):
-                if opened is not None:
-                    opened.close()
-            self._client = self._cache = None
-
     def _embed(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of one request, kept before this returns."""
-        estimate = tokens_of(texts)
-        reserved = self.budget.reserve(estimate, 0) if self.budget else 0.0
-        start, tokens = time.perf_counter(), 0
+        estimate, price = tokens_of(texts), price_of(self.model)
+
+        def charge(count: int) -> None:
+            if self.budget and self.budget.unit == "$" and price is None:
+                hint = "Give the budget in tokens, such as 1Mtok"
+                raise StoppedError(f"the price of {self.model} is not known", where=self._end.host, hint=hint)
+            if self.budget:
+                self.budget.charge(dollars(price, count, 0) if self.budget.unit == "$" and price else count)
+
+        charge(estimate)
+        start = time.perf_counter()
         try:
             vectors, tokens = self.request(texts)
-        finally:
-            if self.budget:
-                self.budget.settle(reserved, tokens)
+        except BaseException:
+            charge(-estimate)
+            raise
         seconds, cache = time.perf_counter() - start, self._opened()
-        price = PRICES.get(self.model)
         entry = Entry(
             "",
             STAGE,
@@ -145,7 +139,7 @@ class ServerBackend:
             prompt_estimate=estimate,
             estimated=int(not tokens),
             seconds=seconds,
-            dollars=price * (tokens or estimate) / 1e6 if price is not None else None,
+            dollars=dollars(price, tokens or estimate, 0) if price else None,
         )
         with cache.writing():
             for text, vector in zip(texts, vectors, strict=True):
@@ -154,6 +148,7 @@ class ServerBackend:
                     self._key(text), self.model, STAGE, CachedReply(content, tokens // len(texts), 0, seconds)
                 )
             Ledger(cache).add(entry)
+        charge((tokens or estimate) - estimate)  # last: what came is kept
         return dict(zip(texts, vectors, strict=True))
 
     def _read(self, reply: Any, count: int) -> tuple[list[NDArray[np.float32]], int]:
@@ -202,6 +197,7 @@ class ServerBackend:
         with self._lock:
             if self._cache is None:
                 self._cache = Cache(self._path)
+                weakref.finalize(self, self._cache.close)
             return self._cache
 
     def _opened_client(self) -> Any:
@@ -212,7 +208,7 @@ class ServerBackend:
                 timeout = openai.Timeout(TIMEOUT, connect=CONNECT)
                 # trust_env: a proxy named in the environment must not see what is meant for this machine.
                 http = openai.DefaultHttpxClient(
-                    timeout=timeout, event_hooks=hooks(), follow_redirects=False, trust_env=not self._end.here
+                    timeout=timeout, follow_redirects=False, trust_env=not self._end.here
                 )
                 self._client = openai.OpenAI(
                     api_key=self._end.key or "none",
@@ -223,6 +219,7 @@ class ServerBackend:
                 )
                 # the client takes them from the environment, and tells them to any server
                 self._client.organization = self._client.project = None
+                weakref.finalize(self, self._client.close)
             return self._client
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.bodies import BodyError, hooks
 from gsw_graph.inference.endpoint import Endpoint, retry_after
 from gsw_graph.inference.rerank.reranker import distinct, sigmoid
 
@@ -55,7 +54,6 @@ class HttpReranker:
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {self._end.key}"} if self._end.key else {},
             timeout=timeout,
-            event_hooks=hooks(),
             trust_env=not self._end.here,  # no proxy must see what is meant for this machine
         )
         weakref.finalize(self, self._client.close)
@@ -112,8 +110,6 @@ class HttpReranker:
             wait = BACKOFF * 2 ** (TRIES - 1 - left)
             try:
                 reply = self._client.post(self._end.url, json=body)
-            except BodyError as error:
-                raise self._error(f"the reranker's answer cannot be used: {error}", OTHERWISE) from error
             except httpx.RequestError as error:
                 if not left:
                     late = isinstance(error, httpx.TimeoutException)

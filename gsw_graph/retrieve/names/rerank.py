@@ -7,7 +7,6 @@ docs/linked.md has what each feature is worth, and bench/linked_order.py fits th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING
@@ -21,6 +20,8 @@ from gsw_graph.retrieve.names.linking import link, mentions
 from gsw_graph.text import stem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage

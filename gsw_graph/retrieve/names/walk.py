@@ -6,7 +6,6 @@ What `linked` is; docs/linked.md has its constants, how they were chosen, and wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from gsw_graph.results import Step
 from gsw_graph.retrieve.names.linking import Mention, canonical, link, mentions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage, Trace

@@ -119,9 +119,8 @@ def _cited(context: Context, question: str, recipe: PrunedRecipe) -> list[str]:
         one
         for one in earlier
         if one.cosine >= recipe.like
-        and one.stands
+        and one.is_citable
         and one.verdict != "rejected"
-        and not (one.source and one.source[2] == "rejected")
     ]
     return list(dict.fromkeys(quoted.passage.id for one in good for quoted in one.quotes))
 

@@ -1,0 +1,1 @@
+"""What a memory holds, for people: documents, questions, names, and the analyses."""

@@ -1,1 +1,0 @@
-"""Requests by the Batch API."""

