@@ -18,7 +18,7 @@ import served
 from contract import by_query, rows
 from dump import differences, dump, version
 
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.config import Settings
 from gsw_graph.errors import EndedError
 from gsw_graph.inference.embed.embedder import Embedder

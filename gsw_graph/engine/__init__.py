@@ -91,10 +91,10 @@ class Connection:
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
-        from gsw_graph.engine.tracing import TracedDialect, TracedDriver
+        from gsw_graph.engine.tracing import Traced
 
-        self.driver = cast("Driver", TracedDriver(self.driver, tracer))
-        self.dialect = cast("Dialect", TracedDialect(self.dialect, tracer))
+        self.driver = cast("Driver", Traced(self.driver, tracer))
+        self.dialect = cast("Dialect", Traced(self.dialect, tracer))
 
     def close(self) -> None:
         try:
