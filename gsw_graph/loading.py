@@ -279,7 +279,7 @@ def _estimated(
         deque(_counted(feed, tally), maxlen=0)
         tally.collect()
     else:
-        from gsw_graph.extract.estimate import estimate
+        from gsw_graph.extract.pool import estimate
         from gsw_graph.inference.chat.cache import FILE, Cache
 
         with closing(Cache(settings.cache_dir / FILE)) as cache:

@@ -11,7 +11,7 @@ from waiting import until
 
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import Work, by_model
-from gsw_graph.extract.llm import Found
+from gsw_graph.extract.llm import Extraction
 from gsw_graph.inference.costs import Entry
 from gsw_graph.model import Document, Passage
 from gsw_graph.tally import Tally
@@ -35,7 +35,7 @@ class Model:
             assert self.last.wait(SECONDS)
         if left == 6:
             raise ReplyError("the model refused")
-        return SimpleNamespace(value=Found())
+        return SimpleNamespace(value=Extraction())
 
 
 def test_replies_count_as_they_come_not_when_a_document_is_done() -> None:
