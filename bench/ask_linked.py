@@ -27,6 +27,7 @@ import numpy as np
 from made import copies, originals, vectors
 
 from gsw_graph import Memory, Settings
+from gsw_graph.concurrency import never_cancelled as wanted
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Workspace
 from gsw_graph.retrieve.context import Context
@@ -36,8 +37,7 @@ from gsw_graph.retrieve.strategy import Query, Strategy
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Vectors
-from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
-from gsw_graph.turns import wanted
+from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch
 
 BARE = (
     "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score "
@@ -84,17 +84,17 @@ def grow(
     rng: np.random.Generator,
 ) -> float:
     start, batch, size = time.perf_counter(), Batch(), 0
-    with Writer(memory._connection) as writer:
-        for copy, first, workspace in made:
-            count = len(workspace.document.passages)
-            batch.add(workspace, Vectors(vectors(base, copy, first, count, rng)))
-            size += count
-            if batch.bytes >= BATCH_BYTES:
-                writer.put(batch)
-                batch = Batch()
-            if size >= until:
-                break
-        writer.put(batch)
+    writer = memory._connection
+    for copy, first, workspace in made:
+        count = len(workspace.document.passages)
+        batch.add(workspace, Vectors(vectors(base, copy, first, count, rng)))
+        size += count
+        if batch.bytes >= BATCH_BYTES:
+            write_batch(writer, batch)
+            batch = Batch()
+        if size >= until:
+            break
+    write_batch(writer, batch)
     return time.perf_counter() - start
 
 

@@ -30,7 +30,7 @@ from gsw_graph.model import Workspace
 from gsw_graph.results import Answer
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors
-from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
+from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch
 
 BARE = (
     "CALL db.index.vector.queryNodes('qa_pair_embedding', $k, $embedding) YIELD node, score "
@@ -177,15 +177,15 @@ def fill(
 ) -> tuple[list[Workspace], int]:
     rng = np.random.default_rng(0)
     kept, have, batch = [], 0, Batch()
-    with Writer(connection) as writer:
-        for copy, first, workspace in copies(workspaces, 10**9):
-            if have >= size:
-                break
-            batch.add(workspace, base.of(copy, first, workspace, rng))
-            have += sum(len(phrase.pairs) for phrase in workspace.verb_phrases)
-            kept.append(workspace)
-            if batch.bytes >= BATCH_BYTES:
-                writer.put(batch)
-                batch = Batch()
-        writer.put(batch)
+    writer = connection
+    for copy, first, workspace in copies(workspaces, 10**9):
+        if have >= size:
+            break
+        batch.add(workspace, base.of(copy, first, workspace, rng))
+        have += sum(len(phrase.pairs) for phrase in workspace.verb_phrases)
+        kept.append(workspace)
+        if batch.bytes >= BATCH_BYTES:
+            write_batch(writer, batch)
+            batch = Batch()
+    write_batch(writer, batch)
     return kept, have

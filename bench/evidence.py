@@ -23,8 +23,7 @@ from typing import Any
 from gsw_graph.answer import gather as ours
 from gsw_graph.answer.chains import from_chains
 from gsw_graph.answer.compact import CompactEvidence
-from gsw_graph.answer.evidence import ROOM, Item, listed, texts
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.evidence import ROOM, Item, listed, quote, texts
 from gsw_graph.asking import prepared
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.memory import Memory

@@ -28,7 +28,7 @@ from gsw_graph.explore.analyses import analyses
 from gsw_graph.model import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors
-from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer
+from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/workspaces.jsonl")
 DIMENSION = 4
@@ -58,24 +58,24 @@ def fill(memory: Memory, workspaces: list[Workspace], size: int) -> int:
         return found
 
     have, batch = 0, Batch()
-    with Writer(memory._connection) as writer:
-        for _, _, workspace in copies(workspaces, 10**9):
-            if have >= size:
-                break
-            pairs = sum(len(phrase.pairs) for phrase in workspace.verb_phrases)
-            phrases = sorted({phrase.phrase for phrase in workspace.verb_phrases})
-            vectors = Vectors(
-                unit(len(workspace.document.passages)),
-                unit(pairs),
-                unit(len(workspace.propositions)),
-                dict(zip(phrases, unit(len(phrases)), strict=True)),
-            )
-            batch.add(workspace, vectors)
-            have += pairs
-            if batch.bytes >= BATCH_BYTES:
-                writer.put(batch)
-                batch = Batch()
-        writer.put(batch)
+    writer = memory._connection
+    for _, _, workspace in copies(workspaces, 10**9):
+        if have >= size:
+            break
+        pairs = sum(len(phrase.pairs) for phrase in workspace.verb_phrases)
+        phrases = sorted({phrase.phrase for phrase in workspace.verb_phrases})
+        vectors = Vectors(
+            unit(len(workspace.document.passages)),
+            unit(pairs),
+            unit(len(workspace.propositions)),
+            dict(zip(phrases, unit(len(phrases)), strict=True)),
+        )
+        batch.add(workspace, vectors)
+        have += pairs
+        if batch.bytes >= BATCH_BYTES:
+            write_batch(writer, batch)
+            batch = Batch()
+    write_batch(writer, batch)
     return have
 
 

@@ -33,13 +33,13 @@ from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Document, Passage
 from gsw_graph.names import FUNCTION_WORDS
 from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.families import stem
 from gsw_graph.retrieve.names.graph import NameGraph, build
 from gsw_graph.retrieve.names.leads import leads
 from gsw_graph.retrieve.names.order import FEATURES, features
 from gsw_graph.retrieve.names.passages import best_passages, best_together
 from gsw_graph.retrieve.names.wording import Wording
 from gsw_graph.retrieve.recipes import LinkedRecipe
+from gsw_graph.text import stem
 
 RECIPE = LinkedRecipe()
 RIDGE = 1e-3  # of the weights in units of each feature's spread

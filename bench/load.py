@@ -19,8 +19,8 @@ from pathlib import Path
 
 from gsw_graph import Memory, Settings, loaders
 from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.loading import texts
 from gsw_graph.model import Document, Failure, Workspace
-from gsw_graph.pipeline import texts
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
 

@@ -29,8 +29,8 @@ from made import copies, originals
 
 from gsw_graph import Settings
 from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.loading import texts
 from gsw_graph.model import Workspace
-from gsw_graph.pipeline import texts
 
 LOAD = """import resource, sys
 from gsw_graph.cli import main

@@ -37,7 +37,7 @@ from gsw_graph.evaluate.metrics import exact_match, f1
 from gsw_graph.evaluate.statistics import paired
 from gsw_graph.inference.chat.language_model import QuestionModel, Spent
 from gsw_graph.memory import Memory
-from gsw_graph.plan.decompose import decompose
+from gsw_graph.plan import decompose
 from gsw_graph.results import Answer
 
 DATA = Path(__file__).parent / "data"

@@ -24,8 +24,8 @@ from scipy.optimize import minimize
 
 from gsw_graph import Memory
 from gsw_graph.plan import parse
-from gsw_graph.retrieve.chains import pair_score
-from gsw_graph.retrieve.chains.candidates import Candidates, CandidateSearch
+from gsw_graph.retrieve import pair_score
+from gsw_graph.retrieve.qa_chains import Candidates, CandidateSearch
 from gsw_graph.retrieve.recipes import ChainRecipe
 from gsw_graph.store.reader import Reader
 

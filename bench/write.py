@@ -26,7 +26,7 @@ from gsw_graph.model import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Row, Vectors
 from gsw_graph.store.statements import statement
-from gsw_graph.store.writer import BATCH_BYTES, Batch, Writer, forget
+from gsw_graph.store.writer import BATCH_BYTES, Batch, forget, write_batch
 
 Work = list[tuple[Workspace, np.ndarray]]
 ROWS = 1000
@@ -45,9 +45,9 @@ def bare(connection: Connection, rows: dict[str, list[Row]]) -> float:
 
 def ours(connection: Connection, batches: list[Batch]) -> float:
     start = time.perf_counter()
-    with Writer(connection) as writer:
-        for batch in batches:
-            writer.put(batch)
+    writer = connection
+    for batch in batches:
+        write_batch(writer, batch)
     return time.perf_counter() - start
 
 

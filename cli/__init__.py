@@ -28,7 +28,8 @@ VERBS = {
     "eval": "Measure strategies side by side on questions with known answers.",
     "export": "Write the memory as files that others read.",
     "copy": "Copy a memory from one engine to another.",
-    "bulk": "Write a corpus as files that neo4j-admin imports.",
+    "dump": "Write the whole memory as lines of JSON.",
+    "restore": "Write a dump into an empty memory.",
     "lint": "List what is wrong with ready workspaces.",
     "status": "Show what the memory holds.",
     "doctor": "Look for what is wrong, and say how to mend it.",
@@ -39,7 +40,7 @@ VERBS = {
     "ledger": "Show what language models were asked, and what that took.",
     "cypher": "Run a Cypher query, read-only by default.",
     "draw": "Draw what a Cypher query returns, as an HTML file.",
-    "db": "Start, stop and import into a private Neo4j with Browser.",
+    "db": "Start and stop a private Neo4j with Browser.",
     "completion": "Print the completion script of a shell.",
 }
 

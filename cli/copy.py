@@ -1,4 +1,4 @@
-"""`gswgraph copy`: a memory from one engine to another."""
+"""`gswgraph copy`, `dump` and `restore`: whole memories on the move."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import json_option
+from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, duration, print_json
 from gsw_graph.cli.text.progress import EVERY
 from gsw_graph.cli.text.safe_text import short_source, without_password
@@ -15,19 +15,21 @@ from gsw_graph.cli.text.safe_text import short_source, without_password
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gsw_graph.moving.copying import Moved
+    from gsw_graph.results import Copied
+
+_quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
 
 
 @click.command()
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
-@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@_quiet
 @json_option
 def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
     """Copy a memory with all that is in it: documents, vectors, questions, indexes.
 
-    FROM and TO are folders or bolt:// or neo4j:// urls. TO must be new or empty. A copy that was cut off goes on when it is run again; until it is complete
-    nothing reads it. At the end both sides are compared by a hash of every id, property, vector and relationship.
+    FROM and TO are folders or bolt:// or neo4j:// urls. TO must be new or empty. A copy that was cut off leaves no memory: remove the folder, or empty the
+    database, and copy again.
 
     User, password and database come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE; where both sides are servers, those of FROM from
     NEO4J_FROM_USERNAME, NEO4J_FROM_PASSWORD and NEO4J_FROM_DATABASE.
@@ -37,30 +39,61 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
       gswgraph copy .gswgraph bolt://localhost:7687
       gswgraph copy neo4j://server:7687 backup/ --json
     """
-    from gsw_graph.moving import copy as run
-    from gsw_graph.moving import sides
+    from gsw_graph import moving
 
-    found = run(*sides(source, target), progress=(lambda _: None) if quiet else _reporter())
+    _print(moving.copy(*moving.sides(source, target), on_written=_reporter(quiet)), "Copied", as_json)
+
+
+@click.command()
+@memory_option
+@click.argument("target", metavar="FILE", type=click.Path())
+@json_option
+@click.pass_obj
+def dump(url: str | None, target: str, as_json: bool) -> None:
+    """Write all that a memory holds into a new file, a node or a relationship a line of JSON.
+
+    \b
+    Example:
+      gswgraph dump memory.jsonl
+    """
+    with open_memory(url) as memory:
+        _print(memory.dump(target), "Dumped", as_json)
+
+
+@click.command()
+@memory_option
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@_quiet
+@json_option
+@click.pass_obj
+def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
+    """Write the memory of a dump into a new folder or an empty database.
+
+    \b
+    Example:
+      gswgraph --memory copy/ restore memory.jsonl
+    """
+    with open_memory(url, create=True) as memory:
+        _print(memory.restore(source, progress=_reporter(quiet)), "Restored", as_json)
+
+
+def _print(report: Copied, done: str, as_json: bool) -> None:
     if as_json:
-        print_json(found.to_dict())
+        print_json(report.to_dict())
         return
-    nodes, relationships = (sum(part.values()) for part in (found.nodes, found.relationships))
+    nodes, relationships = (sum(part.values()) for part in (report.nodes, report.relationships))
     what = f"{counted(nodes, 'node')} and {counted(relationships, 'relationship')}"
-    place = short_source(without_password(found.target))
-    done = f"Copied {what} to" if found.copied else f"Nothing was missing: {what} in"
-    click.echo(f"{done} {place}; {duration(found.seconds)}")
-    click.echo(f"Both sides are equal: {found.hash}")
-    if found.left:
-        click.echo(f"Left behind, as they are not gswgraph's: {counted(found.left, 'node')} or relationships")
+    target = short_source(without_password(report.target))
+    click.echo(f"{done} {what} to {target}; {duration(report.seconds)}")
 
 
-def _reporter() -> Callable[[Moved], None]:
+def _reporter(quiet: bool) -> Callable[[int], None]:
     last = time.monotonic()
 
-    def report(moved: Moved) -> None:
+    def report(written: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= EVERY:
+        if not quiet and time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            click.echo(f"{moved.stage}: {moved.done:,} of {moved.total:,} nodes and relationships", err=True)
+            click.echo(f"{written:,} nodes and relationships", err=True)
 
     return report

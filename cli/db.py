@@ -17,7 +17,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 
 @click.group()
 def db() -> None:
-    """Start and stop a private Neo4j with Browser on this machine, or import into it.
+    """Start and stop a private Neo4j with Browser on this machine.
 
     It runs in Docker where an engine answers, else from Maven Central, which needs Maven and Java 17 or 21 (5.26), 21 or 25 (2026).
 
@@ -114,41 +114,6 @@ def status(version: str | None, as_json: bool) -> None:
             "\n\n".join(map(_text, servers))
             or "There is no private Neo4j yet. Start one with: gswgraph db start"
         )
-
-
-@db.command(name="import")
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
-@click.option(
-    "--version", type=_VERSIONS, default="5.26", show_default=True, help="The version line of Neo4j."
-)
-@_JSON
-def import_(folder: str, version: str, as_json: bool) -> None:
-    """Make the server's database of the files that `gswgraph bulk`, or `export --format import`, wrote into DIR.
-
-    The server must not run, and must never have been started before: a start makes a database. It cannot be one of
-    Docker. `gswgraph doctor --mend` makes the indexes afterwards. Needs the extra `bulk`.
-
-    \b
-    Example:
-      gswgraph bulk corpus/ --out files
-      gswgraph db import files
-      gswgraph db start
-      gswgraph --memory bolt://127.0.0.1:7687 doctor --mend
-    """
-    from pathlib import Path
-
-    from gsw_graph.config import Settings
-    from gsw_graph.moving.importing import into_private
-
-    made = into_private(
-        Settings.from_env(), Path(folder), version, report=lambda line: click.echo(line, err=True)
-    )
-    if as_json:
-        _print_json({"version": version, "counts": made.counts})
-        return
-    click.echo(f"Imported {made.counts.get('Document', 0):,} documents into Neo4j {version}.")
-    click.echo(f"\nNext:\n  gswgraph db start --version {version}")
-    click.echo("  gswgraph --memory bolt://127.0.0.1:7687 doctor --mend")
 
 
 @db.command(name="open")

@@ -15,7 +15,7 @@ from gsw_graph.cli.text.safe_text import short_source
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("panini", "graphml", "jsonl", "import")),
+    type=click.Choice(("panini", "graphml")),
     default="panini",
     show_default=True,
     help="The shape of the files.",
@@ -28,8 +28,7 @@ def export(url: str | None, target: str, format_: str, as_json: bool) -> None:
     panini: workspaces as Panini's evaluation reads them, into a folder: networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the
     texts. `gswgraph load TARGET/networks_raw` reads them again, each passage as a document. Propositions have no place in this shape and stay behind.
 
-    graphml: one file for networkx, Gephi and the like, without vectors. jsonl: one file with all there is, a node or a relationship a line.
-    import: a folder that `neo4j-admin database import full` takes, as `gswgraph bulk` makes it.
+    graphml: one file for networkx, Gephi and the like, without vectors. All there is, vectors too: gswgraph dump.
 
     TARGET must be new; a folder may be empty.
 
@@ -37,7 +36,7 @@ def export(url: str | None, target: str, format_: str, as_json: bool) -> None:
     Example:
       gswgraph export panini/
       gswgraph export memory.graphml --format graphml
-      gswgraph export files/ --format import --json
+      gswgraph export panini/ --json
     """
     with open_memory(url) as memory:
         found = memory.export(target, format_)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 @memory_option
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("--all", "everything", is_flag=True, help="Forget every document.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask whether --all is meant.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant.")
 @json_option
 @click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
     """Remove documents and all that only they supported. Questions whose answers cite them are forgotten too; other questions stay, unless --all.
 
-    SOURCE is a source as `ask` and `load` show it, or a file or folder whose documents are meant.
+    SOURCE is a source as `ask` and `load` show it, a file, or a folder with a slash at its end (notes/). More than one document is asked for, unless --yes.
 
     Exit code 4: some sources are unknown, the rest is forgotten. 1: all are unknown.
 
@@ -39,7 +39,13 @@ def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: boo
     if everything and not yes:
         place = clean(without_password(url or settings().memory))
         click.confirm(f"Forget every document of {place}?", abort=True, err=True)
+    if any(not source.strip() for source in sources):
+        raise click.UsageError("An empty name means no document (an unset variable?). All documents: --all.")
     with open_memory(url) as memory:
+        if not everything and not yes:
+            meant = memory.forget(*sources, dry_run=True).forgotten
+            if len(meant) > 1:
+                click.confirm(f"Forget {counted(len(meant), 'document')}?", abort=True, err=True)
         found = memory.forget(*sources, everything=everything)
     if as_json:
         print_json(found.to_dict())

@@ -14,7 +14,7 @@ from gsw_graph.cli.text.safe_text import clean, without_password
 from gsw_graph.errors import GswGraphError
 
 # Verbs that share the file of another.
-_FILES = {"unmerge": "merge"}
+_FILES = {"unmerge": "merge", "dump": "copy", "restore": "copy"}
 
 
 class LazyGroup(click.Group):
@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
         except KeyboardInterrupt:
             note = (
                 "Interrupted. The same command completes what is missing."
-                if ctx.invoked_subcommand in ("load", "copy")
+                if ctx.invoked_subcommand == "load"
                 else "Interrupted."
             )
             click.echo(f"\n{note}", err=True)

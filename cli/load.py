@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gsw_graph.memory import Memory
-    from gsw_graph.results import BulkReport, LoadReport
+    from gsw_graph.results import LoadReport
 
 SHOWN = 20  # failures listed for people
 
@@ -137,7 +137,7 @@ def _exit_code(report: LoadReport) -> int:
     return 4 if found.new + found.replaced + found.unchanged else 1
 
 
-def print_skipped(report: LoadReport | BulkReport) -> None:
+def print_skipped(report: LoadReport) -> None:
     """What was skipped, by name; those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
@@ -151,7 +151,7 @@ def print_skipped(report: LoadReport | BulkReport) -> None:
         print_failure(f"... and {more:,} more; --json lists all")
 
 
-def print_failures(report: LoadReport | BulkReport) -> None:
+def print_failures(report: LoadReport) -> None:
     """Each failure; those with the same reason together."""
     by_reason: dict[tuple[bool, str], list[str]] = {}
     for failure in report.failures:

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.answer.chains import from_chains, shown
-from gsw_graph.answer.gather import BELOW
+from gsw_graph.answer.evidence import BELOW
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
@@ -17,7 +17,7 @@ from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
-    from gsw_graph.answer.gather import Show
+    from gsw_graph.answer.evidence import Show
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.retrieve.context import Context
 
@@ -132,7 +132,7 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
     llm = context.llm
     if llm is None or not strategy.follows_plan or strategy.makes_plan or not context.has_pairs:
         return planned
-    from gsw_graph.plan.decompose import decompose
+    from gsw_graph.plan import decompose
 
     with context.clock("plan"):
         try:
@@ -176,7 +176,7 @@ def _shown(context: Context) -> Show:
         from gsw_graph.answer.compact import CompactEvidence
 
         return CompactEvidence(context)
-    from gsw_graph.answer.gather import lines
+    from gsw_graph.answer.evidence import lines
 
     return lines
 

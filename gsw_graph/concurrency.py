@@ -87,6 +87,9 @@ def prefetch(
             put(_END, 0)
         except BaseException as error:  # raised in the thread that consumes
             put(error, 0)
+        finally:
+            if isinstance(items, Generator):
+                items.close()
 
     threading.Thread(target=produce, name="gswgraph-prefetch", daemon=True).start()
     try:

@@ -15,34 +15,33 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 _RELOAD = "gswgraph load PATH..."
-_DEEP = "gswgraph doctor --deep --mend"
+_ANEW = "Load the documents into a new memory: gswgraph --memory NEW load PATH..."
 _SHOWN = 100  # broken documents, each a finding
 
 
 def examine(connection: Connection, settings: Settings, *, deep: bool = False) -> list[Finding]:
-    """Look at engine, model and memory; a check that cannot be made is a finding of its own. deep:
-    everything in the memory is read."""
+    """Check engine, models and memory; a check that cannot be made is a finding of its own.
+
+    `deep`: every text is read and compared with the hash of what was loaded.
+    """
     findings = [
         Finding("engine", True, f"{connection.dialect.name} {connection.dialect.version} at {connection.url}")
     ]
-    for check in (
-        _embedder,
-        _language_model,
-        _memory,
-        _storage,
-        *((_counts, _lookups, _contents) if deep else ()),
-    ):
+    for check in (_embedder, _language_model, _memory, _storage, *((_texts,) if deep else ())):
         findings += _guarded(check, connection, settings)
     return findings
 
 
-def mend(connection: Connection) -> None:
-    """Make missing indexes, recount what is counted, and remove what hangs loose."""
+def repair(connection: Connection) -> None:
+    """Make missing indexes, count again, and delete orphaned nodes of ours."""
     from gsw_graph.cypher import statement
     from gsw_graph.store import schema
 
-    if (state := schema.read_state(connection)) is not None:
-        schema.repair(connection, state.dimension)
+    state = schema.read_state(connection)
+    if state is None:
+        return
+    schema.check_schema(state)
+    schema.repair(connection, state.dimension)
     with connection.session() as session:
 
         def work(tx: ManagedTransaction) -> None:
@@ -122,63 +121,48 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
         or "counts agree, nothing hangs loose"
     )
     yield Finding("graph", not wrong, text, "gswgraph doctor --mend" if wrong else None)
+    if foreign := reader.foreign_nodes():
+        text = ", ".join(f"{count:,} {label}" for label, count in sorted(foreign.items()))
+        yield Finding(
+            "other nodes",
+            False,
+            f"not gswgraph's, though their labels are (they have no key): {text}; they are left alone",
+            "Keep them in a database of their own (NEO4J_DATABASE), or under other labels",
+        )
 
 
 def _storage(connection: Connection, _: Settings) -> Iterator[Finding]:
-    if not _exists(connection) or (wrong := connection.dialect.check()) is None:
-        return
-    found = (
-        f"the engine's own check finds {', '.join(wrong)}"
-        if wrong
-        else "the engine's own check finds nothing wrong"
-    )
-    yield Finding("storage", not wrong, found, _DEEP if wrong else None)
-
-
-def _counts(connection: Connection, _: Settings) -> Iterator[Finding]:
-    from gsw_graph.store import deep
-    from gsw_graph.store.reader import Reader
-
-    if _exists(connection):
-        wrong = deep.wrong_counts(Reader(connection))
-        yield Finding(
-            "counts",
-            not wrong,
-            ", ".join(wrong) or "all that is counted can be read",
-            _DEEP if wrong else None,
-        )
-
-
-def _lookups(connection: Connection, _: Settings) -> Iterator[Finding]:
-    from gsw_graph.store import deep, schema
-    from gsw_graph.store.reader import Reader
-
-    if (state := schema.read_state(connection)) is not None:
-        wrong = deep.wrong_indexes(Reader(connection), state.dimension)
-        yield Finding(
-            "lookups",
-            not wrong,
-            ", ".join(wrong) or "the indexes find what is there",
-            _DEEP if wrong else None,
-        )
-
-
-def _contents(connection: Connection, _: Settings) -> Iterator[Finding]:
-    from gsw_graph.store import deep, schema
-    from gsw_graph.store.reader import Reader
-
-    if (state := schema.read_state(connection)) is None:
-        return
-    broken = deep.broken_documents(Reader(connection), state.dimension)
-    for one in broken[:_SHOWN]:
-        yield Finding("document", False, f"{one.source}: {one.reason}", _DEEP)
-    if (more := len(broken) - _SHOWN) > 0:
-        yield Finding("document", False, f"and {more:,} more", _DEEP)
-    if not broken:
-        yield Finding("contents", True, "every document is as it was loaded")
-
-
-def _exists(connection: Connection) -> bool:
     from gsw_graph.store import schema
 
-    return schema.read_state(connection) is not None
+    if schema.read_state(connection) is None or (wrong := connection.dialect.check()) is None:
+        return
+    text = ", ".join(wrong) or "nothing wrong"
+    yield Finding("storage", not wrong, f"the engine's own check reports {text}", _ANEW if wrong else None)
+
+
+def _texts(connection: Connection, _: Settings) -> Iterator[Finding]:
+    """Compare the text of each document with the hash of what was loaded."""
+    from gsw_graph.model import Document, Passage
+    from gsw_graph.store.reader import Reader
+
+    reader, broken = Reader(connection), 0
+    for row in reader.document_hashes():
+        if row["status"] != "ready":
+            continue
+        passages = tuple(
+            Passage(text["text"], text["title"], text["position"])
+            for text in reader.document_texts(row["id"])
+        )
+        if Document(row["source"], row["title"], passages, "").content_hash == row["text_hash"]:
+            continue
+        broken += 1
+        if broken <= _SHOWN:
+            text = f"{row['source']}: its text is not what was loaded ({len(passages)} passages can be read)"
+            yield Finding("document", False, text, f"gswgraph load --replace {row['source']}")
+    more = f"; {broken - _SHOWN:,} more are not shown" if broken > _SHOWN else ""
+    text = (
+        f"{broken:,} documents are not as they were loaded{more}"
+        if broken
+        else "every text is as it was loaded"
+    )
+    yield Finding("texts", not broken, text, _RELOAD if broken else None)

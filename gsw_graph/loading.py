@@ -1,34 +1,70 @@
-"""A load from end to end: loaders -> extract -> embed -> write."""
+"""A load from end to end: read, compare with the memory, extract, embed, write.
+
+Three threads work behind each other, each some windows ahead of the next: one reads and extracts, one embeds,
+the caller's writes. `concurrency.prefetch` bounds what waits between them.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gsw_graph.errors import InputError
-from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model
-from gsw_graph.feed import Feed
+from gsw_graph.concurrency import prefetch
+from gsw_graph.errors import EndedError, InputError
+from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model, with_names
 from gsw_graph.inference.costs import Budget
-from gsw_graph.pipeline import embed_and_write
-from gsw_graph.results import LoadReport
-from gsw_graph.tally import Progress, Tally
+from gsw_graph.model import Document, Failure, Skipped, Workspace
+from gsw_graph.results import DocumentCounts, LoadReport
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.engine import Connection
-    from gsw_graph.feed import Window
     from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.inference.costs import Entry
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.store.reader import DocumentState
+    from gsw_graph.store.rows import Mode, Vectors
+    from gsw_graph.store.writer import Batch
+
+States = Callable[[list[str]], "dict[str, DocumentState]"]
+Item = Document | Workspace
+# Passages whose documents are compared with the memory in one round trip.
+_COMPARED = 256
+# Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing:
+# those of two windows, so that it need not wait for an engine that is not warm yet.
+_WINDOWS_AHEAD, _BYTES_AHEAD = 2, 32_000_000
+# Passages of the first window, so that the engine has work early.
+_FIRST_WINDOW = 16
+# Texts embedded in one call: the first, and never fewer; and the seconds a call should take, so that a large
+# document shows its progress.
+_FIRST_CALL, _LEAST_CALL, _CALL_SECONDS = 256, 32, 2.0
+# Loaders of records, which name their sources themselves.
+_RECORDS = frozenset(("corpus", "workspaces", "openie", "propositions"))
+_CLAIMED = (
+    "a record says that this is its source, which is a file of the memory; give the record a source of its "
+    "own, or forget that document first"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How to load: what the options of `gswgraph load` say."""
+class LoadOptions:
+    """How to load; the options of `Memory.load`, `gswgraph load` and the server.
+
+    Attributes:
+        extractor: One of EXTRACTORS, or `auto`: the language model where the settings name one, else rules.
+        replace: Write unchanged documents again too.
+        upgrade: Extract again from unchanged documents that another extractor or model read.
+        second_pass: Have the model repair what lint reports.
+        batch: Send the first pass by the Batch API.
+        dry_run: Read, compare and estimate, and write nothing.
+        budget: What the model may take: "2.00" dollars or "1Mtok".
+        follow_links: Also read links that lead out of a folder.
+    """
 
     extractor: str = "auto"
     replace: bool = False
@@ -40,28 +76,131 @@ class Options:
     follow_links: bool = False
 
     def chosen(self, settings: Settings) -> str:
-        """The extractor: `auto` is the language model where the settings name one, else rules. InputError
-        where an option does not fit."""
+        """Return the extractor's name; InputError where an option does not fit."""
         if self.extractor not in ("auto", *EXTRACTORS):
             raise InputError(
                 f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
             )
         name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
-        asked = [
-            option
-            for option, given in (
-                ("budget", self.budget and not settings.embedder_url),
-                ("second pass", self.second_pass),
-                ("batch", self.batch),
-            )
-            if given
-        ]
-        if asked and name != "llm":
+        # Embeddings of a server cost too.
+        needs_model = {
+            "budget": self.budget and not settings.embedder_url,
+            "second pass": self.second_pass,
+            "batch": self.batch,
+        }
+        given = [option for option, value in needs_model.items() if value]
+        if given and name != "llm":
             raise InputError(
-                f"{name} asks no language model, so it has no {asked[0]}",
+                f"{name} asks no language model, so it has no {given[0]}",
                 hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
             )
         return name
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a load is.
+
+    Attributes:
+        documents: Embedded whole.
+        passages: Embedded.
+        total: Passages to load, None where it is not known yet.
+        stage: `loading`, `indexing` or `waiting` (for a batch).
+        failed: Documents and passages that failed.
+        problem: The last reason.
+        written: Passages in the memory.
+        answered: Passages that the language model is done with, None without one.
+        replies: Replies of that model, repairs and second tries among them.
+        failed_calls: Its calls that failed.
+    """
+
+    documents: int
+    passages: int
+    total: int | None
+    stage: str
+    failed: int = 0
+    problem: str | None = None
+    written: int | None = None
+    answered: int | None = None
+    replies: int = 0
+    failed_calls: int = 0
+
+
+@dataclass
+class LoadCounters:
+    """Counts of one load, added to from several threads.
+
+    `upgradable`: unchanged documents in which this extractor would find more. `seen`: passages found to
+    load, in the first `read_bytes` of `bytes` of the files (None where that is not known). `spent`: returns
+    what a language model was asked so far.
+    """
+
+    bytes: int | None = None
+    new: int = 0
+    upgradable: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    documents_embedded: int = 0
+    passages: int = 0
+    written: int = 0
+    answered: int = 0
+    seen: int = 0
+    read_bytes: int = 0
+    all_read: bool = False
+    problem: str | None = None
+    failures: list[Failure] = field(default_factory=list)
+    skipped: list[Failure] = field(default_factory=list)
+    faults: list[Failure] = field(default_factory=list)
+    seconds: dict[str, float] = field(
+        default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0)
+    )
+    spent: Callable[[], Entry] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, **amounts: int) -> None:
+        """Add to the counters of these names."""
+        with self._lock:
+            for name, amount in amounts.items():
+                setattr(self, name, getattr(self, name) + amount)
+
+    @property
+    def documents(self) -> DocumentCounts:
+        """Documents by what became of them."""
+        failed = sum(not failure.part for failure in self.failures)
+        return DocumentCounts(self.new, self.unchanged, self.replaced, failed)
+
+    @property
+    def total(self) -> int | None:
+        """Passages to load: known once all is read, before that an estimate from the bytes of the files."""
+        if self.all_read:
+            return self.seen
+        if not (self.bytes and self.read_bytes and self.seen):
+            return None
+        return round(self.seen * max(self.bytes / self.read_bytes, 1))
+
+    def progress(self, stage: str) -> Progress:
+        """Return how far the load is."""
+        spent = self.spent() if self.spent else None
+        return Progress(
+            self.documents_embedded,
+            self.passages,
+            self.total,
+            stage,
+            len(self.failures),
+            self.problem or (self.failures[-1].reason if self.failures else None),
+            self.written,
+            None if spent is None else self.answered,
+            0 if spent is None else spent.calls - spent.failed + spent.cached,
+            0 if spent is None else spent.failed,
+        )
+
+
+@dataclass
+class Window:
+    """Workspaces that are embedded together, each with how it comes into the memory."""
+
+    workspaces: list[tuple[Workspace, Mode]] = field(default_factory=list)
+    passages: int = 0
 
 
 def load(
@@ -69,15 +208,26 @@ def load(
     settings: Settings,
     embedder: Callable[[], Embedder],
     names: list[str],
-    options: Options,
+    options: LoadOptions,
     *,
     stdin: BinaryIO | None = None,
     uploads: Mapping[str, BinaryIO] | None = None,
     progress: Callable[[Progress], None] | None = None,
     alone: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> LoadReport:
-    """Load what `names` mean, and uploads; see `Memory.load`. alone: where nobody asks the memory, so that
-    indexes can be built."""
+    """Load what `names` mean, and uploads; see `Memory.load`.
+
+    Args:
+        connection: The memory.
+        settings: The models that serve it.
+        embedder: Returns the embedder.
+        names: Files, folders, globs or `-`.
+        options: How to load.
+        stdin: What `-` means.
+        uploads: Open files by name.
+        progress: Called in this thread, several times a second at most.
+        alone: Holds questions off while indexes are built.
+    """
     from gsw_graph import loaders
     from gsw_graph.store import schema
     from gsw_graph.store.reader import Reader
@@ -95,73 +245,75 @@ def load(
         names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
     )
     reader = Reader(connection)
-    tally = Tally(bytes=loaders.size(names, uploads=uploads, follow_links=options.follow_links))
-    known = schema.read_state(connection) is not None
+    counters = LoadCounters(loaders.size(names, uploads=uploads, follow_links=options.follow_links))
 
-    def states(ids: list[str]) -> dict[str, DocumentState]:
-        return reader.document_states(ids) if known else {}
-
-    def prepare() -> None:
-        nonlocal known
-        schema.prepare(
-            connection, embedder().name, embedder().dimension
-        )
-        known = True
+    def report(stage: str = "loading") -> None:
+        if progress is not None:
+            progress(counters.progress(stage))
 
     budget = Budget.parse(options.budget) if options.budget else None
-    with opened_extractor(chosen, settings, options, tally, budget) as (extractor, chat):
-        if not options.dry_run:
-            if settings.embedder_url:
-                embedder().runner.budget = budget  # type: ignore[attr-defined]
-            schema.examine(connection, embedder().name, embedder().dimension)
-        feed = Feed(
-            items,
-            states,
-            extractor,
-            tally,
-            replace=options.replace,
-            upgrade=options.upgrade,
-            position=lambda: position.bytes,
-        )
+    with opened_extractor(chosen, settings, options, counters, budget) as (extractor, chat):
         if options.dry_run:
-            return _estimated(feed, tally, chat, options, settings, start)
+            known = schema.read_state(connection) is not None
+            states: States = reader.document_states if known else lambda _: {}
+            work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
+            return _estimated(work, counters, chat, options, settings, start)
+        if settings.embedder_url:
+            embedder().runner.budget = budget  # type: ignore[attr-defined]
+        schema.prepare(connection, embedder().name, embedder().dimension)
         if options.batch and chat is not None:
-            _send(names, states, extractor, options, chat, progress)
+            _send(names, reader.document_states, extractor, options, chat, progress)
         before = reader.counts()[0]
-        _write(feed, connection, embedder(), tally, chat, progress, prepare)
-        _index(connection, embedder().dimension, tally, progress, alone)
+        work = new_work(items, reader.document_states, extractor, counters, options, lambda: position.bytes)
+        try:
+            _write(windows(work, extractor, counters), connection, embedder(), counters, report)
+        except BaseException:
+            if chat is not None:
+                # No call begins from now on; those under way are paid for, and kept when `chat` closes.
+                chat.stop()
+            raise
+        _index(connection, embedder().dimension, counters, report, alone)
         after = reader.counts()[0]
         return LoadReport(
-            tally.documents,
+            counters.documents,
             {label: after[label] - before.get(label, 0) for label in after},
-            tally.failures,
-            {**tally.seconds, "total": perf_counter() - start},
-            faults=tally.faults,
-            note=_note(tally, chosen, settings),
-            skipped=tally.skipped,
+            counters.failures,
+            {**counters.seconds, "total": perf_counter() - start},
+            faults=counters.faults,
+            note=_note(counters, chosen, settings),
+            skipped=counters.skipped,
             **_spent(chat),
         )
 
 
 @contextmanager
 def opened_extractor(
-    name: str, settings: Settings, options: Options, tally: Tally, budget: Budget | None = None
+    name: str,
+    settings: Settings,
+    options: LoadOptions,
+    counters: LoadCounters,
+    budget: Budget | None = None,
 ) -> Iterator[tuple[Extractor, Chat | None]]:
-    """The extractor of a name, and the language model that it asks, if it asks one; closed at the end."""
+    """Open the extractor of a name, and the language model that it asks, if it asks one."""
     if name == "llm":
         from gsw_graph.inference.chat.chat import Chat
 
         if options.dry_run and not settings.llm_key and not settings.llm_url:
-            settings = replace(settings, llm_key="none")  # an estimate needs no key, and sends none
+            # An estimate needs no key, and sends none.
+            settings = replace(settings, llm_key="none")
         with Chat.open(settings, budget=budget) as chat:
-            tally.asked = chat.ledger.total
-            chat.on_trouble = lambda problem: tally.post(problem=problem)
+            counters.spent = chat.ledger.total
 
-            def answered(problem: str | None) -> None:
-                tally.post(answered=1, **({} if problem is None else {"problem": problem}))
+            def on_trouble(problem: str) -> None:
+                counters.problem = problem
 
+            def on_passage(problem: str | None) -> None:
+                counters.add(answered=1)
+                counters.problem = problem or counters.problem
+
+            chat.on_trouble = on_trouble
             yield (
-                by_model(chat, settings.concurrency, second_pass=options.second_pass, on_passage=answered),
+                by_model(chat, settings.concurrency, second_pass=options.second_pass, on_passage=on_passage),
                 chat,
             )
     elif name == "rebel":
@@ -172,28 +324,278 @@ def opened_extractor(
         yield Rules(name), None
 
 
+def new_work(
+    items: Iterable[Item | Failure],
+    states: States,
+    extractor: Extractor,
+    counters: LoadCounters,
+    options: LoadOptions,
+    position: Callable[[], int] = lambda: 0,
+) -> Iterator[Work]:
+    """Yield the documents and ready workspaces that the memory has not, or not so, before extraction.
+
+    Args:
+        items: What the loaders read.
+        states: Returns the states of the documents with these ids that the memory has.
+        extractor: What will read the documents.
+        counters: Gets failures and counts.
+        options: Whether unchanged documents come again.
+        position: Returns how many bytes of the files were read when the last item came.
+    """
+    last = 0
+    for some in _compared_together(items, counters):
+        documents = [item.document if isinstance(item, Workspace) else item for item in some]
+        known = states([document.id for document in documents])
+        fresh: list[Work] = []
+        for item, document in zip(some, documents, strict=True):
+            state = known.get(document.id)
+            if _claims(document, state):
+                counters.failures.append(Failure(document.source, _CLAIMED))
+            elif mode := _mode(item, document, state, extractor, counters, options):
+                named = with_names(item) if isinstance(item, Workspace) else None
+                fresh.append(Work(item, mode, state, named))
+            else:
+                counters.add(unchanged=1)
+        here, last = position() - last, position()
+        counters.add(read_bytes=here, seen=sum(len(work.document.passages) for work in fresh))
+        yield from fresh
+    counters.all_read = True
+
+
+def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
+    """Yield extracted workspaces in runs that are embedded together, a small one first."""
+    window, enough = Window(), min(_FIRST_WINDOW, extractor.window)
+    seconds = counters.seconds
+    start, read = perf_counter(), seconds["read"]
+    for done in extractor.run(work):
+        seconds["extract"] += max(perf_counter() - start - (seconds["read"] - read), 0.0)
+        counters.failures += done.failures
+        counters.faults += done.faults
+        if done.workspace is not None:
+            window.workspaces.append((done.workspace, done.mode))
+            window.passages += len(done.document.passages)
+            counters.add(**{"new" if done.mode == "new" else "replaced": 1})
+            if window.passages >= enough:
+                yield window
+                window, enough = Window(), extractor.window
+        start, read = perf_counter(), seconds["read"]
+    if window.workspaces:
+        yield window
+
+
+def embed(
+    workspaces: Sequence[tuple[Workspace, Mode]],
+    embedder: Embedder,
+    on_share: Callable[[float], None] = lambda _: None,
+) -> Iterator[Vectors]:
+    """Yield the vectors of some workspaces, each different text embedded once.
+
+    Args:
+        workspaces: Each with how it comes into the memory.
+        embedder: Embeds their texts.
+        on_share: Called every few seconds with the share of the texts that is embedded.
+    """
+    import numpy as np
+
+    from gsw_graph.store.rows import Vectors
+
+    parts = [texts(workspace, mode) for workspace, mode in workspaces]
+    # Those of one length come together, however they are cut.
+    distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
+    vectors = np.empty((len(distinct), embedder.dimension), np.float32)
+    done, size = 0, _FIRST_CALL
+    while done < len(distinct):
+        start, call = perf_counter(), distinct[done : done + size]
+        vectors[done : done + len(call)] = embedder.encode(call)
+        done += len(call)
+        size = max(round(len(call) * _CALL_SECONDS / max(perf_counter() - start, 1e-6)), _LEAST_CALL)
+        on_share(done / len(distinct))
+    number = {text: n for n, text in enumerate(distinct)}
+    for part in parts:
+        passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
+        yield Vectors(passages, pairs, facts, dict(zip(part[3], phrases, strict=True)))
+
+
+def texts(workspace: Workspace, mode: Mode) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return what is embedded of a workspace: its passages, where the memory has not got them, its pairs,
+    propositions and phrases."""
+    return (
+        [] if mode == "renew" else [passage.full_text for passage in workspace.document.passages],
+        [pair.text for phrase in workspace.verb_phrases for pair in phrase.pairs],
+        [fact.text for fact in workspace.propositions],
+        list(dict.fromkeys(phrase.phrase for phrase in workspace.verb_phrases)),
+    )
+
+
+def _write(
+    extracted: Iterator[Window],
+    connection: Connection,
+    embedder: Embedder,
+    counters: LoadCounters,
+    report: Callable[[], None],
+) -> None:
+    """Embed windows in a second thread behind the one that extracts, and write their batches in this one."""
+    from gsw_graph.store.writer import write_batch
+
+    ended = threading.Event()
+
+    def check() -> None:
+        if ended.is_set():
+            raise EndedError("the load has ended")
+
+    def batches() -> Iterator[Batch]:
+        with closing(prefetch(extracted, _WINDOWS_AHEAD, on_wait=check)) as ahead:
+            for window in ahead:
+                yield from _batches(window, embedder, counters)
+
+    def on_written(passages: int) -> None:
+        counters.add(written=passages)
+
+    try:
+        with closing(
+            prefetch(batches(), _BYTES_AHEAD, size=lambda batch: batch.bytes, on_wait=report)
+        ) as ready:
+            for batch in ready:
+                start = perf_counter()
+                write_batch(connection, batch, on_written)
+                counters.seconds["write"] += perf_counter() - start
+                report()
+    finally:
+        ended.set()
+    report()
+
+
+def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[Batch]:
+    from gsw_graph.store.writer import BATCH_BYTES, Batch
+
+    start, before = perf_counter(), counters.passages
+
+    def embedded(share: float) -> None:
+        counters.passages = before + int(share * window.passages)
+
+    vectors_of = list(embed(window.workspaces, embedder, embedded))
+    counters.seconds["embed"] += perf_counter() - start
+    batch = Batch()
+    for (workspace, mode), vectors in zip(window.workspaces, vectors_of, strict=True):
+        batch.add(workspace, vectors, mode)
+        if batch.bytes >= BATCH_BYTES:
+            yield batch
+            batch = Batch()
+    if batch.documents:
+        yield batch
+    counters.documents_embedded += len(window.workspaces)
+    counters.passages = before + window.passages
+
+
+def _index(
+    connection: Connection,
+    dimension: int,
+    counters: LoadCounters,
+    report: Callable[[str], None],
+    alone: Callable[[], AbstractContextManager[None]],
+) -> None:
+    """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
+    from gsw_graph.store import schema
+
+    state = schema.read_state(connection)
+    if state is None or not counters.new + counters.replaced + counters.unchanged:
+        return
+    if not state.indexed or schema.missing_indexes(connection):
+        build = schema.build_search_indexes
+    elif counters.new + counters.replaced and schema.outgrown(connection, state):
+        build = schema.renew_vector_indexes
+    else:
+        return
+    report("indexing")
+    start = perf_counter()
+    with alone():
+        build(connection, dimension)
+    counters.seconds["index"] = perf_counter() - start
+
+
+def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) -> Iterator[list[Item]]:
+    """Yield items in runs that are compared with the memory in one round trip; failures are put aside."""
+    some: list[Item] = []
+    passages = 0
+    iterator = iter(items)
+    while True:
+        start = perf_counter()
+        item = next(iterator, None)
+        counters.seconds["read"] += perf_counter() - start
+        if item is None:
+            break
+        if isinstance(item, Failure):
+            (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
+            continue
+        some.append(item)
+        passages += len((item.document if isinstance(item, Workspace) else item).passages)
+        if passages >= _COMPARED:
+            yield some
+            some, passages = [], 0
+    if some:
+        yield some
+
+
+def _mode(
+    item: Item,
+    document: Document,
+    state: DocumentState | None,
+    extractor: Extractor,
+    counters: LoadCounters,
+    options: LoadOptions,
+) -> Mode | None:
+    """Return how an item comes in, None where the memory has it. A plain text does not put out what was
+    extracted from the same text, unless `upgrade` is set."""
+    if state is None:
+        return "new"
+    if options.replace or state.status == "loading" or state.text_hash != document.content_hash:
+        return "replace"
+    if state.status == "renewing":
+        return "renew"
+    if isinstance(item, Workspace):
+        same = state.content_hash == item.content_hash and state.extractor == item.extractor
+    elif state.extractor == extractor.name:
+        same = not state.unread and (state.model == extractor.model or not options.upgrade)
+    elif _rank(extractor.name) > _rank(state.extractor):
+        same = not options.upgrade
+        counters.add(upgradable=int(same))
+    else:
+        same = True
+    return None if same else "renew"
+
+
+def _claims(document: Document, state: DocumentState | None) -> bool:
+    """Return whether a record would take the place of a file."""
+    return (
+        state is not None
+        and document.loader in _RECORDS
+        and state.loader is not None
+        and state.loader not in _RECORDS
+    )
+
+
+def _rank(extractor: str) -> int:
+    """Return how much an extractor finds beside others: an upgrade leads up. What came ready from a file is
+    above all."""
+    return EXTRACTORS.index(extractor) if extractor in EXTRACTORS else len(EXTRACTORS)
+
+
 def _send(
     names: list[str],
-    states: Callable[[list[str]], dict[str, DocumentState]],
+    states: States,
     extractor: Extractor,
-    options: Options,
+    options: LoadOptions,
     chat: Chat,
     progress: Callable[[Progress], None] | None,
 ) -> None:
-    """The first pass of what is new to the memory, by the Batch API; the load then finds the replies in
+    """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
     from gsw_graph import loaders
     from gsw_graph.extract.llm import check, request
 
-    feed = Feed(
-        loaders.read(names, follow_links=options.follow_links),
-        states,
-        extractor,
-        Tally(),
-        replace=options.replace,
-        upgrade=options.upgrade,
-    )
-    new = (work.document for work in feed.fresh() if work.workspace is None)
+    items = loaders.read(names, follow_links=options.follow_links)
+    work = new_work(items, states, extractor, LoadCounters(), options)
+    new = (item.document for item in work if item.workspace is None)
 
     def waiting(done: int, sent: int) -> None:
         if progress is not None:
@@ -203,105 +605,52 @@ def _send(
     chat.batches().fetch(((chat.chosen(request(*place)), check(*place)) for place in places), waiting)
 
 
-def _write(
-    feed: Feed,
-    connection: Connection,
-    embedder: Embedder,
-    tally: Tally,
-    chat: Chat | None,
-    progress: Callable[[Progress], None] | None,
-    prepare: Callable[[], None],
-) -> None:
-    """prepare: makes the schema, called before the first write, so that a load that fails before leaves
-    the memory as it is, or none."""
-    from gsw_graph.store.writer import Writer
-
-    def report() -> None:
-        said = tally.progress("loading")
-        if progress is not None:
-            progress(said)
-
-    with feed as windows, Writer(connection, lambda passages: tally.post(written=passages), report) as writer:
-        try:
-            embed_and_write(_prepared(windows, prepare), embedder, writer, tally, report)
-        except BaseException:
-            if chat is not None:
-                # no call begins from now on; those under way are paid for, and kept when `chat` closes
-                chat.stop()
-            raise
-    tally.collect()
-    tally.seconds["write"] = writer.seconds
-
-
-def _prepared(windows: Iterator[Window | None], prepare: Callable[[], None]) -> Iterator[Window | None]:
-    """The windows; `prepare` is called before the first."""
-    done = False
-    for window in windows:
-        if window is not None and not done:
-            prepare()
-            done = True
-        yield window
-
-
-def _index(
-    connection: Connection,
-    dimension: int,
-    tally: Tally,
-    progress: Callable[[Progress], None] | None,
-    alone: Callable[[], AbstractContextManager[None]],
-) -> None:
-    """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
-    from gsw_graph.store import schema
-
-    state = schema.read_state(connection)
-    if state is None or not tally.new + tally.replaced + tally.unchanged:
-        return
-    if not state.indexed or schema.missing_indexes(connection):
-        build = schema.build_search_indexes
-    elif tally.new + tally.replaced and schema.outgrown(connection, state):
-        build = schema.renew_vector_indexes
-    else:
-        return
-    if progress is not None:
-        progress(tally.progress("indexing"))
-    start = perf_counter()
-    with alone():
-        build(connection, dimension)
-    tally.seconds["index"] = perf_counter() - start
-
-
 def _estimated(
-    feed: Feed, tally: Tally, chat: Chat | None, options: Options, settings: Settings, start: float
+    work: Iterable[Work],
+    counters: LoadCounters,
+    chat: Chat | None,
+    options: LoadOptions,
+    settings: Settings,
+    start: float,
 ) -> LoadReport:
-    """What a load would do, without a call and without a write."""
-    found = None
+    """Report what a load would do, without a call and without a write."""
+    estimated = None
     if chat is None:
-        deque(_counted(feed, tally), maxlen=0)
-        tally.collect()
+        deque(_counted(work, counters), maxlen=0)
     else:
         from gsw_graph.extract.pool import estimate
         from gsw_graph.inference.chat.cache import FILE, Cache
 
         with closing(Cache(settings.cache_dir / FILE)) as cache:
-            found = estimate(
-                _counted(feed, tally), chat, cache, second_pass=options.second_pass, batch=options.batch
+            estimated = estimate(
+                _counted(work, counters), chat, cache, second_pass=options.second_pass, batch=options.batch
             )
-        tally.collect()
-    seconds = {**tally.seconds, "total": perf_counter() - start}
-    note = _note(tally, options.chosen(settings), settings)
-    nodes = {"Document": tally.new, "Passage": tally.passages}
     return LoadReport(
-        tally.documents, nodes, tally.failures, seconds, estimate=found, note=note, skipped=tally.skipped
+        counters.documents,
+        {"Document": counters.new, "Passage": counters.passages},
+        counters.failures,
+        {**counters.seconds, "total": perf_counter() - start},
+        estimate=estimated,
+        note=_note(counters, options.chosen(settings), settings),
+        skipped=counters.skipped,
     )
 
 
-def _note(tally: Tally, extractor: str, settings: Settings) -> str | None:
-    """What a user may have meant: a better extractor for what is there, or a server without its model."""
-    if tally.upgradable:
+def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
+    for item in work:
+        counters.add(
+            **{"new" if item.mode == "new" else "replaced": 1, "passages": len(item.document.passages)}
+        )
+        yield item
+
+
+def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
+    """Name what a user may have meant: a better extractor, or the model of a server."""
+    if counters.upgradable:
         documents = (
             "1 unchanged document was"
-            if tally.upgradable == 1
-            else f"{tally.upgradable:,} unchanged documents were"
+            if counters.upgradable == 1
+            else f"{counters.upgradable:,} unchanged documents were"
         )
         return f"{documents} read by less than {extractor}; --upgrade has them read again"
     if settings.llm_url and not settings.llm:
@@ -309,18 +658,8 @@ def _note(tally: Tally, extractor: str, settings: Settings) -> str | None:
     return None
 
 
-def _counted(feed: Feed, tally: Tally) -> Iterator[Work]:
-    for work in feed.fresh():
-        tally.passages += len(work.document.passages)
-        if work.mode == "new":
-            tally.new += 1
-        else:
-            tally.replaced += 1
-        yield work
-
-
 def _spent(chat: Chat | None) -> dict[str, Any]:
-    """What the language model was asked, as the report has it."""
+    """Return what the language model was asked, as the report has it."""
     if chat is None:
         return {}
     total = chat.ledger.total()

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
-from gsw_graph.engine.plain_errors import with_plain_errors
+from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
+from gsw_graph.loading import Progress
 from gsw_graph.results import (
     Answer,
     AskedQuestion,
+    Copied,
     Documents,
     Exported,
     Finding,
@@ -33,10 +35,9 @@ from gsw_graph.results import (
     Table,
     Unmerged,
 )
-from gsw_graph.tally import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from typing_extensions import Self
@@ -75,8 +76,6 @@ class Memory:
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
         self._closed = False
-        # whether `open` made the memory, and its folder too, and whether a load was tried since
-        self._new = self._new_folder = self._loaded = False
 
     def __repr__(self) -> str:
         dialect = self._connection.dialect
@@ -117,28 +116,18 @@ class Memory:
                 "there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint
             )
         early = EarlyModels(settings, models)
-        path = Path(settings.memory).expanduser()
-        new, folder = not exists(settings), not path.exists()
         connection = connect(settings, early.load if models else None)
         if tracer is not None:
             connection.trace(tracer)
-        memory = cls(connection, settings, early.embedder)
-        memory._new, memory._new_folder = new, folder
-        return memory
+        return cls(connection, settings, early.embedder)
 
     def close(self) -> None:
-        """Close the connection; an embedded engine ends. What `open` made for a load that wrote nothing goes
-        with it. A second time it does nothing."""
+        """Close the connection; an embedded engine ends. A second time it does nothing."""
         if self._closed:
             return
         self._closed = True
         self._close_chat()
-        in_vain = self._new and self._loaded and self._holds_nothing()
         self._connection.close()
-        if in_vain:
-            from gsw_graph.engine.embedded_folder import discard
-
-            discard(Path(self._connection.url), whole=self._new_folder)
 
     def __enter__(self) -> Self:
         return self
@@ -198,36 +187,34 @@ class Memory:
     @with_plain_errors
     def load(
         self,
-        *paths: str,
-        extractor: str = "auto",
-        replace: bool = False,
-        upgrade: bool = False,
-        second_pass: bool = False,
-        batch: bool = False,
-        dry_run: bool = False,
-        budget: str | None = None,
-        follow_links: bool = False,
+        *paths: str | Path | Sequence[str | Path],
         stdin: BinaryIO | None = None,
         uploads: Mapping[str, BinaryIO] | None = None,
         progress: Callable[[Progress], None] | None = None,
         cancel: Cancel | None = None,
+        **options: Any,
     ) -> LoadReport:
-        """Load files, folders, globs or `-` (`stdin`), and `uploads`, open files by name. What is there
-        unchanged is left alone unless `replace`; what changed is replaced.
+        """Load files, folders, globs or `-` (`stdin`), and `uploads`. What is there unchanged is left alone
+        unless `replace`; what changed is replaced.
 
-        `extractor`: one of EXTRACTORS, or `auto`: the language model where the settings name one, else rules.
-        `upgrade`: also documents that another extractor or model read, whose passages stay. `second_pass` has
-        the model mend what lint finds; `batch` sends the first pass by the Batch API; `budget` is "2.00"
-        dollars or "1Mtok". `dry_run` reads, compares and estimates, and writes nothing.
-        Links that lead out of a folder are left out unless `follow_links`. The source of an upload is
-        `upload:NAME`. `cancel` ends the load from another thread; what was written stays.
-        Raises InputError where a path does not exist or an option does not fit; what cannot be read is
-        listed in the report.
+        Args:
+            *paths: Names of what is loaded; a list of names is as good.
+            stdin: What `-` means.
+            uploads: Open files by name; their source is `upload:NAME`.
+            progress: Called with how far the load is.
+            cancel: Ends the load from another thread; what was written stays.
+            **options: Those of `LoadOptions`, such as `extractor="rules"` or `dry_run=True`.
+
+        Raises:
+            InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
+                the report.
         """
-        from gsw_graph.loading import Options, load
+        from gsw_graph.loading import LoadOptions, load
 
-        options = Options(extractor, replace, upgrade, second_pass, batch, dry_run, budget, follow_links)
         check = cancel.check if cancel else never_cancelled
+        names: list[str] = []
+        for path in paths:
+            names += [str(path)] if isinstance(path, str | Path) else map(str, path)
 
         def report(now: Progress) -> None:
             check()
@@ -235,13 +222,12 @@ class Memory:
                 progress(now)
 
         with self._locks.write(check), self._changing():
-            self._loaded = True
             return load(
                 self._connection,
                 self._settings,
                 lambda: self.embedder,
-                [str(path) for path in paths],
-                options,
+                names,
+                LoadOptions(**options),
                 stdin=stdin,
                 uploads=uploads or {},
                 progress=report,
@@ -300,7 +286,7 @@ class Memory:
         check = cancel.check if cancel else never_cancelled
         state = self._ready(check)
         reuses = past and strategy == "auto" and plan is None and answer
-        has_past = state is not None and (past or keep) and self._has_past(state, check)
+        has_past = state is not None and (past or keep)
         with self._locks.read(check):
             chat = self.chat if llm and self._settings.llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
@@ -365,7 +351,7 @@ class Memory:
         from gsw_graph.explore import contents
         from gsw_graph.store.past import judge
 
-        self._exists()  # SchemaError of half a copy
+        self._exists()
         one = contents.asked(self._reader, which)
         if one.answer is None:
             raise InputError(
@@ -374,25 +360,6 @@ class Memory:
         judge(self._connection, one.id, verdict)
         return contents.asked(self._reader, one.id)
 
-    def _has_past(self, state: MemoryState, check: Check) -> bool:
-        """Whether questions have vectors; those of an older memory get them where whoever asks may write."""
-        from neo4j.exceptions import DriverError, Neo4jError
-
-        from gsw_graph.store import schema
-
-        if state.schema >= schema.SCHEMA:
-            return True
-        try:
-            with self._locks.write(check):
-                self._state = schema.prepare(
-                    self._connection,
-                    state.embedder,
-                    state.dimension,
-                )
-        except (Neo4jError, DriverError):  # who may only read asks without
-            return False
-        return True
-
     @with_plain_errors
     def warm(self, *, cancel: Cancel | None = None) -> None:
         """Load the embedder and read the caches, so that the first question is as fast as the next."""
@@ -400,15 +367,29 @@ class Memory:
             self.ask("warm up", strategy="linked", k=1, llm=False, keep=False, cancel=cancel)
 
     @with_plain_errors
-    def forget(self, *sources: str, everything: bool = False, folder: str | Path | None = "") -> Forgotten:
-        """Remove documents, by source or by a path whose documents are meant, with all that only they
-        supported and the questions whose answers cite them; `everything`: and all questions asked. folder:
-        where paths begin, None where no source is a path."""
+    def forget(
+        self,
+        *sources: str,
+        everything: bool = False,
+        dry_run: bool = False,
+        folder: str | Path | None = "",
+    ) -> Forgotten:
+        """Remove documents with all that only they supported, and the questions whose answers cite them.
+
+        Args:
+            *sources: Sources or paths; a folder is meant where its name ends in a slash.
+            everything: Remove all documents, and all questions asked.
+            dry_run: Only return what would be removed.
+            folder: Where paths begin, None where no source is a path.
+
+        Raises:
+            InputError: A name is empty.
+        """
         from gsw_graph.forgetting import forget
 
         with self._locks.write(), self._changing():
             return (
-                forget(self._connection, sources, everything=everything, folder=folder)
+                forget(self._connection, sources, everything=everything, dry_run=dry_run, folder=folder)
                 if self._exists()
                 else Forgotten([], list(sources))
             )
@@ -468,23 +449,20 @@ class Memory:
         from gsw_graph.merging.merge import unmerge
 
         with self._locks.write(), self._changing():
-            self._exists()  # SchemaError of half a copy
+            self._exists()
             return unmerge(self._connection, what)
 
     @with_plain_errors
     def export(self, target: str | Path, format: str = "panini") -> Exported:
-        """Write the memory as files: `panini`, the shape that Panini's evaluation reads, and `import`, what
-        `neo4j-admin database import` takes, into a new or empty folder; `graphml` and `jsonl` into a new
-        file. See `gsw_graph.export` and `gsw_graph.moving.exporting`.
+        """Write the memory as files: `panini`, the shape that Panini's evaluation reads, into a new or empty
+        folder; `graphml` into a new file. See `gsw_graph.export`.
 
         Raises InputError where something is in the target, nothing in the memory, or no such format.
         """
-        from gsw_graph import export as panini
-        from gsw_graph.moving import exporting
+        from gsw_graph import export
 
-        if format not in ("panini", *exporting.FORMATS):
-            hint = f"Use one of panini, {', '.join(exporting.FORMATS)}"
-            raise InputError(f"there is no format {format!r}", hint=hint)
+        if format not in ("panini", "graphml"):
+            raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
         if not self._exists():
             raise InputError(
                 "there is nothing to export",
@@ -492,8 +470,26 @@ class Memory:
                 hint="Load something first: gswgraph load PATH",
             )
         if format == "panini":
-            return panini.export(self._reader, target)
-        return exporting.export(self._connection, target, format)
+            return export.export(self._reader, target)
+        return export.export_graphml(self._connection, target)
+
+    @with_plain_errors
+    def dump(self, target: str | Path) -> Copied:
+        """Write all that the memory holds into a new file, a node or a relationship a line of JSON; `restore`
+        reads it. Raises InputError where something is in its place, or nothing in the memory."""
+        from gsw_graph import moving
+
+        return moving.dump(self._connection, target)
+
+    @with_plain_errors
+    def restore(self, source: str | Path, *, progress: Callable[[int], None] | None = None) -> Copied:
+        """Write the memory of a dump into this one, which must be empty. `progress` gets the number of nodes
+        and relationships written. Raises InputError for what is no dump, SchemaError where this memory is
+        not empty."""
+        from gsw_graph import moving
+
+        with self._locks.write(), self._changing():
+            return moving.restore(self._connection, source, progress or (lambda _: None))
 
     @with_plain_errors
     def status(self) -> Status:
@@ -525,7 +521,6 @@ class Memory:
             extractors=extractors,
             unread=unread,
             questions=reader.question_counts() if state else {},
-            incomplete=str(missing) if state and (missing := schema.incomplete(state)) else None,
         )
 
     @with_plain_errors
@@ -615,33 +610,19 @@ class Memory:
         return contents.asked(self._reader, which)
 
     @with_plain_errors
-    def doctor(
-        self, *, mend: bool = False, deep: bool = False, may_forget: Callable[[list[str]], bool] | None = None
-    ) -> list[Finding]:
-        """What is right and wrong with the memory, the models and the machine, each with the line that mends
-        it.
+    def doctor(self, *, mend: bool = False, deep: bool = False) -> list[Finding]:
+        """Check the memory, the models and the machine; each finding has the line that repairs it.
 
-        `mend` first recounts what is counted and removes what hangs loose. `deep` reads everything and
-        compares it with what was loaded; with `mend` it loads broken documents again from their files, and
-        forgets the others if `may_forget`, given their sources, says so.
+        Args:
+            mend: First make missing indexes, count again and delete orphaned nodes.
+            deep: Also compare every text with the hash of what was loaded.
         """
-        from gsw_graph import doctor, mending
-        from gsw_graph.moving.importing import finish
+        from gsw_graph import doctor
 
-        done: list[Finding] = []
-        if mend and finish(self._connection):
-            done.append(
-                Finding("import", True, "the import is complete: texts, constraints and indexes stand")
-            )
-        if mend and self._exists():
+        if mend:
             with self._locks.write(), self._locks.exclusive(), self._changing():
-                if deep:
-                    done = mending.mend_documents(self._connection, self.load, may_forget)
-                if (
-                    deep or not self._connection.dialect.check()
-                ):  # of damaged storage it would take away what seems to hang loose
-                    doctor.mend(self._connection)
-        return done + doctor.examine(self._connection, self._settings, deep=deep)
+                doctor.repair(self._connection)
+        return doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
     def draw(
@@ -690,7 +671,6 @@ class Memory:
         if not write:
             return run(self._connection, query, parameters, write=False, timeout=timeout, check=check)
         with self._locks.write(check), self._changing():
-            self._new = False  # what people write is theirs
             return run(self._connection, query, parameters, write=True, timeout=timeout, check=check)
 
     @with_plain_errors
@@ -732,22 +712,13 @@ class Memory:
         finally:
             self._state = None
 
-    def _holds_nothing(self) -> bool:
-        """Whether it is certain that nothing was written."""
-        from gsw_graph.store import schema
-
-        try:
-            return schema.read_state(self._connection) is None
-        except Exception:  # an engine that is gone says nothing
-            return False
-
     def _known(self) -> MemoryState | None:
         """The state of the memory, None where nothing was ever loaded."""
         from gsw_graph.store import schema
 
         state = self._state
         if state is None and (state := schema.read_state(self._connection)) is not None:
-            schema.check_whole(state)
+            schema.check_schema(state)
             self._state = state
         return state
 

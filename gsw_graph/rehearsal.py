@@ -1,5 +1,5 @@
 """A first session in small, in a process of its own, which Java writes its start cache from
-(`engine/embedded_cache.py`)."""
+(`engine/embedded_child.py`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 from neo4j import GraphDatabase
 
-from gsw_graph.engine import Connection, embedded_cache, embedded_child, embedded_folder
+from gsw_graph.engine import Connection, embedded_child, embedded_folder
 from gsw_graph.engine.embedded import EmbeddedDialect
 from gsw_graph.extract import rules
 from gsw_graph.model import Document, Passage
@@ -66,4 +66,4 @@ def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    embedded_cache.record(Path(sys.argv[1]), sys.argv[2], rehearse)
+    embedded_child.record(Path(sys.argv[1]), sys.argv[2], rehearse)

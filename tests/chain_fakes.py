@@ -10,11 +10,9 @@ import pytest
 
 from gsw_graph.names import normalise
 from gsw_graph.plan import Plan, parse
-from gsw_graph.retrieve.chains.candidates import ScoredPair
-from gsw_graph.retrieve.chains.chain_score import CHAIN_SCORES
-from gsw_graph.retrieve.chains.grow import BeamChain, Beams, grow_chains
-from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.retrieve.pair_score import ConcreteQuestion
+from gsw_graph.retrieve.qa_chains import BeamChain, Beams, ScoredPair, grow_chains
+from gsw_graph.retrieve.recipes import CHAIN_SCORES, ChainRecipe
 from gsw_graph.store.hops import Pair
 
 

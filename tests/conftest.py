@@ -46,7 +46,7 @@ ON_EVERY_NEO4J = ("neo4j_engine", "contract_cypher", "contract_chains", "contrac
 
 
 SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
-LONG = ("test_docs", "test_local_model", "test_copy", "test_crash", "test_load_faults")  # files that take minutes, and begin early
+LONG = ("test_docs", "test_local_model", "test_crash", "test_load_faults")  # files that take minutes, and begin early
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -72,6 +72,33 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     config.option.loadscopereorder = False  # as collected, not by how many tests a file has
     return ByPlace(config, log)
+
+
+# Files whose tests are about the engine's own process or folder, or open a memory from another process.
+OWN_ENGINE = frozenset(
+    f"test_{name}"
+    for name in (
+        *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp"),
+        *("serve_page", "waiting", "python", "load_faults", "without_password", "cli", "local_neo4j"),
+    )
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[engines.SharedEngine]:
+    """The embedded engine of all tests of this process; see `engines.SharedEngine`."""
+    engine = engines.SharedEngine(tmp_path_factory.mktemp("shared-engine") / "memory")
+    with pytest.MonkeyPatch.context() as patch:
+        engine.install(patch)
+        yield engine
+    engine.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_engine(request: pytest.FixtureRequest, shared_engine: engines.SharedEngine) -> Iterator[None]:
+    shared_engine.own = request.path.stem in OWN_ENGINE
+    yield
+    shared_engine.own = False
 
 
 @pytest.fixture(scope="session")
@@ -195,11 +222,12 @@ def _with_fake_embedder(folder: Path, *load: str) -> Iterator[Memory]:
 
 
 @pytest.fixture(scope="session")
-def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_folder(tmp_path_factory: pytest.TempPathFactory, shared_engine: engines.SharedEngine) -> Path:
     """The folder of an embedded memory of `samples`, for tests that hold on any engine: open a copy of it."""
     folder = tmp_path_factory.mktemp("sample")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+        patch.setattr(shared_engine, "own", True)
         with Memory.open(settings=Settings(memory=str(folder / "memory"))) as memory:
             assert memory.load(*samples.write(folder)).failures == []
     return folder / "memory"

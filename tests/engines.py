@@ -8,15 +8,17 @@ import importlib.util
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import neo4j
 import pytest
 
+from gsw_graph.concurrency import FairLock
 from gsw_graph.config import Settings, default_cache_dir
-from gsw_graph.engine import Connection, connect, local, local_docker, local_java
+from gsw_graph.engine import Connection, connect, embedded, embedded_folder, local
 from gsw_graph.errors import EngineError
 
 NAMES = ("embedded", "neo4j-5.26", "neo4j-2026")
@@ -60,7 +62,7 @@ def neo4j_settings(version: str, request: pytest.FixtureRequest, folder: Path) -
     if uri := os.environ.get(URI_VARIABLES[version]):
         yield Settings(memory=uri, password=os.environ.get("NEO4J_TEST_PASSWORD"))
         return
-    if local_docker.answers():
+    if local.docker_answers():
         services, host = request.getfixturevalue("docker_services"), request.getfixturevalue("docker_ip")
         yield Settings(memory=f"bolt://{host}:{services.port_for(f'neo4j-{version}', 7687)}", password=DOCKER_PASSWORD)
         return
@@ -99,6 +101,50 @@ def quick_cache(folder: Path) -> Path:
     return folder
 
 
+class SharedEngine:
+    """One embedded engine for the tests of a process, with a database for each memory folder: `install` takes the
+    place of the engine that each folder would start, which takes seconds.
+
+    A folder that holds a database of its own, as a copied one does, and tests for which `own` is set get an engine of
+    their own, as users do.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._process: embedded.EngineProcess | None = None
+        self._connect = embedded.connect
+        self.own = False
+
+    def install(self, patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(embedded, "connect", self.connect)
+
+    def connect(self, settings: Settings, meanwhile: Callable[[], None] | None = None) -> Connection:
+        """As `embedded.connect`."""
+        folder = Path(settings.memory)
+        if self.own or (folder / "databases").exists() or not Path(default_cache_dir(os.environ)).exists():
+            return self._connect(settings, meanwhile)
+        folder = embedded_folder.prepare(folder)
+        if self._process is None:
+            self._process = embedded.EngineProcess(embedded_folder.prepare(self._folder), default_cache_dir(os.environ).absolute() / "embedded")
+        if meanwhile is not None:
+            meanwhile()
+        named = folder / "shared-database"
+        if not named.exists():
+            named.write_text(f"t{secrets.token_hex(8)}", encoding="ascii")
+        database = named.read_text(encoding="ascii")
+        self._process.ask({"analyze": "RETURN 1", "database": database})  # which makes it
+        password = embedded_folder.read_password(self._folder)
+        driver = neo4j.GraphDatabase.driver(
+            f"bolt://127.0.0.1:{self._process.ready['bolt']}", auth=(embedded.USER, password), notifications_min_severity="OFF"
+        )
+        dialect = embedded.EmbeddedDialect(driver, self._process, password, database)
+        return Connection(driver, database, dialect, str(folder), None, FairLock())
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.stop()
+
+
 def own_replies(settings: Settings, folder: Path) -> Settings:
     """The same with a cache folder without kept replies of models."""
     quick_cache(folder)
@@ -129,4 +175,4 @@ def opened(settings: Settings) -> Iterator[Connection]:
 def fitting_java(version: str) -> bool:
     """Whether this machine has a Java for a version line."""
     majors = {"5.26": (17, 21), "2026": (21, 25)}[version]
-    return any(local_java.major_of(java) in majors for java in local_java.candidates())
+    return any(local.major_of(java) in majors for java in local.candidates())

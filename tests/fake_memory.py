@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
+from gsw_graph.loading import Progress
 from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
@@ -44,7 +45,6 @@ from gsw_graph.results import (
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.tally import Progress
 
 
 def passage(n: int, **changes: object) -> RankedPassage:
@@ -91,7 +91,7 @@ TRACE = Trace(
             Step("passage", "p2", "Title 2"),
         ],
     },
-    walked="whole graph",
+    walked="neighbourhood",
     passages_walked=1234,
 )
 

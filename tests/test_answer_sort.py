@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.chains.answer_sort import AskedSort, asked_sort, sort_fit
+from gsw_graph.retrieve.pair_score import FineType, expected_fine_type, fine_type_match
 
 
 @pytest.mark.parametrize(
@@ -35,23 +35,23 @@ from gsw_graph.retrieve.chains.answer_sort import AskedSort, asked_sort, sort_fi
     ],
 )
 def test_the_noun_of_the_pair_says_its_sort(question: str, pair: str, fit: float) -> None:
-    assert sort_fit(asked_sort(question), pair, ["Xy"], []) == fit
+    assert fine_type_match(expected_fine_type(question), pair, ["Xy"], []) == fit
 
 
 def test_where_the_pair_asks_for_none_its_answer_says_it() -> None:
-    county = asked_sort("In which county is #1?")
-    assert sort_fit(county, "Where is it?", ["Warren County"], []) == 1
-    assert sort_fit(county, "Where is it?", ["Iowa City"], []) == -1
-    assert sort_fit(county, "Where is it?", ["County"], []) == 0  # a word alone may be a name
-    assert sort_fit(county, "Where is it?", ["Warren"], ["location: county in Iowa"]) == 1
-    assert sort_fit(county, "Where is it?", ["Warren"], ["location: city; place"]) == -1
-    assert sort_fit(county, "Where is it?", ["Warren"], ["location: capital of the county"]) == -1  # its head
+    county = expected_fine_type("In which county is #1?")
+    assert fine_type_match(county, "Where is it?", ["Warren County"], []) == 1
+    assert fine_type_match(county, "Where is it?", ["Iowa City"], []) == -1
+    assert fine_type_match(county, "Where is it?", ["County"], []) == 0  # a word alone may be a name
+    assert fine_type_match(county, "Where is it?", ["Warren"], ["location: county in Iowa"]) == 1
+    assert fine_type_match(county, "Where is it?", ["Warren"], ["location: city; place"]) == -1
+    assert fine_type_match(county, "Where is it?", ["Warren"], ["location: capital of the county"]) == -1  # its head
 
 
 @given(st.text(), st.text(), st.lists(st.text()), st.lists(st.text()))
 def test_any_text_has_a_fit(question: str, pair: str, answers: list[str], descriptions: list[str]) -> None:
-    assert sort_fit(asked_sort(question), pair, answers, descriptions) in (-1, 0, 1)
+    assert fine_type_match(expected_fine_type(question), pair, answers, descriptions) in (-1, 0, 1)
 
 
 def test_nothing_asked_is_nothing_wrong() -> None:
-    assert asked_sort("") == asked_sort("#1 >>") == AskedSort()
+    assert expected_fine_type("") == expected_fine_type("#1 >>") == FineType()

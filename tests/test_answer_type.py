@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
+from gsw_graph.retrieve.pair_score import answer_types, expected_type, type_match
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from gsw_graph.retrieve.chains.answer_type import fit, kinds, wanted
     ],
 )
 def test_what_a_question_asks_for(question: str, kind: str | None) -> None:
-    assert wanted(question) == kind
+    assert expected_type(question) == kind
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_a_question_asks_for(question: str, kind: str | None) -> None:
     ],
 )
 def test_the_first_word_that_asks_says_what_is_asked_for(question: str, kind: str) -> None:
-    assert wanted(question) == kind
+    assert expected_type(question) == kind
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ def test_the_first_word_that_asks_says_what_is_asked_for(question: str, kind: st
     ],
 )
 def test_kinds_of_answers(answers: list[str], descriptions: list[str], expected: set[str]) -> None:
-    assert kinds(answers, descriptions) == expected
+    assert answer_types(answers, descriptions) == expected
 
 
 @pytest.mark.parametrize("answer", ["...And Justice for All", ".hack", ", the comma"])
 def test_a_number_has_a_digit(answer: str) -> None:
-    assert kinds([answer], []) == set()
+    assert answer_types([answer], []) == set()
 
 
 def test_fit() -> None:
-    assert fit(None, {"person"}) == fit(None, set()) == 0.0
-    assert fit("person", {"person", "organisation"}) == fit("date", {"date", "number"}) == 1.0
-    assert fit("date", {"person"}) == fit("date", set()) == -1.0
-    assert 0 < fit("person", {"organisation"}) < 1  # who published it
-    assert fit("place", {"organisation"}) == -1.0
+    assert type_match(None, {"person"}) == type_match(None, set()) == 0.0
+    assert type_match("person", {"person", "organisation"}) == type_match("date", {"date", "number"}) == 1.0
+    assert type_match("date", {"person"}) == type_match("date", set()) == -1.0
+    assert 0 < type_match("person", {"organisation"}) < 1  # who published it
+    assert type_match("place", {"organisation"}) == -1.0

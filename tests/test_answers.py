@@ -10,14 +10,12 @@ from chain_fakes import Find, grown, pair, plan, scored
 
 from gsw_graph.answer import chains as module
 from gsw_graph.answer import from_chains
+from gsw_graph.answer.chains import confidence as chance
 from gsw_graph.answer.chains import shown
-from gsw_graph.answer.confidence import confidence as chance
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.evidence import quote
 from gsw_graph.plan import Plan
 from gsw_graph.results import QA, Citation, Hop, RankedPassage
-from gsw_graph.retrieve.chains.candidates import ScoredPair
-from gsw_graph.retrieve.chains.grow import BeamChain, Link
-from gsw_graph.retrieve.chains.unplanned import plan_from
+from gsw_graph.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategies.ricr import RICR
 from gsw_graph.retrieve.strategy import AnswerDraft, Retrieved

@@ -13,11 +13,11 @@ from chain_fakes import grown, pair, plan
 from numpy.typing import NDArray
 
 from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.retrieve.chains import candidates
-from gsw_graph.retrieve.chains.candidates import CandidateSearch, document
-from gsw_graph.retrieve.chains.pair_score import concrete
+from gsw_graph.retrieve import qa_chains as candidates
 from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.names.words import lucene_words
+from gsw_graph.retrieve.names.linking import lucene_words
+from gsw_graph.retrieve.pair_score import concrete
+from gsw_graph.retrieve.qa_chains import CandidateSearch, document
 from gsw_graph.retrieve.recipes import ChainRecipe
 from gsw_graph.store.hops import HopQuestion, HopResult, Pair
 
@@ -78,7 +78,7 @@ class Batches(fakes.BagOfWords):
 def search(reranker: Numbered | None = None, encoder: fakes.BagOfWords | None = None, **constants: int) -> CandidateSearch:
     """Of a memory without a database, by a recipe with these constants."""
     models = SimpleNamespace(embedder=Embedder("fake", encoder or fakes.BagOfWords()), reranker=reranker)
-    context = Context(None, models, None, None, None, client_passages=0)  # type: ignore[arg-type]
+    context = Context(None, models, lambda: None)  # type: ignore[arg-type]
     return CandidateSearch(context, ChainRecipe(**constants))  # type: ignore[arg-type]
 
 

@@ -9,8 +9,7 @@ from chain_fakes import Find, grown, plan, scored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.chains.chain_score import CHAIN_SCORES, geometric, panini_code
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.retrieve.recipes import CHAIN_SCORES, ChainRecipe, geometric, panini_code
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 

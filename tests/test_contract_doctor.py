@@ -10,7 +10,7 @@ import pytest
 from contract import CORPUS, records, troubles
 from dump import differences, dump, version
 
-from gsw_graph.errors import SchemaError
+from gsw_graph.errors import InputError, SchemaError
 from gsw_graph.memory import Memory
 from gsw_graph.store import schema
 
@@ -23,7 +23,7 @@ def test_a_sound_memory_is_well(corpus: Memory) -> None:
     assert all(finding.mend is None for finding in findings)
 
 
-@pytest.mark.parametrize("index", schema.SEARCH_INDEXES)
+@pytest.mark.parametrize("index", ["passage_embedding", "entity_text"])
 def test_a_lost_index_is_found_and_made_again(corpus: Memory, index: str) -> None:
     corpus._connection.dialect.run_schema(f"DROP INDEX {index}")
     try:
@@ -95,3 +95,30 @@ def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:
                 refused()
     finally:
         corpus.cypher("MATCH (m:Memory) SET m.schema = $now", write=True, now=schema.SCHEMA)
+
+
+def test_nodes_of_other_people_are_named_and_left_alone(corpus: Memory) -> None:
+    corpus.cypher("CREATE (:Document {title: 'mine'}), (:Entity {name: 'theirs'})", write=True)
+    try:
+        findings = {finding.check: finding for finding in corpus.doctor(mend=True)}
+        assert "1 Document, 1 Entity" in findings["other nodes"].found
+        assert findings["graph"].ok
+        assert corpus.documents().total == corpus.status().nodes["Document"]
+        assert "mine" not in [document.title for document in corpus.documents().documents]
+        with pytest.raises(InputError):
+            corpus.show("mine")
+        assert corpus.cypher("MATCH (d:Document {title: 'mine'}), (e:Entity {name: 'theirs'}) RETURN count(*) AS n").rows == [{"n": 1}]
+    finally:
+        corpus.cypher("MATCH (n) WHERE n.title = 'mine' OR n.name = 'theirs' DELETE n", write=True)
+
+
+def test_a_changed_text_is_found_by_a_deep_look(corpus: Memory) -> None:
+    corpus.cypher("MATCH (p:Passage)-[:PART_OF]->(d:Document) WITH p, d ORDER BY p.id LIMIT 1 SET p.text = p.text + '!'", write=True)
+    try:
+        found = [finding for finding in corpus.doctor(deep=True) if not finding.ok]
+        assert [finding.check for finding in found] == ["document", "texts"]
+        assert found[0].mend
+        assert found[0].mend.startswith("gswgraph load --replace ")
+    finally:
+        corpus.load(CORPUS, replace=True)
+    assert all(finding.ok for finding in corpus.doctor(deep=True))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from contract import DOCUMENTS, FILES, records, sources
+from contract import CORPUS, DOCUMENTS, FILES, records, sources
 from dump import differences, dump, version
 
 from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 
 
@@ -25,7 +26,7 @@ def test_forget_knows_a_file_that_is_gone(fresh_settings: Settings, fake_embedde
         for name in ("two", "three"):
             (folder / f"{name}.txt").unlink()
         folder.rmdir()
-        assert len(memory.forget("notes").forgotten) == 2
+        assert len(memory.forget("notes/").forgotten) == 2
         assert memory.forget("notes").unknown == ["notes"]
 
 
@@ -50,7 +51,7 @@ def test_forgetting_by_path_and_by_folder(corpus: Memory, tmp_path: Path) -> Non
     corpus.load(str(tmp_path / "notes"))
     assert corpus.forget(str(tmp_path / "notes" / "one.txt")).forgotten == [(tmp_path / "notes" / "one.txt").as_posix()]
     assert corpus.status().nodes["Document"] == len(FILES) + 1
-    assert len(corpus.forget(str(tmp_path / "notes")).forgotten) == 1
+    assert len(corpus.forget(f"{tmp_path}/notes/").forgotten) == 1
     assert corpus.forget(str(tmp_path / "notes")).unknown == [str(tmp_path / "notes")]
     assert differences(dump(corpus), before) == []
 
@@ -67,3 +68,13 @@ def test_forgetting_everything_leaves_the_memory_node_only(corpus: Memory) -> No
     for strategy in ("linked", "dense", "bm25"):
         assert corpus.ask("Who is Ingrid Sølvær?", strategy=strategy).abstained
     assert corpus.forget(everything=True).forgotten == []
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t\n"])
+def test_an_empty_name_forgets_nothing(corpus: Memory, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(CORPUS).parent)
+    with pytest.raises(InputError, match="empty name"):
+        corpus.forget(FILES[0], name)
+    assert corpus.forget("corpus", dry_run=True).forgotten == [], "a folder is named with a slash"
+    assert len(corpus.forget("corpus/", "./../examples/corpus/", dry_run=True).forgotten) == len(FILES)
+    assert corpus.status().nodes["Document"] == len(FILES)

@@ -10,7 +10,7 @@ import pytest
 from contract import CORPUS, CORPUS_NODES, CORPUS_RELATIONSHIPS, DOCUMENTS, FILES, records
 from dump import differences, dump, version
 
-from gsw_graph import feed
+from gsw_graph import loading
 from gsw_graph.config import Settings
 from gsw_graph.errors import SchemaError
 from gsw_graph.extract import Rules, rules
@@ -44,7 +44,7 @@ def test_from_nothing(fresh_settings: Settings, fake_embedder: None) -> None:
 def test_a_database_of_another_application_is_left_alone(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
     with Memory.open(settings=fresh_settings) as memory:
         memory.cypher("CREATE (:Document {id: 'theirs', name: 'invoice'})", write=True)
-        with pytest.raises(SchemaError, match=r"another application with the label Document.*NEO4J_DATABASE"):
+        with pytest.raises(SchemaError, match=r"nodes with the label Document.*NEO4J_DATABASE"):
             memory.load(records(tmp_path, "So Ana."))
         assert memory.cypher("MATCH (n) RETURN count(n) AS n").rows == [{"n": 1}]
 
@@ -124,12 +124,12 @@ def test_the_graph_does_not_depend_on_the_way_of_loading(corpus: Memory, tmp_pat
     corpus.load(spellings)
     expected = dump(corpus)
     if way == "replaced":
-        monkeypatch.setattr(feed, "COMPARED", 7)
+        monkeypatch.setattr(loading, "_COMPARED", 7)
         monkeypatch.setattr(Rules, "window", 7)
         assert corpus.load(CORPUS, spellings, replace=True).documents.replaced == len(FILES) + 5
     else:
         corpus.forget(everything=True)
-        monkeypatch.setattr(feed, "COMPARED", 3)
+        monkeypatch.setattr(loading, "_COMPARED", 3)
         monkeypatch.setattr(Rules, "window", 3)
         paths = [*FILES, spellings][:: -1 if way == "reversed" else 1]
         if way == "reversed":

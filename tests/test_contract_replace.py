@@ -10,7 +10,7 @@ import samples
 from contract import rows
 from dump import differences, dump, version
 
-from gsw_graph import feed
+from gsw_graph import loading
 from gsw_graph.extract import Rules
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
@@ -39,7 +39,7 @@ def test_the_graph_does_not_depend_on_the_way_of_loading(sample: Memory, tmp_pat
         sample.load(samples.jsonl(tmp_path / "half.jsonl", samples.RECORDS[1:2]))
         assert states(sample.load(*paths)) == (3, 0, 1)
     elif way == "one by one":
-        monkeypatch.setattr(feed, "COMPARED", 1)
+        monkeypatch.setattr(loading, "_COMPARED", 1)
         monkeypatch.setattr(Rules, "window", 1)
         monkeypatch.setattr(writer, "BATCH_BYTES", 1)
         sample.load(*paths)
@@ -101,7 +101,7 @@ def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample
     query = "MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.id AS d, p.id AS p, p.text AS text"
     before = set(rows(sample, query))
     assert len(before) == 3
-    assert rows(sample, "MATCH (p:Passage) WHERE p.names IS NOT NULL RETURN p.id AS id") == []  # the entities are the names
+    assert rows(sample, "MATCH (:Passage)-[n:NAMES]->() WHERE n.name IS NOT NULL RETURN n.name AS name") == []  # the entities are the names
     assert states(sample.load(str(tmp_path / "workspaces.jsonl"))) == (0, 3, 0)
     assert set(rows(sample, query)) == before
     sample.load(str(tmp_path / "openie.json"))

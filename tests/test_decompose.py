@@ -9,8 +9,7 @@ import pytest
 from scripted_chat import ScriptedChat
 
 from gsw_graph.errors import ReplyError
-from gsw_graph.plan import Plan, parse
-from gsw_graph.plan.decompose import SCHEMA, decompose, read
+from gsw_graph.plan import SCHEMA, Plan, decompose, parse, read_plan
 from gsw_graph.prompts import prompt
 
 TWO = {"plan": [{"id": 1, "question": "Who built the bridge?", "retrieve": True}, {"id": 2, "question": "Where was #1 born?", "retrieve": True}]}
@@ -67,23 +66,23 @@ def test_a_plan_that_stays_wrong_is_no_plan() -> None:
 )
 def test_what_is_wrong_with_a_plan_is_said(plan: list[object], wrong: str) -> None:
     with pytest.raises(ValueError, match=re.escape(wrong)):
-        read({"plan": plan})
+        read_plan({"plan": plan})
 
 
 @pytest.mark.parametrize("reply", [None, 3, "Rome", [], {}, {"answer": "Rome"}, {"plan": None}, {"plan": {"a": {}}}, [[]], {"plan": [3]}])
 def test_a_reply_that_is_no_plan(reply: object) -> None:
     with pytest.raises(ValueError):
-        read(reply)
+        read_plan(reply)
 
 
 @pytest.mark.parametrize("reply", [["a", "b #1"], {"questions": [{"question": "a"}, {"question": "b <ENTITY_Q1>"}]}, json.dumps({"plan": ["a", "b #1"]})])
 def test_other_forms_of_a_plan_are_read_too(reply: object) -> None:
-    assert steps(read(reply)) == [("a", True), ("b #1", True)]
+    assert steps(read_plan(reply)) == [("a", True), ("b #1", True)]
 
 
 @pytest.mark.parametrize(("written", "meant"), [("false", False), ("False", False), (False, False), ("true", True), (True, True)])
 def test_a_flag_written_as_text_means_what_it_says(written: object, meant: bool) -> None:
-    assert read({"plan": [{"id": 1, "question": "a"}, {"id": 2, "question": "b #1", "retrieve": written}]}).steps[1].retrieve is meant
+    assert read_plan({"plan": [{"id": 1, "question": "a"}, {"id": 2, "question": "b #1", "retrieve": written}]}).steps[1].retrieve is meant
 
 
 @pytest.mark.parametrize(
@@ -96,14 +95,14 @@ def test_a_flag_written_as_text_means_what_it_says(written: object, meant: bool)
     ],
 )
 def test_references_in_scripts_without_spaces(written: str, taken: str) -> None:
-    plan = read({"plan": [{"id": 1, "question": "a"}, {"id": 2, "question": written}]})
+    plan = read_plan({"plan": [{"id": 1, "question": "a"}, {"id": 2, "question": written}]})
     assert plan.steps[1].question == taken
     assert plan.steps[1].parents == (1,)
 
 
 @pytest.mark.parametrize("text", ["Who invented C#1 and #4chan?", "Who coined #MeToo?"])
 def test_what_is_no_reference_stays(text: str) -> None:
-    assert read([text]).steps[0].question == text
+    assert read_plan([text]).steps[0].question == text
 
 
 @pytest.mark.parametrize(
@@ -122,7 +121,7 @@ def test_a_question_is_one_line_without_references(question: str, asked: str) ->
 
 def test_a_whole_answer_as_json_is_read_as_its_plan() -> None:
     """So that the plan in it can be edited and given back."""
-    plan = read(TWO)
+    plan = read_plan(TWO)
     assert parse(json.dumps({"question": "q", "answer": "Rome", "plan": plan.to_list(), "plan_source": "llm", "chains": [], "trace": None})) == plan
 
 
@@ -130,7 +129,7 @@ def test_a_whole_answer_as_json_is_read_as_its_plan() -> None:
 
 
 def test_the_examples_of_the_prompt_are_plans() -> None:
-    plans = {question: read(json.loads(reply)) for question, reply in EXAMPLES}
+    plans = {question: read_plan(json.loads(reply)) for question, reply in EXAMPLES}
     assert len(plans) == 5
     lengths = [len(plan.steps) for plan in plans.values()]
     assert lengths[0] == 1  # a question of one fact stays

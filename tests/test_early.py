@@ -14,7 +14,7 @@ from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import connect
-from gsw_graph.engine.embedded_process import EngineProcess
+from gsw_graph.engine.embedded import EngineProcess
 from gsw_graph.errors import InputError, ModelError
 from gsw_graph.inference.embed.embedder import EarlyModels, Embedder
 from gsw_graph.memory import Memory

@@ -26,12 +26,11 @@ from gsw_graph.engine import (
     Connection,
     connect,
     embedded,
-    embedded_cache,
+    embedded_child,
     embedded_folder,
-    embedded_process,
-    plain_errors,
+    with_plain_errors,
 )
-from gsw_graph.errors import EngineError, MemoryLockedError
+from gsw_graph.errors import EngineError, InputError, MemoryLockedError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
 HOLDER = """
@@ -268,7 +267,7 @@ def test_a_folder_below_a_file_is_named(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_does_not_start_shows_its_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(embedded_process, "heap_size", lambda: "1m")  # too small for any Java
+    monkeypatch.setattr(embedded, "heap_size", lambda: "1m")  # too small for any Java
     with pytest.raises(EngineError, match=r"did not start: .*[Hh]eap.*engine\.log"):
         connect(Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache"))
 
@@ -281,7 +280,7 @@ def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path: Path)
     began = time.monotonic()
     with pytest.raises(EngineError, match=r"did not start: .*engine\.log"):
         connect(Settings(memory=str(tmp_path / "memory")))
-    assert time.monotonic() - began < embedded_process.STOP_SECONDS  # it does not wait for one that is gone
+    assert time.monotonic() - began < embedded.STOP_SECONDS  # it does not wait for one that is gone
     assert "Traceback" in (tmp_path / "memory" / embedded_folder.LOG).read_text()
 
 
@@ -306,7 +305,7 @@ def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
     settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")
     with opened(settings):
         pass
-    until = time.monotonic() + embedded_cache._SECONDS + 20
+    until = time.monotonic() + embedded_child._REHEARSAL_SECONDS + 20
     while not (found := list((tmp_path / "cache" / "embedded").glob("*.aot"))):
         assert time.monotonic() < until, (tmp_path / "memory" / "engine.log").read_text()
         time.sleep(0.1)
@@ -368,7 +367,7 @@ def test_a_large_message_arrives(shared: Connection) -> None:
 
 
 def test_heap_is_bounded() -> None:
-    assert 512 <= int(embedded_process.heap_size().removesuffix("m")) <= 4096
+    assert 512 <= int(embedded.heap_size().removesuffix("m")) <= 4096
 
 
 @POSIX
@@ -414,10 +413,28 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         _closed = False
         _connection = SimpleNamespace(url=str(tmp_path))
 
-        @plain_errors.with_plain_errors
+        @with_plain_errors
         def load(self) -> None:
             raise ClientError("Transaction error on commit")
 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
     with pytest.raises(EngineError, match=r"the disk is full\. Make room"):
         Full().load()
+
+
+def test_running_out_of_heap_is_an_error_that_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings.from_env({"GSWGRAPH_ENGINE_HEAP": "48m", "NEO4J_URI": str(tmp_path / "memory")})
+    connection = connect(settings)
+
+    @with_plain_errors
+    def query(memory: Any) -> None:
+        with connection.session() as session:
+            session.run("UNWIND range(1, 900000) AS n WITH collect($text + n) AS texts RETURN size(texts)", text="long " * 50).consume()
+
+    try:
+        with pytest.raises(EngineError, match="GSWGRAPH_ENGINE_HEAP"):
+            query(SimpleNamespace(_closed=False, _connection=connection))
+    finally:
+        connection.close()
+    with pytest.raises(InputError, match="GSWGRAPH_ENGINE_HEAP"):
+        Settings.from_env({"GSWGRAPH_ENGINE_HEAP": "much"})

@@ -12,7 +12,7 @@ from gsw_graph.answer.reply import parse
 from gsw_graph.extract.llm import check, issues_of, request
 from gsw_graph.loaders import read
 from gsw_graph.model import Document
-from gsw_graph.plan.decompose import decompose
+from gsw_graph.plan import decompose
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINES = [json.loads(line) for line in (EXAMPLES / "replies.jsonl").read_text(encoding="utf-8").splitlines()]

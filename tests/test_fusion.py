@@ -7,20 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gsw_graph.retrieve.chains.candidates import ScoredPair
 from gsw_graph.retrieve.fusion.bridges import Answered, bridges
 from gsw_graph.retrieve.fusion.candidates import rescored
 from gsw_graph.retrieve.names import graph as name_graph
+from gsw_graph.retrieve.qa_chains import ScoredPair
 from gsw_graph.retrieve.recipes import FusionRecipe
 from gsw_graph.store.hops import Pair
 
 QUESTION = "Who leads the club that owns the Stone Pier?"
 NAMES = name_graph.build(
     [
-        ("pier", ["stone pier", "harbour club", "ana ruiz", "lone name"], [True, False, False, False]),
-        ("club", ["harbour club", "carla duarte"], [True, False]),
-        ("ana", ["ana ruiz"], [True]),
-        ("town", ["carla duarte", "valle alto"], [False, True]),
+        ("pier", ["stone pier", "harbour club", "ana ruiz", "lone name"], [1.0, 1.0, 1.0, 1.0]),
+        ("club", ["harbour club", "carla duarte"], [1.0, 1.0]),
+        ("ana", ["ana ruiz"], [1.0]),
+        ("town", ["carla duarte", "valle alto"], [1.0, 1.0]),
     ]
 )
 RECIPE = FusionRecipe()

@@ -10,16 +10,16 @@ from chain_fakes import pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.chains.pair_score import (
+from gsw_graph.retrieve.pair_score import (
     BIAS,
     FEATURES,
     WEIGHTS,
     ConcreteQuestion,
     concrete,
+    content_words,
     features,
     relation_of,
     scores,
-    words_of,
 )
 from gsw_graph.store.hops import HopResult
 
@@ -89,8 +89,8 @@ def test_names_and_other_words_of_a_question_are_apart() -> None:
 
 
 def test_words_are_those_of_the_normal_form() -> None:
-    assert words_of("The Café of Ana's in 1998!") == {"cafe", "ana", "1998"}
-    assert words_of("is it of the") == set()
+    assert content_words("The Café of Ana's in 1998!") == {"cafe", "ana", "1998"}
+    assert content_words("is it of the") == set()
 
 
 # Features

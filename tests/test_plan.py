@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.plan import Plan, SubQuestion, load, parse
-from gsw_graph.plan.reading import MAX_FILE, MAX_QUESTION
-from gsw_graph.plan.steps import MOST_STEPS
+from gsw_graph.plan import MAX_FILE, MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
 
 MUSIQUE = Path(__file__).parents[2] / "shared" / "data" / "musique" / "questions.json"
 

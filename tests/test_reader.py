@@ -12,8 +12,7 @@ from scripted_chat import ScriptedChat
 
 from gsw_graph.answer import from_chains
 from gsw_graph.answer.chains import shown
-from gsw_graph.answer.evidence import Item
-from gsw_graph.answer.gather import gather
+from gsw_graph.answer.evidence import Item, gather
 from gsw_graph.answer.reader import NOT_SAID, NOTHING_FOUND, UNSUPPORTED, Read, asked, from_model, read_answer
 from gsw_graph.answer.reply import ReaderReply, parse
 from gsw_graph.errors import ReplyError, StoppedError
@@ -21,7 +20,7 @@ from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.plan import Plan
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation, RankedPassage
-from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.qa_chains import ScoredPair
 from gsw_graph.retrieve.strategies.ricr import RICR
 from gsw_graph.retrieve.strategy import AnswerDraft, Retrieved
 

@@ -10,11 +10,10 @@ from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.evidence import ROOM, Item, flat, listed
-from gsw_graph.answer.gather import ENOUGH, gather
+from gsw_graph.answer.evidence import ENOUGH, ROOM, Item, flat, gather, listed
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.qa_chains import ScoredPair
 from gsw_graph.retrieve.strategy import Retrieved
 
 TWO = plan("first", "second of #1")

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from model_server import ModelServer
 
-from gsw_graph.answer.gather import gather
+from gsw_graph.answer.evidence import gather
 from gsw_graph.answer.reader import read_answer
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.chat import Chat
-from gsw_graph.plan.decompose import decompose
+from gsw_graph.plan import decompose
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.strategy import Retrieved
 

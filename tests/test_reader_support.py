@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gsw_graph.answer.evidence import Item
-from gsw_graph.answer.support import supported
+from gsw_graph.answer.reader import supported
 from gsw_graph.results import RankedPassage
 
 

@@ -21,7 +21,7 @@ from chain_fakes import (  # noqa: F401 - a fixture
 
 from gsw_graph.errors import InputError
 from gsw_graph.plan import Plan, parse
-from gsw_graph.retrieve.chains.candidates import ScoredPair
+from gsw_graph.retrieve.qa_chains import ScoredPair
 
 # Which steps run
 

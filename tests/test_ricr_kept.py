@@ -22,9 +22,8 @@ from chain_fakes import (  # noqa: F401 - a fixture
 )
 
 from gsw_graph.plan import Plan
-from gsw_graph.retrieve.chains.candidates import ScoredPair
-from gsw_graph.retrieve.chains.chain_score import panini_code
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.retrieve.qa_chains import ScoredPair
+from gsw_graph.retrieve.recipes import ChainRecipe, panini_code
 
 # Which chains are kept
 

@@ -11,10 +11,9 @@ import pytest
 from chain_fakes import grown, other_scores, plan, scored  # noqa: F401 - a fixture
 
 from gsw_graph.plan import Plan
-from gsw_graph.retrieve.chains import grow as module
-from gsw_graph.retrieve.chains.candidates import ScoredPair
-from gsw_graph.retrieve.chains.grow import BeamChain, Beams
-from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion
+from gsw_graph.retrieve import qa_chains as module
+from gsw_graph.retrieve.pair_score import ConcreteQuestion
+from gsw_graph.retrieve.qa_chains import BeamChain, Beams, ScoredPair
 
 SEEDS = range(40)
 WIDE = 10_000

@@ -7,7 +7,7 @@ from chain_fakes import Find, grown, scored, ways
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.chains.unplanned import plan_from
+from gsw_graph.retrieve.qa_chains import plan_from
 from gsw_graph.retrieve.recipes import ChainRecipe
 
 

@@ -2,7 +2,7 @@
 // $extractor, $loader: null for any; $unfinished: only those whose load was cut off, or in which passages could not be read; $limit, after $skip.
 // `total` counts all that fit. Runs for `list`.
 MATCH (d:Document)
-WHERE (toLower(d.source) CONTAINS $text OR toLower(d.title) CONTAINS $text OR d.source = $path OR d.source STARTS WITH $path + '/')
+WHERE d.id IS NOT NULL AND (toLower(d.source) CONTAINS $text OR toLower(d.title) CONTAINS $text OR d.source = $path OR d.source STARTS WITH $path + '/')
   AND ($extractor IS NULL OR d.extractor = $extractor) AND ($loader IS NULL OR d.loader = $loader)
   AND (NOT $unfinished OR d.status <> 'ready' OR d.unread IS NOT NULL)
 WITH d ORDER BY d.source

@@ -1,5 +1,5 @@
 // Passages that no language model could read. Runs for `status`.
 MATCH (d:Document)
-WHERE d.unread IS NOT NULL
+WHERE d.id IS NOT NULL AND d.unread IS NOT NULL
 RETURN d.source AS source, d.unread AS unread
 ORDER BY source

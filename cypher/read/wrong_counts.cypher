@@ -8,42 +8,42 @@ CALL () {
 }
 CALL () {
   MATCH (p:Passage)
-  WHERE NOT EXISTS { (p)-[:PART_OF]->(:Document) }
+  WHERE p.id IS NOT NULL AND NOT EXISTS { (p)-[:PART_OF]->(:Document) }
   RETURN count(p) AS loose_passages
 }
 CALL () {
   MATCH (e:Entity)
-  WHERE NOT EXISTS { (e)-[:IN]->(:Passage) }
+  WHERE e.id IS NOT NULL AND NOT EXISTS { (e)-[:IN]->(:Passage) }
   RETURN count(e) AS loose_entities
 }
 CALL () {
   MATCH (v:VerbPhrase)
-  WHERE NOT EXISTS { (v)-[:IN]->(:Passage) }
+  WHERE v.id IS NOT NULL AND NOT EXISTS { (v)-[:IN]->(:Passage) }
   RETURN count(v) AS loose_verb_phrases
 }
 CALL () {
   MATCH (q:QAPair)
-  WHERE NOT EXISTS { (q)-[:IN]->(:Passage) }
+  WHERE q.id IS NOT NULL AND NOT EXISTS { (q)-[:IN]->(:Passage) }
   RETURN count(q) AS loose_pairs
 }
 CALL () {
   MATCH (f:Proposition)
-  WHERE NOT EXISTS { (f)-[:IN]->(:Passage) }
+  WHERE f.id IS NOT NULL AND NOT EXISTS { (f)-[:IN]->(:Passage) }
   RETURN count(f) AS loose_propositions
 }
 CALL () {
   MATCH (r:Run)
-  WHERE NOT EXISTS { (r)-[:IN]->(:Passage) } OR (r.edges > 0 AND NOT EXISTS { (r)-[:HOLDS]->() })
+  WHERE r.id IS NOT NULL AND (NOT EXISTS { (r)-[:IN]->(:Passage) } OR (r.edges > 0 AND NOT EXISTS { (r)-[:HOLDS]->() }))
   RETURN count(r) AS loose_runs
 }
 CALL () {
   MATCH (r:Relation)
-  WHERE NOT EXISTS { (r)<-[:RELATES_BY]-() }
+  WHERE r.name IS NOT NULL AND NOT EXISTS { (r)<-[:RELATES_BY]-() }
   RETURN count(r) AS relations_of_nothing
 }
 CALL () {
   MATCH (r:Role)
-  WHERE NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
+  WHERE r.name IS NOT NULL AND NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
   RETURN count(r) AS roles_of_nobody
 }
 CALL () {

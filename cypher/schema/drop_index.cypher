@@ -1,2 +1,2 @@
-// An index goes before it is built anew. $name is put in, the name of one of our indexes. Runs when the vectors have doubled, and where an index is damaged.
-DROP INDEX $name IF EXISTS
+// An index goes before it is built anew. $NAME is put in, the name of one of ours. Runs when the vectors have doubled.
+DROP INDEX $NAME IF EXISTS

@@ -1,4 +1,4 @@
 // Removes roles that nobody plays. Runs for `doctor --mend`, after mend_loose.
 MATCH (r:Role)
-WHERE NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
+WHERE r.name IS NOT NULL AND NOT EXISTS { (r)<-[:PLAYS]-(:Entity) }
 DETACH DELETE r

@@ -12,8 +12,7 @@ from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProp
 from neomodel.properties import Property
 
 from gsw_graph.picture.colours import COLOURS, TEXT
-from gsw_graph.store import graph, nodes, schema
-from gsw_graph.store.statements import statement
+from gsw_graph.store import nodes
 
 _CLASSES = {cls.__label__: cls for cls in nodes.NODES}
 # Centre of each label in the picture: passages left, entities right, what holds between them above and below.
@@ -45,7 +44,7 @@ def node_tables() -> str:
     """A part for each label: what it is, and its properties."""
     parts = []
     for label, cls in _CLASSES.items():
-        rows = [f"| `{name}` | {_type(one)} | {_keys(one)} |" for name, one in graph.properties(cls).items()]
+        rows = [f"| `{name}` | {_type(one)} | {_keys(one)} |" for name, one in nodes.properties(cls).items()]
         parts.append(
             "\n".join(
                 [f"### {label}", "", _said(cls), "", "| property | type | |", "|---|---|---|", *rows, ""]
@@ -57,9 +56,9 @@ def node_tables() -> str:
 def relationship_table() -> str:
     """All relationships, with their properties."""
     rows = ["| from | type | to | properties | |", "|---|---|---|---|---|"]
-    for (begin, kind, end), model in graph.declared().items():
+    for (begin, kind, end), model in nodes.declared().items():
         names = (
-            ", ".join(f"`{name}` {_type(one)}" for name, one in graph.properties(model).items())
+            ", ".join(f"`{name}` {_type(one)}" for name, one in nodes.properties(model).items())
             if model
             else ""
         )
@@ -70,16 +69,16 @@ def relationship_table() -> str:
 def index_table() -> str:
     """Constraints and indexes, as the statements that make them say."""
     rows = ["| name | what for |", "|---|---|"]
-    for name in [*(name for names in schema.MIGRATIONS.values() for name in names), *schema.SEARCH_INDEXES]:
-        first = statement(f"schema/{name}", "neo4j").splitlines()[0]
-        rows.append(f"| `{name}` | {_cell(first.removeprefix('//').strip())} |")
+    for index in nodes.indexes():
+        what = {"unique": "one node each", "range": "in order", "vector": "nearest by cosine", "text": "words (BM25)"}[index.kind]
+        rows.append(f"| `{index.name}` | {index.label}: {', '.join(index.properties)}, {what} |")
     return "\n".join(rows)
 
 
 def drawing() -> str:
     """The schema as SVG, in the colours of the page's text."""
     joined: dict[tuple[str, str], list[str]] = {}
-    for begin, kind, end in graph.declared():
+    for begin, kind, end in nodes.declared():
         joined.setdefault((begin, end), []).append(kind)
     edges = [
         _loop(begin, kinds) if begin == end else _edge(begin, end, kinds)

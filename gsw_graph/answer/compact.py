@@ -8,20 +8,30 @@ under one number, as a codebook (`codebook.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gsw_graph.answer.evidence import Item, cut, flat
-from gsw_graph.answer.payload import Edge, Fact, Run, Sentence, edge_of
-from gsw_graph.answer.sentences import sentences_of, word_shares
+from gsw_graph.answer.evidence import (
+    Edge,
+    Fact,
+    Item,
+    Run,
+    Sentence,
+    cut,
+    edge_of,
+    flat,
+    sentences_of,
+    word_shares,
+)
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.names import normalise
 from gsw_graph.store.facts import of_passages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage

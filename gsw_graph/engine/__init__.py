@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
+from gsw_graph.concurrency import FairLock
 from gsw_graph.errors import EngineError
-from gsw_graph.turns import InTurn
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.engine.tracing import Tracer
 
+_ROOM = 1 << 20  # bytes
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _SILENT = logging.NullHandler()  # one, so that a second connection adds no other
 
 
@@ -34,9 +39,8 @@ class Dialect(Protocol):
     def wait_online(self, timeout: float) -> None:
         """Return when every index answers, raise EngineError after `timeout` seconds."""
 
-    def check(self, *, mend: bool = False) -> list[str] | None:
-        """What the engine's own check of its storage finds wrong, None where it has none. `mend`: it first
-        repairs what it can."""
+    def check(self) -> list[str] | None:
+        """Return what the engine's own check of its storage reports, None where it has none."""
 
     def objection(self, query: str) -> str | None:
         """What the query does beyond reading the memory, None where nothing; it is not run. EngineError
@@ -47,7 +51,7 @@ class OneWriter:
     """A session whose transactions that write wait for those of others: the embedded engine lets both run,
     fails the second, and the driver tries again a second later."""
 
-    def __init__(self, session: Session, turn: InTurn) -> None:
+    def __init__(self, session: Session, turn: FairLock) -> None:
         self._session, self._turn = session, turn
 
     def __getattr__(self, name: str) -> Any:
@@ -75,7 +79,7 @@ class Connection:
     dialect: Dialect
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
-    writing: InTurn | None = None  # where one of two transactions that write at the same time fails
+    writing: FairLock | None = None  # where one of two transactions that write at the same time fails
 
     def session(self, **given: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
@@ -138,3 +142,80 @@ def exists(settings: Settings) -> bool:
         return "://" in settings.memory or (Path(settings.memory).expanduser() / MARKER).exists()
     except OSError:  # said when it is opened
         return True
+
+
+def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """For methods of an object with a `_connection`: what the driver raises becomes an EngineError that says
+    where and what to do.
+
+    So does a call after the object was closed (`_closed`).
+    """
+
+    @wraps(method)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        if args[0]._closed:  # type: ignore[attr-defined]
+            where = args[0]._connection.url  # type: ignore[attr-defined]
+            raise EngineError("the memory is closed", where=where, hint="Open it again with Memory.open")
+        try:
+            return method(*args, **kwargs)
+        except (DriverError, Neo4jError) as error:
+            raise to_engine_error(error, args[0]._connection.url) from error  # type: ignore[attr-defined]
+
+    return call
+
+
+def to_engine_error(error: Exception, where: str) -> EngineError:
+    """What the driver raised while the memory at `where` was in use, in one sentence with a next step."""
+    from neo4j.exceptions import ConstraintError, ServiceUnavailable, SessionExpired
+
+    if isinstance(error, ConstraintError):
+        return EngineError(
+            "another process wrote the same at the same time",
+            where=where,
+            hint="Run it again; what was written stays",
+        )
+    text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
+    if "No space left" in text or _is_full(where):
+        return EngineError(
+            "the disk is full", where=where, hint="Make room and run it again; what was written stays"
+        )
+    if re.search("OutOfMemory|heap (space|budget)", text) or _ran_out_of_heap(where):
+        return EngineError(
+            "the engine ran out of Java heap",
+            where=where,
+            hint="Give it more, such as GSWGRAPH_ENGINE_HEAP=4g, and run it again; what was written stays",
+        )
+    if isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
+        return EngineError(
+            "the engine does not answer any more",
+            where=where,
+            hint="See whether it runs, and run it again; a load goes on",
+        )
+    return EngineError(
+        f"the engine failed ({text})",
+        where=where,
+        hint="See gswgraph doctor and run it again; a load goes on",
+    )
+
+
+def _is_full(where: str) -> bool:
+    """Whether the disk of an embedded memory has no room left: the engine says no more than that a commit
+    failed."""
+    try:
+        return "://" not in where and shutil.disk_usage(where).free < _ROOM
+    except OSError:
+        return False
+
+
+def _ran_out_of_heap(where: str) -> bool:
+    """Return whether the log of an embedded engine says that it ended for want of memory."""
+    from gsw_graph.engine.embedded_folder import LOG
+
+    try:
+        return "://" not in where and "OutOfMemoryError" in (Path(where) / LOG).read_text(
+            encoding="utf-8", errors="replace"
+        )
+    except OSError:
+        return False

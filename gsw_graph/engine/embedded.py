@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
+import contextlib
 import http.client
 import importlib.util
 import json
+import os
+import queue
 import re
+import shlex
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
+from gsw_graph.concurrency import FairLock
 from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, embedded_folder, readonly
 from gsw_graph.engine.embedded_child import DATABASE
-from gsw_graph.engine.embedded_process import EngineProcess
-from gsw_graph.errors import EngineError
-from gsw_graph.turns import InTurn
+from gsw_graph.engine.embedded_folder import LOG
+from gsw_graph.errors import EngineError, MemoryLockedError
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -25,6 +33,14 @@ if TYPE_CHECKING:
 
 USER = "root"
 _SCHEMA_SECONDS = 3600  # an index built over a large memory takes minutes
+START_SECONDS = 120  # a large memory after kill -9 replays its log first
+STOP_SECONDS = 70
+# What Python, Java and the test coverage need of the environment: no key and no password of other services.
+_NEEDED = re.compile(
+    r"PATH|HOME|USERPROFILE|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TEMP|TMP|SYSTEMROOT|WINDIR|LD_LIBRARY_PATH|DYLD_\w+|JAVA_HOME|JAVA_TOOL_OPTIONS|JDK_JAVA_OPTIONS"
+    r"|VIRTUAL_ENV|PYTHON(?!PATH)\w+|XDG_CACHE_HOME|LOCALAPPDATA|APPDATA|COVERAGE_\w+|COV_CORE_\w+|ARCADEDB_\w+",
+    re.IGNORECASE,
+)
 # What `CHECK DATABASE` counts or lists, in words; all of it is 0 or empty in a sound memory.
 _DAMAGE = {
     "totalCorruptedRecords": "corrupted records",
@@ -53,7 +69,9 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
             hint="Use a Neo4j server: --memory bolt://localhost:7687, or start one with gswgraph db start",
         )
     folder = embedded_folder.prepare(Path(settings.memory))
-    process = EngineProcess(folder, settings.cache_dir.absolute() / "embedded", meanwhile)
+    process = EngineProcess(
+        folder, settings.cache_dir.absolute() / "embedded", meanwhile, settings.engine_heap
+    )
     try:
         from neo4j import GraphDatabase
 
@@ -68,7 +86,7 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
         process.stop()
         raise
     dialect = EmbeddedDialect(driver, process, password)
-    return Connection(driver, DATABASE, dialect, str(folder), process.stop, InTurn())
+    return Connection(driver, DATABASE, dialect, str(folder), process.stop, FairLock())
 
 
 class EmbeddedDialect:
@@ -76,9 +94,11 @@ class EmbeddedDialect:
 
     name = "arcadedb"
 
-    def __init__(self, driver: Driver, process: EngineProcess, password: str) -> None:
+    def __init__(
+        self, driver: Driver, process: EngineProcess, password: str, database: str = DATABASE
+    ) -> None:
         self.version: str = process.ready["version"]
-        self._driver, self._process = driver, process
+        self._driver, self._process, self._database = driver, process, database
         self._login = "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
 
     def run_schema(self, ddl: str) -> None:
@@ -91,15 +111,12 @@ class EmbeddedDialect:
     def wait_online(self, timeout: float) -> None:
         """Indexes answer as soon as they exist."""
 
-    def check(self, *, mend: bool = False) -> list[str]:
-        """What `CHECK DATABASE` finds: damaged pages, records and lists of relationships; not what stands
-        in a record."""
-        if mend:
-            self._sql(_LEADING.sub("", statement("server/mend_database", self.name)))
-        found = json.loads(self._sql(_LEADING.sub("", statement("server/check_database", self.name))))[
-            "result"
-        ][0]
-        counts = {words: found.get(name) or 0 for name, words in _DAMAGE.items()}
+    def check(self) -> list[str]:
+        """Return what `CHECK DATABASE` reports: damaged pages, records and lists of relationships; not what
+        is in a record."""
+        text = _LEADING.sub("", statement("server/check_database", self.name))
+        report = json.loads(self._sql(text))["result"][0]
+        counts = {words: report.get(name) or 0 for name, words in _DAMAGE.items()}
         return [
             f"{count if isinstance(count, int) else len(count):,} {words}"
             for words, count in counts.items()
@@ -117,7 +134,7 @@ class EmbeddedDialect:
             return found
         if found := readonly.unknown_to_embedded(query):
             return f"the query runs {found}, which is not known to only read the memory"
-        analysis = self._process.ask({"analyze": query.strip().removesuffix(";")})
+        analysis = self._process.ask({"analyze": query.strip().removesuffix(";"), "database": self._database})
         if "failed" in analysis:
             raise EngineError(f"the engine cannot read the query: {analysis['failed']}")
         if analysis["reads"] is True and set(analysis["operations"]) <= {"READ"}:
@@ -128,7 +145,7 @@ class EmbeddedDialect:
         from neo4j.exceptions import Neo4jError
 
         try:
-            with self._driver.session(database=DATABASE) as session:
+            with self._driver.session(database=self._database) as session:
                 session.run(statement).consume()
         except Neo4jError as error:
             raise EngineError(
@@ -142,7 +159,7 @@ class EmbeddedDialect:
         try:
             body = json.dumps({"language": "sql", "command": statement})
             headers = {"Authorization": self._login, "Content-Type": "application/json"}
-            connection.request("POST", f"/api/v1/command/{DATABASE}", body, headers)
+            connection.request("POST", f"/api/v1/command/{self._database}", body, headers)
             response = connection.getresponse()
             status, answer = response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
@@ -170,3 +187,195 @@ def _reason(answer: bytes) -> str:
         return str(found.get("detail") or found.get("error") or found)
     except (ValueError, AttributeError):
         return answer.decode(errors="replace")[:300]
+
+
+class EngineProcess:
+    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`. `meanwhile` is
+    called once while it starts."""
+
+    def __init__(
+        self,
+        folder: Path,
+        cache: Path,
+        meanwhile: Callable[[], None] | None = None,
+        heap: str | None = None,
+    ) -> None:
+        self._folder, self._cache, self._heap = folder, cache, heap or heap_size()
+        self._pid = os.getpid()
+        self._asking, self._asked = threading.Lock(), 0
+        for attempt in (1, 2):
+            self._process, self._stopped = self._spawn(), False
+            self._lines = self._listen(self._pipe(self._process.stdout))
+            try:
+                import neo4j  # noqa: F401 - takes half a second, and the child needs longer
+
+                if meanwhile is not None and attempt == 1:
+                    meanwhile()
+                word = self._word(START_SECONDS)
+            except BaseException:  # Ctrl-C while it starts
+                self._end()
+                raise
+            # a Java that died without a word may have choked on its start cache
+            if word or attempt == 2 or not self._drop_start_cache():
+                break
+            self._end()
+        if "ready" not in word:
+            self._end()
+            raise self._error(word)
+        self.ready: dict[str, Any] = word["ready"]
+        atexit.register(self.stop)
+
+    @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._process.pid
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The child's answer to one question; see `embedded_child`."""
+        with self._asking:
+            if self._stopped:
+                raise EngineError("the memory is closed", where=str(self._folder), hint="Open it again")
+            self._asked += 1
+            with contextlib.suppress(OSError):
+                asked = {**question, "number": self._asked}
+                self._pipe(self._process.stdin).write(json.dumps(asked).encode() + b"\n")
+            answer = self._word(START_SECONDS)
+            while answer and answer.get("number", self._asked) != self._asked:  # to one that Ctrl-C ended
+                answer = self._word(START_SECONDS)
+        if not answer or "stopped" in answer:
+            raise EngineError(
+                "the embedded engine has ended", where=str(self._folder), hint="Open the memory again"
+            )
+        return answer
+
+    def stop(self) -> None:
+        """Stop the engine and wait until the folder is free. Does nothing in a forked copy of the parent,
+        nor the second time."""
+        if os.getpid() != self._pid or self._stopped:
+            return
+        atexit.unregister(self.stop)
+        with self._asking:
+            self._end()
+
+    def _end(self) -> None:
+        process, stdin = self._process, self._pipe(self._process.stdin)
+        self._stopped = True
+        with contextlib.suppress(OSError, ValueError):
+            stdin.write(b"\n")  # a forked copy may hold the pipe open, so do not only close it
+        with contextlib.suppress(OSError):
+            stdin.close()
+        word = self._word(STOP_SECONDS)
+        while "ready" in word or "number" in word:  # nobody had read that yet
+            word = self._word(STOP_SECONDS)
+        if "stopped" in word:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+        else:
+            for end in (process.terminate, process.kill):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=0 if word else 5)
+                    break
+                end()
+            process.wait()
+        self._pipe(process.stdout).close()
+
+    def _drop_start_cache(self) -> bool:
+        caches = list(self._cache.glob("*.aot"))
+        for cache in caches:
+            with contextlib.suppress(OSError):
+                cache.unlink()
+        return bool(caches)
+
+    @staticmethod
+    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+        assert stream is not None  # noqa: S101 - for mypy: both are pipes
+        return stream
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        import gsw_graph
+
+        path = [
+            str(Path(gsw_graph.__path__[0]).parent),
+            *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
+        ]
+        environment = {
+            **{name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)},
+            "PYTHONPATH": os.pathsep.join(
+                str(Path(entry).absolute()) for entry in path
+            ),  # the working folder is another one
+            "PYTHONSAFEPATH": "1",  # and no place for modules
+        }
+        command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
+        with (self._folder / LOG).open("ab") as log:
+            return subprocess.Popen(
+                [*command, str(self._folder), self._heap, str(self._cache), str(self._pid), command_line()],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=self._folder,
+                env=environment,
+                bufsize=0,
+                start_new_session=True,  # Ctrl-C in the terminal is for the parent
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+                | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+
+    @staticmethod
+    def _listen(stream: IO[bytes]) -> queue.SimpleQueue[bytes]:
+        """The lines of a child as they come, an empty one at its end. A thread, because Windows cannot wait
+        for a pipe with a time limit."""
+        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+
+        def listen() -> None:
+            with contextlib.suppress(OSError, ValueError):  # closed
+                while line := stream.readline():
+                    lines.put(line)
+            lines.put(b"")
+
+        threading.Thread(target=listen, name="gswgraph-engine", daemon=True).start()
+        return lines
+
+    def _word(self, seconds: float) -> dict[str, Any]:
+        """The next line of the child, `{}` where it has ended or hangs."""
+        try:
+            line = self._lines.get(timeout=seconds)
+            if not line:
+                self._lines.put(line)  # for who waits next: nothing comes after the end
+            word = json.loads(line or b"{}")
+        except (queue.Empty, ValueError):
+            return {}
+        return word if isinstance(word, dict) else {}
+
+    def _error(self, word: dict[str, Any]) -> EngineError:
+        where = str(self._folder)
+        if "locked" in word:
+            holder = word["locked"]
+            who = f"pid {holder['pid']}: {holder['command']}" if holder else "which did not say its name"
+            return MemoryLockedError(
+                f"another process has this memory open ({who})",
+                where=where,
+                hint="Wait until it ends, or have it shared: gswgraph serve, or a server (gswgraph db start)",
+            )
+        lines = (self._folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
+        reason = word.get("failed") or " | ".join(line.strip() for line in lines[-5:]) or "no reason given"
+        return EngineError(
+            f"the embedded engine did not start: {reason}",
+            where=where,
+            hint=f"Its log is {self._folder / LOG}",
+        )
+
+
+def command_line() -> str:
+    """How this process was started, on one short line."""
+    return " ".join(shlex.join(sys.orig_argv).split())[:200]
+
+
+def heap_size() -> str:
+    """The most Java heap an engine may take: a quarter of the memory, 512 MB to 4 GB. It grows as needed;
+    1 GB serves 90,000 vectors."""
+    megabytes = 4096
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # no sysconf on Windows
+        megabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    with contextlib.suppress(OSError, ValueError):  # a container's own limit
+        megabytes = min(megabytes, int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")) >> 20)
+    return f"{min(max(megabytes // 4, 512), 4096)}m"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import time
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 OLDEST = (5, 26)  # the long-term release; `CALL (x) { }` came with 5.23
 _SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 _CONNECT_SECONDS = 10
+_SCHEMA_ATTEMPTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,16 +214,26 @@ class Neo4jDialect:
         )
 
     def run_schema(self, ddl: str) -> None:
-        """Run one DDL statement."""
-        from neo4j.exceptions import Neo4jError
+        """Run one DDL statement, again where another process makes the same schema at the same time."""
+        from neo4j.exceptions import Neo4jError, TransientError
 
-        try:
-            with self._session() as session:
-                session.run(ddl).consume()
-        except Neo4jError as error:
-            raise EngineError(
-                f"the server refused a statement: {_first_line(error)}", where=" ".join(ddl.split())[:120]
-            ) from error
+        for attempt in range(_SCHEMA_ATTEMPTS):
+            try:
+                with self._session() as session:
+                    session.run(ddl).consume()
+            except Neo4jError as error:
+                # Made by the other process a moment before.
+                if str(error.code).endswith("EquivalentSchemaRuleAlreadyExists"):
+                    return
+                if not isinstance(error, TransientError) or attempt == _SCHEMA_ATTEMPTS - 1:
+                    text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
+                    raise EngineError(
+                        f"the server refused a statement: {_first_line(error)}",
+                        where=" ".join(text.split())[:120],
+                    ) from error
+                time.sleep(random.uniform(0.05, 0.2) * (attempt + 1))  # noqa: S311 - a wait
+            else:
+                return
 
     def wait_online(self, timeout: float) -> None:
         """Return when every index is online; EngineError names the one that failed or was not ready in
@@ -244,8 +256,8 @@ class Neo4jDialect:
                         hint="See SHOW INDEXES for its state",
                     ) from error
 
-    def check(self, *, mend: bool = False) -> list[str] | None:  # noqa: ARG002
-        """None: neo4j-admin checks a database that is stopped."""
+    def check(self) -> list[str] | None:
+        """Return None: neo4j-admin checks a database that is stopped."""
         return None
 
     def objection(self, query: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.evidence import quote
 from gsw_graph.dates import is_distinctive
 from gsw_graph.names import find_names, normalise
 from gsw_graph.notebook import answer_line

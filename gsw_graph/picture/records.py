@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.answer.quote import quote
+from gsw_graph.answer.evidence import quote
 from gsw_graph.dates import is_distinctive
 from gsw_graph.errors import InputError
 from gsw_graph.names import normalise

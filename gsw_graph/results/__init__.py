@@ -39,11 +39,10 @@ from gsw_graph.results.contents import (
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.results.loads import BulkReport, DocumentCounts, Estimate, LoadReport
+from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
 from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
 from gsw_graph.results.upkeep import (
-    Checked,
     Copied,
     Exported,
     Finding,
@@ -59,10 +58,8 @@ __all__ = [
     "Analysis",
     "Answer",
     "AskedQuestion",
-    "BulkReport",
     "Candidate",
     "Chain",
-    "Checked",
     "Citation",
     "Claim",
     "Conflict",

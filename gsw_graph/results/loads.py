@@ -70,18 +70,3 @@ class LoadReport(Result):
         for skipped in self.skipped if not self.left_out else ():
             for kind, number in getattr(skipped, "kinds", ()):
                 self.left_out[kind] = self.left_out.get(kind, 0) + number
-
-
-@dataclass(frozen=True)
-class BulkReport(Result):
-    """What `bulk` wrote into `folder`: nodes and relationships by kind, and the command that imports them.
-    The rest as of a load."""
-
-    folder: str
-    documents: DocumentCounts
-    nodes: dict[str, int]
-    relationships: dict[str, int]
-    failures: list[Failure]
-    skipped: list[Failure]
-    command: list[str]
-    seconds: dict[str, float]

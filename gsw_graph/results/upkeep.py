@@ -58,25 +58,10 @@ class RunCounts(Result):
 
 @dataclass(frozen=True)
 class Copied(Result):
-    """A copy that was compared with what it was made from, and is equal. `nodes` and `relationships` count by
-    kind, `copied` those that this run wrote, `left` those of kinds that are not gswgraph's, which stayed
-    behind. `hash` covers every id, property, vector and relationship: see `gsw_graph.store.digest`."""
+    """What a dump, a restore or a copy wrote: nodes and relationships by kind."""
 
     source: str
     target: str
     nodes: dict[str, int]
     relationships: dict[str, int]
-    copied: int
-    left: int
-    hash: str
     seconds: float
-
-
-@dataclass(frozen=True)
-class Checked(Result):
-    """What `bulk --check` found in a set of files: how much of each kind, and what is wrong."""
-
-    folder: str
-    nodes: dict[str, int]
-    relationships: dict[str, int]
-    faults: list[str]

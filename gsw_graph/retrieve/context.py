@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
-from gsw_graph.results import Trace
-
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
     from gsw_graph.inference.chat.language_model import QuestionModel
     from gsw_graph.inference.embed.embedder import Embedder
     from gsw_graph.inference.rerank.reranker import Reranker
+    from gsw_graph.results import Trace
     from gsw_graph.retrieve.names.graph import Neighbourhood
     from gsw_graph.store.reader import Reader
 

@@ -9,7 +9,6 @@ there are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,8 @@ from gsw_graph.retrieve.names.linking import link, mentions
 from gsw_graph.store.rows import unpacked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.plan import Plan

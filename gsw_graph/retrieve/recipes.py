@@ -9,10 +9,35 @@ chosen.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from math import exp, log
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
-from gsw_graph.retrieve.chains.chain_score import CHAIN_SCORES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_LEAST_SCORE = 1e-6
+
+
+def geometric(scores: Sequence[float]) -> float:
+    """Geometric mean of the hop scores (Panini, Eq. 1)."""
+    return exp(sum(log(max(score, _LEAST_SCORE)) for score in scores) / len(scores))
+
+
+def panini_code(scores: Sequence[float]) -> float:
+    """Geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows: 0.8320
+    -> 0.9160, then with 0.8945 -> 0.9315.
+
+    One weak hop costs a chain less than in Eq. 1.
+    """
+    return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])
+
+
+CHAIN_SCORES: dict[str, Callable[[Sequence[float]], float]] = {
+    "panini_code": panini_code,
+    "geometric": geometric,
+}
 
 
 def count(default: int) -> Any:
@@ -113,9 +138,9 @@ class ChainRecipe(Recipe):
     common: passages in which a name stands that still brings its pairs. reranked: candidates that a reranker
     reads.
     Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a
-    chain from its hops, one of CHAIN_SCORES. Passages. sharpness: of the softmax over chain scores.
-    walk_weight: of the walk where the chains have 1 together. walked: passages that it adds. walked_from:
-    chains of each end whose concrete questions it starts from, as the best may have gone astray.
+    chain from its hops, one of CHAIN_SCORES. Passages. sharpness: of the softmax over chain
+    scores. walk_weight: of the walk where the chains have 1 together. walked: passages that it adds.
+    walked_from: chains of each end whose concrete questions it starts from, as the best may have gone astray.
     """
 
     pairs: int = count(30)

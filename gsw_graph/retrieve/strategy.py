@@ -6,15 +6,16 @@ made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from gsw_graph.plan import Plan
     from gsw_graph.results import Citation, Conflict, PastAnswer, RankedPassage
-    from gsw_graph.retrieve.chains.grow import Beams
     from gsw_graph.retrieve.context import Context
+    from gsw_graph.retrieve.qa_chains import Beams
 
 Need = Literal["pairs", "propositions", "llm"]
 Gives = Literal["passages", "chains", "answer"]

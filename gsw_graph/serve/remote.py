@@ -16,9 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 from gsw_graph import errors, results
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
+from gsw_graph.loading import Progress
 from gsw_graph.picture.page import rendered
 from gsw_graph.picture.picture import Edge, Node, Picture
-from gsw_graph.tally import Progress
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -107,11 +107,16 @@ _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
         _path("analyses", name),
         {"parameters": parameters},
     ),
-    "forget": lambda *sources, everything=False, folder="": (
+    "forget": lambda *sources, everything=False, dry_run=False, folder="": (
         results.Forgotten,
         "POST",
         "/forget",
-        {"sources": sources, "everything": everything, "folder": _absolute(folder)},
+        {
+            "sources": sources,
+            "everything": everything,
+            "dry_run": dry_run,
+            "folder": _absolute(folder),
+        },
     ),
 }
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import InputError
+from gsw_graph.loading import Progress
 from gsw_graph.results import Answer, AskedQuestion
 from gsw_graph.serve.context import (
     Context,
@@ -26,7 +27,6 @@ from gsw_graph.serve.context import (
 )
 from gsw_graph.serve.queue import Send, event_stream
 from gsw_graph.serve.remote import rebuild
-from gsw_graph.tally import Progress
 
 router = APIRouter()
 uploads = APIRouter()  # its bodies may be larger
@@ -104,6 +104,7 @@ class ForgetBody(Body):
 
     sources: list[str] = []
     everything: bool = False
+    dry_run: bool = False
     folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
 
 
@@ -383,7 +384,9 @@ async def forget(context: Context, body: ForgetBody) -> Response:
     return json_response(
         await context.run(
             context.app.loads,
-            lambda _: context.memory.forget(*body.sources, everything=body.everything, folder=folder),
+            lambda _: context.memory.forget(
+                *body.sources, everything=body.everything, dry_run=body.dry_run, folder=folder
+            ),
         )
     )
 

@@ -1,15 +1,21 @@
-"""The schema as neomodel classes, for people who like an OGM. gswgraph itself writes by Cypher: see
-`cypher/`.
+"""The schema, declared once, as neomodel classes. Constraints, indexes, dumps, exports and the documentation
+are made from them; gswgraph itself writes by Cypher, see `cypher/`.
 
     nodes.connect(memory)
     nodes.Concept.nodes.get(uid="hank snow")
 
-The property `id` is `uid` here, because neomodel keeps that name for itself.
+The property `id` is `uid` here, because neomodel keeps that name for itself. `unique_index` is the key of a
+label, `index` a range index, `fulltext` the properties of its full-text index, and a list of floats has a
+vector index.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from neomodel import (
     ArrayProperty,
@@ -110,7 +116,7 @@ class Used(StructuredRel):
 
 
 class Memory(StructuredNode):
-    """One node: how the memory was made; `moving` while a copy or an import into it is not whole; `runs`, the
+    """One node: how the memory was made; `runs`, the
     version as of which all passages have their runs."""
 
     uid = StringProperty(db_property="id", unique_index=True)
@@ -122,7 +128,6 @@ class Memory(StructuredNode):
     runs = IntegerProperty()
     indexed = BooleanProperty()
     vectors = IntegerProperty()
-    moving = StringProperty()
 
 
 class Document(StructuredNode):
@@ -145,6 +150,7 @@ class Document(StructuredNode):
 class Passage(StructuredNode):
     """A stretch of a document."""
 
+    fulltext = ("title", "text")
     uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
     title = StringProperty()
@@ -186,6 +192,7 @@ class Concept(StructuredNode):
 class Entity(StructuredNode):
     """A name in one document; a date has `from` and `to`."""
 
+    fulltext = ("name", "description")
     uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     description = StringProperty()
@@ -295,6 +302,136 @@ NODES = (
     *(Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition),
     *(Relation, Run, Question),
 )
+
+
+# What a property holds, by its class; a list of floats is a vector of 32 bits.
+_TYPES: dict[Any, str] = {
+    StringProperty: "string",
+    IntegerProperty: "long",
+    FloatProperty: "double",
+    BooleanProperty: "boolean",
+    BytesProperty: "bytes",
+}
+VECTOR = "float[]"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Nodes of one label. `key` is the property that tells them apart, `properties` the type of each by
+    name: `string`, `long`, `double`, `boolean`, `bytes`, `string[]`, `long[]` or `float[]`, a vector."""
+
+    name: str
+    key: str
+    properties: Mapping[str, str]
+
+    @property
+    def vectors(self) -> tuple[str, ...]:
+        """The properties that are vectors."""
+        return tuple(name for name, kind in self.properties.items() if kind == VECTOR)
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    """Relationships of one type between two labels; `name` is such as `Entity IN Passage`."""
+
+    begin: Label
+    type: str
+    end: Label
+    properties: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.begin.name} {self.type} {self.end.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A constraint (`unique`) or an index of some properties of a label. `unique` and `range` are made
+    before the first rows, `vector` and `text` after them."""
+
+    name: str
+    kind: Literal["unique", "range", "vector", "text"]
+    label: str
+    properties: tuple[str, ...]
+
+
+Kind = Label | Relationship
+
+
+@cache
+def labels() -> Mapping[str, Label]:
+    """Return all labels by name, Memory first."""
+    return {cls.__label__: _label(cls) for cls in NODES}
+
+
+@cache
+def relationships() -> tuple[Relationship, ...]:
+    """Return all kinds of relationships."""
+    return tuple(
+        Relationship(labels()[begin], kind, labels()[end], _types(model) if model else {})
+        for (begin, kind, end), model in declared().items()
+    )
+
+
+def kinds() -> tuple[Kind, ...]:
+    """Return all kinds of nodes, then of relationships."""
+    return (*labels().values(), *relationships())
+
+
+@cache
+def indexes() -> tuple[Index, ...]:
+    """Return all constraints and indexes: those made before the first rows come first."""
+    found: list[Index] = []
+    for label, cls in zip(labels().values(), NODES, strict=True):
+        prefix = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", label.name).lower()
+        found.append(Index(f"{prefix}_{label.key}", "unique", label.name, (label.key,)))
+        found += (
+            Index(f"{prefix}_{name}", "range", label.name, (name,))
+            for name, property_ in properties(cls).items()
+            if property_.index
+        )
+        found += (Index(f"{prefix}_{name}", "vector", label.name, (name,)) for name in label.vectors)
+        if fulltext := getattr(cls, "fulltext", ()):
+            found.append(Index(f"{prefix}_text", "text", label.name, fulltext))
+    return tuple(sorted(found, key=lambda index: index.kind in ("vector", "text")))
+
+
+def declared() -> dict[tuple[str, str, str], type | None]:
+    """Return the class of the properties of each kind of relationship, by label, type and label; sorted."""
+    found: dict[tuple[str, str, str], type | None] = {}
+    for cls in NODES:
+        for definition in cls.defined_properties(aliases=False, properties=False).values():
+            made = definition.definition
+            other = made["node_class"] if isinstance(made.get("node_class"), type) else definition._raw_class
+            other = other if isinstance(other, str) else other.__label__
+            begin, end = (
+                (cls.__label__, other) if made["direction"].name == "OUTGOING" else (other, cls.__label__)
+            )
+            key = (begin, made["relation_type"], end)
+            found[key] = found.get(key) or made["model"]
+    return dict(sorted(found.items(), key=lambda item: item[0]))
+
+
+def properties(cls: Any) -> dict[str, Property[Any]]:
+    """Return the properties of a class by their names in the graph."""
+    found = cls.defined_properties(aliases=False, rels=False)
+    return {property_.get_db_property_name(name): property_ for name, property_ in found.items()}
+
+
+def _label(cls: Any) -> Label:
+    key = next(name for name, property_ in properties(cls).items() if property_.unique_index)
+    return Label(cls.__label__, key, _types(cls))
+
+
+def _types(cls: Any) -> dict[str, str]:
+    return {name: _type(property_) for name, property_ in properties(cls).items()}
+
+
+def _type(property_: Any) -> str:
+    base = getattr(property_, "base_property", None)
+    if base is None:
+        return _TYPES[type(property_)]
+    return VECTOR if isinstance(base, FloatProperty) else f"{_type(base)}[]"
 
 
 def connect(memory: gsw_graph.memory.Memory) -> None:

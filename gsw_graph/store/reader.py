@@ -360,30 +360,13 @@ class Reader:
         """Every document with what its texts were; see the statement for the columns."""
         return self._run("read/document_hashes")
 
-    def whole_documents(self, ids: Sequence[str]) -> Iterator[Row]:
-        """All of some documents that can be wrong, streamed; see the statement for the columns."""
-        for record in self._stream("read/whole_documents", ids=list(ids)):
-            yield record.data()
+    def document_texts(self, document: str) -> list[Row]:
+        """Return text, title and position of the passages of a document, in order."""
+        return self._run("read/document_texts", id=document)
 
-    def nodes_read(self) -> dict[str, int]:
-        """How many nodes of each label can be read."""
-        return {row["name"]: row["count"] for row in self._run("read/nodes_read")}
-
-    def lost_lookups(self) -> dict[str, int]:
-        """How many nodes their own id does not find, by what they are."""
-        return dict(self._run("read/lost_lookups")[0])
-
-    def vectors_found(self, index: str, embedding: Sequence[float], k: int) -> int:
-        """How many nodes a vector index finds that is asked for `k`."""
-        return int(self._run("read/vectors_found", index=index, embedding=embedding, k=k)[0]["found"])
-
-    def words_found(self, words: Sequence[str], k: int) -> list[Row]:
-        """Which passages and entities the full-text indexes find by words."""
-        return self._run("read/words_found", words=list(words), k=k)
-
-    def some_texts(self, limit: int) -> list[Row]:
-        """Some passages with their text, and some entities with their name."""
-        return self._run("read/some_texts", limit=limit)
+    def foreign_nodes(self) -> dict[str, int]:
+        """Count nodes with our labels that are not ours, as they have no key, by label."""
+        return {row["label"]: row["count"] for row in self._run("read/foreign_nodes")}
 
     def aliases(self) -> dict[str, str]:
         """The canonical concept of each concept that is merged, by id."""

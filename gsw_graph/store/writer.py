@@ -1,12 +1,9 @@
-"""The one writer: whole documents in bounded transactions, packed in one thread while another sends."""
+"""The one writer: whole documents in bounded transactions."""
 
 from __future__ import annotations
 
-import queue
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import EngineError
@@ -33,9 +30,6 @@ _FORGET_PASSAGES = 200  # a document with more is deleted in several transaction
 _FORGET_DOCUMENTS = 50
 _MERGES = 1000  # of a transaction
 _PLACE_BYTES = 70
-_TICK = 0.2  # seconds: Ctrl-C does not break into a wait without an end everywhere
-# that wait: those of two windows, so that embedding need not wait for an engine that is not warm yet
-QUEUE_BYTES = 32_000_000
 
 
 @dataclass(slots=True)
@@ -76,95 +70,19 @@ class Batch:
             )
 
 
-class Writer:
-    """Writes batches in a thread of its own, one at a time, in order. The first failure stops it and is
-    raised by `put` or at the end.
-
-    A context manager: leaving it waits until all is written, leaving it by an exception drops what was not
-    begun.
-    on_written: told how many more passages are, from the writer's thread. on_wait: called now and then
-    while somebody waits for it.
-    """
-
-    def __init__(
-        self,
-        connection: Connection,
-        on_written: Callable[[int], None] = lambda _: None,
-        on_wait: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._connection, self._on_written, self._on_wait = connection, on_written, on_wait
-        self._queue: queue.SimpleQueue[Batch | None] = queue.SimpleQueue()
-        self._waiting, self._room = 0, threading.Condition()  # bytes in the queue
-        self._failure: BaseException | None = None
-        self._dropped, self._ended = False, threading.Event()
-        self.seconds = 0.0
-        self._thread = threading.Thread(target=self._work, name="gswgraph-writer", daemon=True)
-
-    def __enter__(self) -> Writer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            self._dropped = kind is not None
-            self._queue.put(None)
-            self._wait(self._on_wait)
-        except BaseException:  # end what was begun before the engine goes
-            self._dropped = True
-            self._queue.put(None)
-            self._wait()
-            raise
-        if kind is None:
-            self._raise()
-
-    def put(self, batch: Batch) -> None:
-        """Hand a batch over; waits while as much as may wait is there."""
-        self._raise()
-        with self._room:
-            while not self._room.wait_for(lambda: self._waiting < QUEUE_BYTES or self._ended.is_set(), _TICK):
-                self._on_wait()
-            self._raise()
-            self._waiting += batch.bytes
-        self._queue.put(batch)
-
-    def _wait(self, meanwhile: Callable[[], None] = lambda: None) -> None:
-        # No join: Python takes a thread for ended where Ctrl-C breaks into one (bpo-45274).
-        while not self._ended.wait(_TICK):
-            meanwhile()
-
-    def _raise(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-
-    def _work(self) -> None:
-        try:
-            self._write_all()
-        except BaseException as failure:  # such as no memory left
-            self._failure = failure
-        finally:
-            self._ended.set()
-
-    def _write_all(self) -> None:
-        while (batch := self._queue.get()) is not None:
-            with self._room:
-                self._waiting -= batch.bytes
-                self._room.notify()
-            if self._failure is not None or self._dropped:
-                continue  # keep the queue moving so that nobody waits for ever
-            start = perf_counter()
-            try:
-                with self._connection.session() as session:
-                    write(session, batch, self._connection.dialect.name, self._on_written)
-            except BaseException as failure:  # raised in the thread that waits
-                self._failure = failure
-            self.seconds += perf_counter() - start
+def write_batch(
+    connection: Connection, batch: Batch, on_written: Callable[[int], None] = lambda _: None
+) -> None:
+    """Write one batch in a session of its own; see `write`."""
+    with connection.session() as session:
+        write(session, batch, connection.dialect.name, on_written)
 
 
 def write(
     session: Any, batch: Batch, dialect: str, on_written: Callable[[int], None] = lambda _: None
 ) -> None:
     """Write one batch: in one transaction, or, where its single document is too large for that, in several
-    with the document out of sight. on_written: see `Writer`."""
+    with the document out of sight. on_written: called with how many more passages are written."""
     again = [*batch.replaced, *batch.renewed]
     merges = session.execute_read(_merges_of, again) if again else []
     if batch.bytes <= TRANSACTION_BYTES:
@@ -212,13 +130,6 @@ def forget_cited(session: Any, ids: Sequence[str]) -> int:
         )
         for some in _chunks(ids, _FORGET_DOCUMENTS)
     )
-
-
-def hide(session: Any, ids: Sequence[str]) -> None:
-    """Take documents out of sight, as if their load had been cut off: the next load of their source
-    completes them."""
-    for document in ids:
-        session.execute_write(_mark, "document_hidden", document, status="loading")
 
 
 def forget_questions(session: Any) -> None:
@@ -354,7 +265,7 @@ def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> No
         tx.run(statement("write/forget_relations"), names=relations).consume()
 
 
-def parts(rows: list[Row]) -> Iterator[list[Row]]:
+def parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Rows in runs of at most MESSAGE_BYTES, a row at the least."""
     part: list[Row] = []
     size = 0

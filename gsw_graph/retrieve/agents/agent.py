@@ -4,7 +4,6 @@ trace."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +12,8 @@ from gsw_graph.errors import GswGraphError, InputError
 from gsw_graph.results import AgentStep, RankedPassage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from gsw_graph.inference.chat.request import Request
     from gsw_graph.retrieve.context import Context
 

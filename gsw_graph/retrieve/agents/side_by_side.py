@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from gsw_graph.errors import ReplyError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from gsw_graph.retrieve.agents.agent import Team
 
 T = TypeVar("T")

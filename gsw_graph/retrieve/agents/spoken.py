@@ -3,12 +3,13 @@ trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.inference.chat.request import Reply, Request, T
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gsw_graph.retrieve.agents.agent import Agent
 
 

@@ -3,18 +3,19 @@ that the walk reaches."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from gsw_graph.retrieve.chains.candidates import Candidates, CandidateSearch, ScoredPair
 from gsw_graph.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.retrieve.names.walk import rank_passages
+from gsw_graph.retrieve.qa_chains import Candidates, CandidateSearch, ScoredPair
 
 if TYPE_CHECKING:
-    from gsw_graph.retrieve.chains.pair_score import ConcreteQuestion
+    from collections.abc import Sequence
+
     from gsw_graph.retrieve.context import Context
+    from gsw_graph.retrieve.pair_score import ConcreteQuestion
     from gsw_graph.retrieve.recipes import FusionRecipe
 
 _LEAST = 1e-9

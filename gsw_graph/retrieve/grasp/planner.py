@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.request import Request
-from gsw_graph.plan.decompose import check_about, followed, without_references
-from gsw_graph.plan.steps import Plan, SubQuestion
+from gsw_graph.plan import Plan, SubQuestion, check_about, followed, without_references
 from gsw_graph.prompts import prompt
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ nothing either, is skipped: nothing of it is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,8 @@ from gsw_graph.retrieve.agents.side_by_side import side_by_side
 from gsw_graph.retrieve.grasp.sub_agent import Finding, find
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gsw_graph.plan import Plan, SubQuestion
     from gsw_graph.retrieve.agents.agent import Team
     from gsw_graph.retrieve.recipes import GraspRecipe

@@ -13,18 +13,19 @@ their beginnings shown.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.evidence import Item, flat, texts
-from gsw_graph.answer.support import words_of
+from gsw_graph.answer.reader import words_of
 from gsw_graph.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.retrieve.votes import RANK_CONSTANT, reciprocal_rank_fusion
 from gsw_graph.store import facts as store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.agents.agent import Agent
     from gsw_graph.retrieve.context import Context

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.evidence import Item, flat, listed, texts
-from gsw_graph.answer.support import supported
+from gsw_graph.answer.reader import supported
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.names import normalise

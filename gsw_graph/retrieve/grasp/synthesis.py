@@ -10,18 +10,18 @@ the others, then those that a sub-question without a finding looked at; each sea
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.answer.evidence import Item, flat
-from gsw_graph.answer.reader import NOTHING_FOUND, cited, from_items
-from gsw_graph.answer.support import is_yes_no
+from gsw_graph.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no
 from gsw_graph.errors import ReplyError
 from gsw_graph.retrieve.agents.spoken import Spoken
 from gsw_graph.retrieve.strategy import AnswerDraft
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from gsw_graph.plan import Plan
     from gsw_graph.results import Citation, RankedPassage
     from gsw_graph.retrieve.agents.agent import Agent

@@ -4,13 +4,16 @@ for a full-text index."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, LETTERS, WORD, normalise
 from gsw_graph.text import normalise_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
 
 _LONGEST = 10
 _EMPTY = FUNCTION_WORDS | CONNECTORS

@@ -7,7 +7,6 @@ docs/linked.md has what each feature is worth, and bench/linked_order.py fits th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING
@@ -21,6 +20,8 @@ from gsw_graph.retrieve.names.linking import link, mentions
 from gsw_graph.text import stem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage
@@ -89,7 +90,7 @@ def bridge_entities(
 
     A sentence weighs what the walk gave its passage times exp(sharpness * its coverage of the question). Left
     out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
-    leads to its own passage.
+    leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
     """
     terms = QueryTerms(question, list(map(text_of, passages)))
     sentences = [
@@ -102,6 +103,8 @@ def bridge_entities(
     bridges: dict[str, str] = {}
     for _, passage, sentence in sorted(sentences, key=lambda entry: -entry[0]):
         own = {normalise(name) for name in title_names(passage.title)}
+        if graph.nameless[graph.names_of(graph.passage_numbers[passage.id])].any():
+            bridges.setdefault(passage.id, "")
         for name, key in _names(graph, passage.title, sentence):
             number = graph.name_numbers.get(key)
             if number is None or f" {key} " in asked:
@@ -109,8 +112,10 @@ def bridge_entities(
             if key in own or graph.frequency[number] > 1:
                 bridges.setdefault(key, name)
             if len(bridges) >= recipe.names:
-                return list(bridges.values())[: recipe.names]
-    return list(bridges.values())
+                break
+        if len(bridges) >= recipe.names:
+            break
+    return [name for name in list(bridges.values())[: recipe.names] if name]
 
 
 def _sentences(passage: RankedPassage) -> list[str]:

@@ -6,7 +6,6 @@ What `linked` is; docs/linked.md has its constants, how they were chosen, and wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from gsw_graph.results import Step
 from gsw_graph.retrieve.names.linking import Mention, canonical, link, mentions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage, Trace
@@ -215,7 +216,7 @@ def write_walk(
     context: Context, trace: Trace, result: WalkResult, passages: Sequence[RankedPassage], *, twice: bool
 ) -> None:
     """Write into a trace how a walk came to its passages: names linked, seeds, and the strongest path to each
-    passage. twice: it is the second of two."""
+    passage. twice: it is the second walk of `fusion`."""
     known = context.neighbourhood.texts if context.neighbourhood else {}
     titles = {passage.id: passage.title or passage.text[:60] for passage in [*known.values(), *passages]}
     nodes = {node for path in result.paths for node in path}

@@ -3,7 +3,7 @@ a strategy; the order is that of the help."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.retrieve.strategies.auto import AUTO
 from gsw_graph.retrieve.strategies.bm25 import BM25
@@ -16,7 +16,9 @@ from gsw_graph.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.retrieve.strategies.pruned import PRUNED
 from gsw_graph.retrieve.strategies.ricr import RICR
-from gsw_graph.retrieve.strategy import Strategy
+
+if TYPE_CHECKING:
+    from gsw_graph.retrieve.strategy import Strategy
 
 __all__ = ["STRATEGIES"]
 

@@ -41,7 +41,7 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
     found = replace(found, ran=found.ran or chosen.name, why=found.why or why)
     if query.plan or not query.answer or context.llm is not None or not context.has_pairs:
         return found
-    from gsw_graph.retrieve.chains.one_pair import with_one_pair
+    from gsw_graph.retrieve.qa_chains import with_one_pair
 
     return with_one_pair(context, query, found, recipe.sure)
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """With a plan chains whose every hop walks, without one two walks."""
     if query.plan:
-        from gsw_graph.retrieve.chains.found import follow
         from gsw_graph.retrieve.fusion.candidates import WalkingCandidateSearch
+        from gsw_graph.retrieve.qa_chains import follow
 
         return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
     return _walk(context, query, recipe)

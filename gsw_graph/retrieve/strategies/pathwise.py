@@ -148,7 +148,7 @@ def _intent(team: Team, query: Query, notes: list[str]) -> Intent:
 
 def _plan(team: Team, query: Query, notes: list[str]) -> Plan | None:
     """Ask the language model for a plan; without one the rules make the network."""
-    from gsw_graph.plan.decompose import decompose
+    from gsw_graph.plan import decompose
 
     def words(plan: Plan) -> str:
         return " ".join(f"({step.id}) {step.question}" for step in plan.steps)
@@ -461,7 +461,7 @@ def search(context: Context, query: Query, approach: Approach) -> Retrieved:
     if approach == "dense precision":
         found = DENSE(context, query)
         if query.answer and context.has_pairs and context.llm is None:
-            from gsw_graph.retrieve.chains.one_pair import with_one_pair
+            from gsw_graph.retrieve.qa_chains import with_one_pair
 
             return with_one_pair(context, query, found, ONE_PAIR)
         return found

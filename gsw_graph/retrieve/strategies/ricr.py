@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def run(context: Context, query: Query, recipe: ChainRecipe) -> Retrieved:
     """Chains whose candidates come from the graph and are scored by vectors and words, or by a reranker."""
-    from gsw_graph.retrieve.chains.candidates import CandidateSearch
-    from gsw_graph.retrieve.chains.found import follow
+    from gsw_graph.retrieve.qa_chains import CandidateSearch, follow
 
     return follow(context, query, CandidateSearch(context, recipe), recipe)
 

@@ -1,2 +1,0 @@
-// Every Concept has its own id; the constraint also brings the index that MERGE and MATCH look up. Runs once, in migration 1.
-CREATE CONSTRAINT concept_id IF NOT EXISTS FOR (n:Concept) REQUIRE n.id IS UNIQUE

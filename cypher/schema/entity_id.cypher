@@ -1,2 +1,0 @@
-// Every Entity has its own id; the constraint also brings the index that MERGE and MATCH look up. Runs once, in migration 1.
-CREATE CONSTRAINT entity_id IF NOT EXISTS FOR (n:Entity) REQUIRE n.id IS UNIQUE

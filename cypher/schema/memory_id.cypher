@@ -1,2 +1,0 @@
-// Every Memory has its own id; the constraint also brings the index that MERGE and MATCH look up. Runs once, in migration 1.
-CREATE CONSTRAINT memory_id IF NOT EXISTS FOR (n:Memory) REQUIRE n.id IS UNIQUE

@@ -1,2 +1,0 @@
-// Every Passage has its own id; the constraint also brings the index that MERGE and MATCH look up. Runs once, in migration 1.
-CREATE CONSTRAINT passage_id IF NOT EXISTS FOR (n:Passage) REQUIRE n.id IS UNIQUE

@@ -1,2 +1,0 @@
-// Every Question has its own id; the constraint also brings the index that MERGE and MATCH look up. Runs once, in migration 1.
-CREATE CONSTRAINT question_id IF NOT EXISTS FOR (n:Question) REQUIRE n.id IS UNIQUE

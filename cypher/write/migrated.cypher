@@ -1,3 +1,0 @@
-// Migration $schema of an older memory is done.
-MATCH (m:Memory {id: 'memory'})
-SET m.schema = $schema

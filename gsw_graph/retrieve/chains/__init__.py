@@ -1,1 +1,0 @@
-"""Chains of question-answer pairs, grown hop by hop."""
