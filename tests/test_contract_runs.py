@@ -15,7 +15,7 @@ import served
 from contract import rows
 from dump import differences, dump, version
 
-from gsw_graph.cancel import Cancel
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer, RunCounts

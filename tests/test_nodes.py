@@ -26,7 +26,7 @@ CLASSES = {cls.__label__: cls for cls in nodes.NODES}
 TYPES = {StringProperty: str, IntegerProperty: int, FloatProperty: float, BooleanProperty: bool, ArrayProperty: list, nodes.BytesProperty: str}  # bytes are shown in hexadecimal
 
 # What a load by rules does not fill; questions: test_contract_questions.py.
-LATER_PROPERTIES = {("Document", "model"), ("Document", "unread"), ("Memory", "imported")}
+LATER_PROPERTIES = {("Document", "model"), ("Document", "unread")}
 LATER_LABELS = {"Question"}
 LATER_TYPES = {"SIMILAR_TO", "ALIAS_OF", "USED"}
 
