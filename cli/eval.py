@@ -132,7 +132,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     Reads MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ and LV-Eval as they are published, and lines of our own:
     {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
-    A setting is a constant of the strategy (linked has walk.restart); of proprag and proprag-linked also recipe (code, paper, quick, linked).
+    A setting is a constant of the strategy (linked has walk.restart); of proprag also recipe (code, paper, quick).
 
     DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
 

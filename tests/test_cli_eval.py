@@ -8,11 +8,9 @@ import click
 import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, record
-from model_server import ModelServer
 
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
-from gsw_graph.cli.text import evaluations as eval_text
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 
@@ -63,20 +61,6 @@ def test_questions_are_asked_with_or_without_run(memory, args):
     assert {call["k"] for call in memory.calls} == {3 if "-k" in args else 20}
 
 
-def test_a_misspelt_command_is_no_file_of_questions(memory):
-    result = run("comapre", "a", "b")
-    assert (result.exit_code, memory.calls) == (2, [])
-    assert "No such command 'comapre'" in result.stderr
-
-
-def test_options_are_passed_on(memory):
-    assert run("--memory", "m", "q.json", "--strategy", "ricr", "--plans", "gold", "--llm", "gpt", "--no-answer", "-q").exit_code == 0
-    assert (memory.url, memory._settings.llm) == ("m", "gpt")
-    assert [(call["plan"], call["answer"], call["llm"]) for call in memory.calls[1:]] == [(["A?", "B #1?"], False, False), (None, False, False), (None, False, False)]
-    assert run("q.json", "--llm", "gpt", "--no-llm").exit_code == 0
-    assert not any(call["llm"] for call in memory.calls)
-
-
 def test_the_table_says_what_was_measured(memory):
     shown = run("q.json", "--strategy", "ricr,linked", "--plans", "gold").stdout
     lines = shown.splitlines()
@@ -108,20 +92,6 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
     assert "Note: linked: 1 question could not be asked and counts as not found" in result.stdout
 
 
-def test_a_model_that_gives_no_answer_is_a_failure(memory):
-    memory.said = {("b?", "linked"): {"note": "m gave no answer: it is away"}}
-    result = run("q.json", "--strategy", "linked")
-    assert (result.exit_code, result.stderr) == (4, "Failed: b (linked): m gave no answer: it is away\n")
-    assert "Note: linked: the language model gave no plan or no answer for 1 question; what was found without it counts" in result.stdout
-
-
-def test_strategies_with_settings(memory):
-    result = run("q.json", "--strategy", "linked,linked[walk.steps=3,walk.restart=0.2]", "--strategy", "proprag[recipe=paper]", "--json")
-    found = json.loads(result.stdout)
-    assert list(found["strategies"]) == ["linked", "linked [walk.steps=3, walk.restart=0.2]", "proprag [recipe=paper]"]
-    assert found["settings"]["strategies"][2] == {"name": "proprag [recipe=paper]", "strategy": "proprag", "settings": {"recipe": "paper"}}
-
-
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
@@ -149,16 +119,6 @@ def test_refusals(memory, args, code, message):
     assert memory.calls == []
 
 
-def test_answers_are_judged_by_the_model_that_is_named(memory, tmp_path):
-    with ModelServer(lambda body: {"verdict": "agree"} if "verdict" in json.dumps(body["response_format"]) else {"credit": "half"}) as server:
-        memory.settings = Settings(llm_url=server.url, cache_dir=tmp_path / "cache")
-        result = run("q.json", "--strategy", "ricr", "--judge", "big")
-    assert (result.exit_code, server.count()) == (0, 2)
-    assert "are judged by big, which took" in result.stdout
-    assert {"LR-1", "LR-2"} <= set(result.stdout.split())
-    assert "LR" not in run("q.json", "--strategy", "ricr").stdout
-
-
 def test_compare(memory):
     run("q.json", "--strategy", "ricr", "--out", "one")
     memory.found = lambda question, strategy: [1, 2]
@@ -184,14 +144,6 @@ def test_tune_shows_the_held_out_figure_first(memory):
     assert (found["held_out"], len(found["tried"]), found["settings"]["k"], found["failures"]) == (0.75, 3, 20, [])
 
 
-def test_tune_ends_as_run_does(memory, tmp_path):
-    (tmp_path / "q.json").write_text(json.dumps([*QUESTIONS, {"no": "question"}, record("odd", 1)]))
-    result = run("tune", "q.json", "--set", "walk.steps=3", "--folds", "2", "--repeats", "1")
-    assert result.exit_code == 4
-    assert result.stderr.splitlines() == ["Failed: q.json: record 4: no `question`", *(f"Failed: odd (linked [walk.steps={n}]): too odd" for n in (15, 3))]
-    assert "1 question could not be asked" in result.stdout
-
-
 def test_an_interrupted_run_says_how_it_goes_on(memory):
     def interrupt(question, strategy):
         raise KeyboardInterrupt
@@ -200,14 +152,6 @@ def test_an_interrupted_run_says_how_it_goes_on(memory):
     result = run("q.json", "--strategy", "linked", "--out", "out")
     assert result.exit_code == 130
     assert "What was asked is kept in out: the same call goes on from there." in result.stderr
-
-
-def test_progress_is_a_line_now_and_then(capsys):
-    now = [0.0]
-    report = eval_text._line_now_and_then(lambda: now[0])
-    for now[0], done in ((5.0, 20), (12.0, 40), (13.0, 50), (30.0, 60), (99.0, 100)):
-        report(done, 100)
-    assert capsys.readouterr().err.splitlines() == ["asked 40 of 100", "asked 60 of 100"]
 
 
 def test_a_part_is_asked_side_by_side_and_looked_at(memory):

@@ -31,6 +31,7 @@ REASONS = {
     "installs packages",
     "makes a development environment",
     "needs Docker",
+    "needs a server of embeddings",
     "needs a person who writes replies",
     "needs the data of the papers",
     "asks a server; tests/test_serve.py does",

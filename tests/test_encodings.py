@@ -77,15 +77,6 @@ def test_a_text_in_another_encoding_is_read_as_it_was_written(tmp_path, content,
     assert text(load(tmp_path / "b.md", b"# 1863\n\n" + content.encode(codec))) == content.strip()
 
 
-@pytest.mark.parametrize(("content", "codec"), TOLD, ids=lambda value: value if len(value) < 12 else "")
-def test_json_in_another_encoding(tmp_path, content, codec):
-    record = json.dumps({"title": "1863", "text": content}, ensure_ascii=False)
-    assert text(load(tmp_path / "a.json", f"[{record}]".encode(codec))) == content
-    first, second = load(tmp_path / "b.jsonl", f"{record}\n{record.replace('1863', '1864', 1)}\n".encode(codec))
-    assert isinstance(second, Document)
-    assert (text([first]), text([second]), second.title) == (content, content, "1864")
-
-
 @pytest.mark.parametrize("codec", MARKED)
 def test_a_mark_at_the_start_says_which_unicode_it_is(tmp_path, codec):
     content = "Ana Ruiz 灯台\n\nlit the lamp. 😀"
@@ -130,13 +121,6 @@ def test_what_cannot_be_told_is_refused_and_the_file_named(tmp_path, name, conte
     assert isinstance(failure, Failure)
     assert failure.source.startswith(str(tmp_path / name))
     assert "encoding cannot be told: save it as UTF-8" in failure.reason
-
-
-def test_of_lines_only_the_damaged_one_is_refused(tmp_path):
-    lines = [json.dumps({"text": f"{word} 灯台"}, ensure_ascii=False).encode() for word in ("one", "two", "three")]
-    first, failure, last = load(tmp_path / "a.jsonl", b"\n".join([lines[0], lines[1].replace(b"two", b"tw\xf6"), lines[2]]))
-    assert (text([first]), text([last])) == ("one 灯台", "three 灯台")
-    assert failure == Failure(f"{tmp_path}/a.jsonl:2", "not UTF-8: byte 0xf6 at column 13, and its encoding cannot be told: save it as UTF-8")
 
 
 def test_bytes_that_an_encoding_has_not_are_a_failure_of_the_file(tmp_path):

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import html.parser
 import json
-import random
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from evaluate_fakes import FakeMemory, many, questions, record
+from evaluate_fakes import FakeMemory, questions, record
 
-from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate import Variant, compare, evaluate, load, write
-from gsw_graph.evaluate.data import Plans
-from gsw_graph.evaluate.report import figures, notes, page
+from gsw_graph.evaluate import compare, evaluate, load, write
+from gsw_graph.evaluate.report import figures, page
 from gsw_graph.evaluate.statistics import interval
 
 FOUR = questions(
@@ -61,22 +56,6 @@ def test_figures_by_hand(four):
     assert one["intervals"]["f1"] == list(interval([1, 0.5, 0]))
 
 
-def test_given_plans_are_called_by_their_source():
-    said = {("a?", "ricr"): {"plan_source": "given"}}
-    asked = questions(record("a", 1, plan=["A?"]), record("b", 1))
-    one = evaluate(FakeMemory(found, said), asked, ["ricr"], plans="gold").strategies["ricr"]
-    assert one["plans"] == {"gold": 1, "none": 1}
-
-
-def test_figures_by_hops_are_those_of_their_questions(four):
-    by_hops = four.strategies["ricr"]["by_hops"]
-    assert list(by_hops) == ["2", "3"]
-    assert (by_hops["2"]["n"], by_hops["2"]["recall"]["2"], by_hops["2"]["f1"]) == (2, 0.75, 0.75)
-    assert (by_hops["3"]["with_gold"], by_hops["3"]["recall"]["5"], by_hops["3"]["abstention"]["answered"]) == (1, 0, 0)
-    unknown = evaluate(FakeMemory(found), questions(record("a", 1), record("b", 1, hops=2)), ["dense"])
-    assert list(unknown.strategies["dense"]["by_hops"]) == ["2", "?"]
-
-
 def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
     one = four.strategies["dense"]
     assert (one["em"], one["f1"], one["abstention"], one["economy"]) == (None, None, None, None)
@@ -105,13 +84,6 @@ def test_differences_are_of_the_second_and_paired(four):
     assert {(one["first"], one["second"]) for one in five.differences} == {("linked", name) for name in names[1:]}
 
 
-def test_a_memory_of_another_corpus_is_told():
-    lost = evaluate(FakeMemory(lambda question, strategy: [6]), FOUR, ["dense"])
-    assert [note for note in notes(lost) if "hold the corpus" in note]
-    assert notes(evaluate(FakeMemory(found), FOUR, ["dense"])) == []
-    assert notes(evaluate(FakeMemory(found), questions(record("a")), ["dense"])) == ["The questions name no gold passages: there is no recall"]
-
-
 def test_results_come_back_from_their_file(four, tmp_path):
     write(four, tmp_path)
     assert load(tmp_path) == load(tmp_path / "results.json") == four
@@ -137,39 +109,6 @@ def test_two_evaluations_compared(four):
     assert (done.won["ricr recall@2"], done.lost["ricr recall@2"]) == (["a"], ["b"])
     back = compare(better, four)
     assert (back.won["ricr recall@2"], back.lost["ricr recall@2"]) == (["b"], ["a"])
-
-
-def test_evaluations_of_one_strategy_each_are_compared_whatever_their_names(four):
-    first, second = (evaluate(FakeMemory(found), FOUR, [name]) for name in ("dense", "linked"))
-    done = compare(first, second)
-    assert {(one["first"], one["second"], one["mean"]) for one in done.differences} == {("dense", "linked", 0.0)}
-    assert done.won == done.lost == {}
-    with pytest.raises(InputError, match="no strategy in common"):
-        compare(four, second)
-    with pytest.raises(InputError, match="no question in common"):
-        compare(first, evaluate(FakeMemory(lambda q, s: [1]), questions(record("z", 1)), ["dense"]))
-
-
-def test_what_was_set_otherwise_is_told_by_what_it_was_not_by_where_it_lay():
-    def asked(name="q.jsonl", sha="1", plans="1", strategy="linked", **settings):
-        memory = FakeMemory(found, settings=Settings(**settings))
-        return evaluate(memory, replace(FOUR, name=name, sha256=sha), [strategy], plans=Plans("file", {"a": ["A?"]}, plans))
-
-    usual = asked()
-    assert compare(usual, asked(name="elsewhere/q.jsonl", cache_dir=Path("elsewhere"))).settings == {}
-    assert compare(usual, asked(sha="2")).settings == {"questions": ["1", "2"]}
-    assert compare(usual, asked(plans="2")).settings == {"plans_sha256": ["1", "2"]}
-    assert compare(usual, asked(reranker="http://host/rerank?key=1", linked_client_passages=5)).settings == {
-        "config.reranker": ["cosine", "http://host/rerank"],
-        "config.linked_client_passages": [300_000, 5],
-    }
-    assert compare(usual, asked(strategy=Variant("linked", {"walk.steps": 3}))).settings == {"strategy": ["linked", "linked [walk.steps=3]"]}
-
-
-def test_only_shared_questions_are_compared():
-    some = questions(record("a", 1, 2, hops=2), record("z", 1))
-    done = compare(evaluate(FakeMemory(found), FOUR, ["dense"]), evaluate(FakeMemory(lambda q, s: [1]), some, ["dense"]))
-    assert (done.questions, done.only_first, done.only_second) == (1, 3, 1)
 
 
 def test_the_table_leaves_out_what_nobody_has(four):
@@ -232,19 +171,3 @@ def test_a_hostile_question_can_be_written(tmp_path):
     done = evaluate(FakeMemory(lambda q, s: [1]), asked, ["dense"], out=tmp_path)
     write(done, tmp_path)
     assert load(tmp_path).questions == done.questions
-
-
-def test_a_report_depends_on_nothing_but_what_was_found():
-    """Neither on the order in which rows came, nor on a clock."""
-    asked, passages, said = many()
-    done = evaluate(FakeMemory(passages, said), asked, ["ricr", "linked"])
-    from gsw_graph.evaluate.evaluation import assemble as put_together
-    from gsw_graph.evaluate.journal import Outcome
-
-    rows = {}
-    for question in random.Random(1).sample(done.questions, len(done.questions)):
-        for name, row in question["strategies"].items():
-            rows[name, question["key"]] = Outcome(name, question["key"], **{key: row[key] for key in Outcome.__dataclass_fields__ if key in row})
-    again = put_together(done.settings, asked, ["ricr", "linked"], rows)
-    assert again == done
-    assert page(again) == page(done)

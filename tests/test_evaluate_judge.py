@@ -6,15 +6,13 @@ import json
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, questions, record
 from model_server import Fault, ModelServer
 
-from gsw_graph.cli.text.evaluations import print_evaluation
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.evaluate import compare, evaluate, load, run, tune, write
-from gsw_graph.evaluate.report import figures, notes, page
+from gsw_graph.evaluate import evaluate, run, tune
+from gsw_graph.evaluate.report import notes
 from gsw_graph.inference.chat import chat as chat_calls
 from gsw_graph.inference.costs import stored
 
@@ -146,57 +144,6 @@ def test_a_run_that_was_cut_off_goes_on(memory, server, tmp_path):
     assert server.count() - before == 6, "another judge has verdicts of its own"
     plain = evaluate(memory, ASKED, ["ricr"], out=tmp_path / "out")
     assert (plain.strategies["ricr"]["lr1"], "judge" in plain.settings) == (None, False)
-
-
-def test_what_was_not_judged_is_asked_again(memory, server, tmp_path):
-    server.faults = (Fault("refusal", calls=(1,)),)
-    memory.settings = replace(memory.settings, concurrency=1)
-    first = evaluate(memory, ASKED, ["ricr"], judge="j", out=tmp_path / "out")
-    assert first.settings["judge"]["unjudged"] == 1
-    found = evaluate(memory, ASKED, ["ricr"], judge="j", out=tmp_path / "out")
-    assert (found.settings["judge"]["unjudged"], found.failures) == (0, [])
-
-
-def shown(found):
-    with CliRunner().isolation() as (out, *_):
-        print_evaluation(found, [])
-        return out.getvalue().decode()
-
-
-def test_it_is_shown_with_the_name_of_the_judge(memory, tmp_path):
-    found = evaluate(memory, ASKED, ["ricr"], judge="<judge>", out=tmp_path / "out")
-    columns, (row,) = figures(found)
-    assert [row[columns.index(label)][0] for label in ("LR-1", "LR-2")] == ["33.3", "50.0"]
-    assert "Note: LR-1 (strict) and LR-2 (partial credit) are judged by <judge>, which took " in shown(found)
-    text = page(found)
-    assert "&lt;judge&gt;" in text
-    assert "<judge>" not in text
-    assert "<small>LR-1 0, LR-2 0.5</small>" in text
-    write(found, tmp_path / "out")
-    assert load(tmp_path / "out") == found
-
-
-def test_a_judge_of_its_own_answers_is_told(memory):
-    memory.settings = replace(memory.settings, llm="m")
-    assert "m judges answers of its own" in notes(evaluate(memory, ASKED, ["ricr"], plans="none", judge="m"))
-
-
-def test_without_one_nothing_is_said_of_it(memory, server):
-    found = evaluate(memory, ASKED, ["ricr"])
-    assert server.count() == 0
-    for text in (shown(found), page(found), json.dumps(found.questions)):
-        assert not any(word in text.lower() for word in ("judge", "lr-1", "lr1"))
-
-
-def test_two_evaluations_are_compared_by_their_verdicts(memory):
-    first = evaluate(memory, ASKED, ["ricr"], judge="j")
-    memory.said["b?", "ricr"] = {**ANSWERS["b?", "ricr"], "answer": "Ada"}
-    done = compare(first, evaluate(memory, ASKED, ["ricr"], judge="j"))
-    assert (done.won["ricr lr1"], done.won["ricr lr2"]) == (["b"], ["b"])
-    assert done.settings == {}
-    unlike = compare(first, evaluate(memory, ASKED, ["ricr"]))
-    assert unlike.settings == {"judge": ["j", None]}
-    assert not [one for one in unlike.differences if one["metric"] in ("lr1", "lr2")]
 
 
 def test_refusals(memory, server):

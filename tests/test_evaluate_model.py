@@ -33,8 +33,8 @@ class Memory(FakeMemory):
 
     def ask(self, question, *, strategy, plan, k, answer, llm, keep, past):
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
-        reader, names = SimpleNamespace(has_pairs=lambda: True, round_trips=1), SimpleNamespace(size=1)
-        context = Context(reader, None, names, None, None, client_passages=0, llm=QuestionModel(self.chat) if llm else None)
+        reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
+        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None)
         return ask(chosen, planned, context, may_plan=plan is not False)
 
 
@@ -83,21 +83,3 @@ def test_an_evaluation_asked_again_costs_what_it_cost(said):
     assert first.strategies["ricr"]["economy"] == again.strategies["ricr"]["economy"]
     assert [note for note in notes(again) if "3 questions replies of the language model came from the cache" in note]
     assert not [note for note in notes(first) if "cache" in note]
-
-
-@pytest.mark.parametrize(("silence", "reason"), [({"plan": ({"id": 1},)}, "m made no plan"), ({"answer": "Sources: 1"}, "m gave no answer")])
-def test_a_model_that_does_not_answer_is_told(said, silence, reason):
-    found, _ = said(["ricr"], **silence)
-    one = found.strategies["ricr"]
-    assert (one["silent"], one["failed"], one["n"]) == (3, 0, 3)
-    assert [(failure["question"], failure["strategy"], failure["reason"][: len(reason)]) for failure in found.failures] == [(key, "ricr", reason) for key in "abc"]
-    assert "ricr: the language model gave no plan or no answer for 3 questions; what was found without it counts" in notes(found)
-
-
-def test_without_a_price_there_are_no_dollars():
-    from gsw_graph.evaluate.run import full_cost as _whole
-    from gsw_graph.results import KeptReply
-
-    found = FakeMemory(lambda question, strategy: [1]).ask("a?", strategy=STRATEGIES["ricr"], plan=None, k=1, answer=True, llm=True, keep=False, past=False)
-    seconds, tokens, dollars = _whole(replace(found, kept=[KeptReply("plan", {"in": 7, "out": 2}, 3.0, None)]))
-    assert (seconds["plan"], seconds["total"] - found.seconds["total"], tokens["in"], tokens["out"], dollars) == (3.0, pytest.approx(3.0), 7, 2, None)

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.data import Gold, Plans, question_set, read_questions
+from gsw_graph.evaluate.data import Gold, question_set, read_questions
 from gsw_graph.evaluate.data import read_plans as plans
-from gsw_graph.evaluate.variants import find_strategy
 
 MUSIQUE = {
     "id": "2hop__1_2",
@@ -91,16 +90,6 @@ def test_published_shapes(value, shape, id, answers, gold, hops):
     assert list(found.gold) == [Gold(title, text) for title, text in gold]
 
 
-def test_hotpot_sentences_are_joined_in_both_ways():
-    """HippoRAG joins the sentences of HotpotQA with nothing and those of 2WikiMultiHopQA with a space."""
-    from fake_memory import passage
-
-    from gsw_graph.evaluate.metrics import gold_ranks as ranks
-
-    shown = [passage(1, title="Ada", text="Ada built. She rested."), passage(2, title="Bob", text="Bob built.")]
-    assert ranks(one(HOTPOT).gold, shown) == [1, 2]
-
-
 def test_our_own_shape():
     found = one(OWN)
     assert (found.shape, found.answers, found.hops, found.plan) == ("own", ("Ada", "7"), 3, ["Who?"])
@@ -143,18 +132,6 @@ def test_files(tmp_path, write):
     (failure,) = found.failures
     assert failure.source in (f"{path}:2", f"{path}: record 2")
     assert failure.reason == "no `question`"
-
-
-def test_one_object_and_a_broken_line(tmp_path):
-    path = tmp_path / "q"
-    path.write_text(json.dumps(MUSIQUE, indent=2), encoding="utf-8")
-    assert len(read_questions(path).questions) == 1
-    path.write_text(json.dumps({"question": "Who?", "data": [1]}), encoding="utf-8")
-    assert [question.question for question in read_questions(path).questions] == ["Who?"]
-    path.write_text(f"{json.dumps(MUSIQUE)}\n{{broken\n\n{json.dumps(NQ)}\n", encoding="utf-8")
-    found = read_questions(path)
-    assert [question.key for question in found.questions] == ["2hop__1_2", "3"]
-    assert found.failures[0].source == f"{path}:2"
 
 
 @pytest.mark.parametrize(
@@ -229,10 +206,3 @@ def test_plans_that_cannot_be_had(tmp_path):
         (tmp_path / "plans").write_text(text)
         with pytest.raises(InputError, match="plans"):
             plans(str(tmp_path / "plans"), asked)
-
-
-def test_which_strategies_follow_plans():
-    assert [name for name in ("auto", "linked", "ricr", "dense", "bm25") if find_strategy(name).follows_plan] == ["auto", "ricr"]
-    with pytest.raises(InputError, match="no strategy"):
-        find_strategy("magic")
-    assert Plans().of(one(NQ), "ricr", model=False) is None

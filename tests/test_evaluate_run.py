@@ -16,10 +16,9 @@ from evaluate_fakes import FakeMemory, many, questions, record
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError, StoppedError
-from gsw_graph.evaluate import Variant, evaluate, run, write
+from gsw_graph.evaluate import evaluate, run, write
 from gsw_graph.evaluate.data import Plans
 from gsw_graph.evaluate.journal import Journal
-from gsw_graph.evaluate.report import notes
 from gsw_graph.evaluate.run import without_secrets as public
 
 MODEL = Settings(llm="gpt")
@@ -39,22 +38,6 @@ def test_every_question_is_asked_with_every_strategy_and_another_first_each_time
     evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
     assert memory.asked == [("a?", "linked"), ("a?", "dense"), ("b?", "dense"), ("b?", "linked")]
     assert {(call["k"], call["keep"], call["llm"]) for call in memory.calls} == {(7, False, False)}
-
-
-@pytest.mark.parametrize(("seconds", "asked"), [(0.0, ["a?"]), (60.0, ["a?", "b?"])])
-def test_every_strategy_is_warm_before_anything_is_timed(monkeypatch, seconds, asked):
-    monkeypatch.setattr(run, "WARM", seconds)
-    memory = FakeMemory(nothing)
-    evaluate(memory, questions(record("a", 1), record("b", 2)), ["linked", "dense"])
-    assert len(memory.calls) == 4 + 2 * len(asked)
-    warmed = [(call["question"], call["strategy"]) for call in memory.calls[: 2 * len(asked)]]
-    assert warmed == [(question, strategy) for question in asked for strategy in ("linked", "dense")]
-
-
-def test_what_is_asked_is_put_side_by_side():
-    found = evaluate(FakeMemory(nothing), questions(record("a", 1), record("b", 2)), ["linked", "dense"], k=7)
-    assert list(found.strategies) == ["linked", "dense"]
-    assert [row["strategies"]["dense"]["ranks"] for row in found.questions] == [[1], [None]]
 
 
 @pytest.mark.parametrize(
@@ -126,13 +109,6 @@ def test_what_could_not_be_asked_is_asked_again_by_the_same_call(tmp_path):
     assert again.calls == [], "the last word on a question holds"
 
 
-def test_the_notes_say_what_ran_in_the_place_of_a_strategy():
-    said = {("a?", "auto"): {"strategy": "fusion"}, ("b?", "auto"): {"strategy": "fusion"}, ("a?", "fusion"): {"strategy": "linked"}}
-    found = evaluate(FakeMemory(nothing, said), questions(record("a", 1), record("b", 1)), ["auto", "fusion", Variant("linked", {"walk.steps": 3})])
-    assert [note for note in notes(found) if " ran as " in note] == ["auto ran as fusion for 2 questions", "fusion ran as linked for 1 question"]
-    assert found.questions[0]["strategies"]["auto"]["ran"] == "fusion"
-
-
 @pytest.mark.parametrize("error", [EngineError("gone"), StoppedError("the key is refused"), KeyboardInterrupt()])
 def test_what_ends_a_run_leaves_it_to_be_gone_on_with(tmp_path, error):
     asked = questions(*(record(f"q{n}", 1) for n in range(5)))
@@ -175,27 +151,13 @@ def test_a_run_that_is_killed_goes_on_and_gives_the_same_report(tmp_path, lines)
     assert sorted(journal.read_bytes().split(b"\n")) == sorted((undisturbed / "answers.jsonl").read_bytes().split(b"\n"))
 
 
-def test_a_last_line_that_was_cut_off_is_asked_again(tmp_path):
-    asked = questions(record("a", 1), record("b", 1))
-    whole = evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
-    journal = tmp_path / "answers.jsonl"
-    data = journal.read_bytes()
-    start = data.rstrip(b"\n").rfind(b"\n") + 1
-    for cut in (start + 1, len(data) - 1, start, 5):
-        journal.write_bytes(data[:cut])
-        memory = FakeMemory(nothing)
-        assert evaluate(memory, asked, ["linked"], out=tmp_path) == whole
-        assert len(memory.asked) == (2 if cut == 5 else 1)
-        assert journal.read_bytes() == data
-
-
 def test_a_folder_of_another_run_is_refused(tmp_path):
     asked = questions(record("a", 1))
     evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
     before = (tmp_path / "answers.jsonl").read_bytes()
     with pytest.raises(InputError, match=r"another evaluation: k was 20 and is 3"):
         evaluate(FakeMemory(nothing), asked, ["linked"], k=3, out=tmp_path)
-    for changes in ({"linked_client_passages": 0}, {"reranker": "some-model"}):
+    for changes in ({"reranker": "some-model"},):
         memory = FakeMemory(nothing, settings=replace(FakeMemory(nothing).settings, **changes))
         with pytest.raises(InputError, match=f"another evaluation: {next(iter(changes))} was"):
             evaluate(memory, asked, ["linked"], out=tmp_path)

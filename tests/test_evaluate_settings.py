@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields, replace
-from threading import Barrier
+from dataclasses import dataclass, field, replace
 
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
@@ -15,26 +13,14 @@ from gsw_graph.evaluate.variants import current_value as current
 from gsw_graph.evaluate.variants import parse_value
 from gsw_graph.evaluate.variants import parse_variants as variants
 from gsw_graph.evaluate.variants import setting_names as names
-from gsw_graph.retrieve.names import cache as name_cache
-from gsw_graph.retrieve.names import graph as name_graph
-from gsw_graph.retrieve.names.passages import best_passages
-from gsw_graph.retrieve.propositions import cache as proposition_cache
-from gsw_graph.retrieve.propositions import synonyms
 from gsw_graph.retrieve.recipes import (
-    LINKED,
     PAPER,
     QUICK,
     ChainRecipe,
-    EdgeWeights,
     FusionRecipe,
-    LeadRecipe,
-    LinkedRecipe,
-    OrderRecipe,
-    PropositionRecipe,
     WalkRecipe,
 )
 from gsw_graph.retrieve.strategies import STRATEGIES
-from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
 
 def build(strategy, settings):
@@ -50,19 +36,6 @@ def _quick(monkeypatch):
 
 
 # Which settings there are
-
-
-def test_a_setting_is_a_field_of_the_recipe_and_of_the_records_within_it():
-    walk = [f"walk.{one.name}" for one in fields(WalkRecipe)]
-    chains = [one.name for one in fields(ChainRecipe) if one.name != "walk"] + walk
-    assert names("linked") == [*walk, *(f"leads.{one.name}" for one in fields(LeadRecipe)), *(f"order.{one.name}" for one in fields(OrderRecipe))]
-    assert names("ricr") == chains
-    own = [one.name for one in fields(FusionRecipe) if one.name not in ("walk", "chains")]
-    assert names("fusion") == [*own, *walk, *(f"chains.{name}" for name in chains)]
-    weights = [f"weights.{one.name}" for one in fields(EdgeWeights)]
-    assert names("proprag") == ["recipe", *weights, *(one.name for one in fields(PropositionRecipe) if one.name != "weights")]
-    assert names("dense") == names("bm25") == []
-    assert names("auto") == ["sure"]
 
 
 @pytest.mark.parametrize(("strategy", "name"), SETTINGS)
@@ -134,11 +107,10 @@ def test_records_within_records_are_set_together_with_those_around_them():
         ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
         ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
         ("ricr", "score", 1, "cannot be 1.*a text"),
-        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick, linked"),
+        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick"),
         ("proprag", "recipe", 1, "cannot be 1"),
         ("proprag", "width", 2.5, "cannot be 2.5"),
         ("proprag", "width", 0, "cannot be 0.*at least 1"),
-        ("proprag", "names", 1, "cannot be 1.*true or false"),
         ("proprag", "coherence", -1.5, "cannot be -1.5.*at least -1"),
         ("proprag", "weights.clique", -1.0, "cannot be -1.0.*at least 0"),
     ],
@@ -148,58 +120,7 @@ def test_settings_that_there_are_not(strategy, name, value, message):
         Variant(strategy, {name: value})
 
 
-def test_bounds_are_where_a_strategy_still_runs():
-    for strategy, settings in {
-        "linked": {"walk.best": 0, "walk.restart": 0, "walk.whole": 0, "walk.steps": 1},
-        "fusion": {"bridges": 0, "offered": 0, "ask": 0.0},
-        "proprag": {"coherence": -1, "exact": 0, "jumps": 0, "entities": 0},
-    }.items():
-        made = Variant(strategy, settings).build().recipe
-        assert {name: value(made, name) for name in settings} == settings
-
-
-@pytest.mark.parametrize("made", [lambda: WalkRecipe(steps=0), lambda: EdgeWeights(clique=float("nan")), lambda: ChainRecipe(score="no"), lambda: replace(PAPER, width=-1)])
-def test_a_recipe_that_cannot_be_is_not_made(made):
-    with pytest.raises(InputError, match="cannot be"):
-        made()
-
-
-@pytest.mark.parametrize(
-    ("name", "there", "form"),
-    [("names", name_graph, name_cache.FORM), ("propositions", synonyms, proposition_cache.FORM)],
-)
-def test_kept_graphs_tell_with_which_constants_they_were_made(name, there, form):
-    """So that those which cannot be set for an evaluation can be changed in the source."""
-    known = [value for name, value in vars(there).items() if name.isupper() and not name.startswith("_") and type(value) in (int, float)]
-    assert len(known) >= {"names": 2, "propositions": 4}[name]
-    assert form.split()[1:] == [str(value) for value in known]
-
-
 # Read from text
-
-
-@pytest.mark.parametrize(
-    ("text", "recipe"),
-    [
-        ("proprag", QUICK),
-        ("proprag[recipe=paper]", PAPER),
-        ("proprag[width=5]", replace(QUICK, width=5)),
-        ("proprag [ width=5, recipe=paper,names=true , damping=1 ]", replace(PAPER, width=5, names=True, damping=1.0)),
-        ("proprag[recipe=code,weights.clique=3]", replace(QUICK, exact=40, weights=EdgeWeights(3.0, 1.0, 2.0))),
-        ("proprag-linked", LINKED),
-        ("proprag-linked[recipe=linked,steps=3]", replace(LINKED, steps=3)),
-        ("linked[walk.steps=3,leads.names=1]", LinkedRecipe(WalkRecipe(steps=3), LeadRecipe(names=1))),
-        ("ricr[score=geometric]", ChainRecipe(score="geometric")),
-    ],
-)
-def test_a_strategy_runs_with_the_recipe_of_its_variant(monkeypatch, text, recipe):
-    seen = []
-    (variant,) = variants(text)
-    usual = STRATEGIES[variant.strategy]
-    monkeypatch.setitem(STRATEGIES, usual.name, replace(usual, run=lambda context, query, recipe: seen.append(recipe)))
-    variant.build()(None, Query("Who?"))
-    STRATEGIES[usual.name](None, Query("Who?"))
-    assert seen == [recipe, usual.recipe], "and without it with its own"
 
 
 def test_variants_are_read_from_text():
@@ -224,18 +145,13 @@ def test_variants_are_read_from_text():
 
 
 def test_values_have_the_type_of_the_setting():
-    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "names": ("TRUE", True), "recipe": ("code", "code")}
+    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "recipe": ("code", "code")}
     assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
     assert parse_value("ricr", "score", "geometric") == "geometric"
-    assert (current("linked", "walk.steps"), current("proprag", "width"), current("proprag-linked", "recipe")) == (15, QUICK.width, "linked")
-    for name, text in (("steps", "4.5"), ("damping", "x"), ("names", "3")):
+    assert (current("linked", "walk.steps"), current("proprag", "width")) == (15, QUICK.width)
+    for name, text in (("steps", "4.5"), ("damping", "x")):
         with pytest.raises(InputError, match="cannot be"):
             parse_value("proprag", name, text)
-
-
-def test_the_recipe_of_a_strategy_is_among_those_that_have_names():
-    for one in STRATEGIES.values():
-        assert not one.recipes or one.recipe in one.recipes.values()
 
 
 # They reach who is asked, and nobody else
@@ -254,45 +170,3 @@ def test_a_variant_is_asked_with_its_settings_and_no_other_is():
 class Outer:
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     word: str = ""
-
-
-def test_two_evaluations_at_once_do_not_see_each_others_settings(monkeypatch):
-    """Each waits for the other thread when it is about to ask, and between two walks: what was set for the whole process would be seen by both."""
-    rows = [(f"p{n}", [f"name {n}", f"name {n * 7 % 40}", f"name {n // 3}"], [True, False, False]) for n in range(40)]
-    graph = name_graph.build(rows)
-    near = [(f"p{n * 11 % 40}", 0.9 - n / 50) for n in range(20)]
-    together: Barrier | None = None
-
-    def meet():
-        if together is not None:
-            together.wait(timeout=30)
-
-    def walk(context, query, recipe):
-        before = best_passages(graph, query.question, near, query.k, recipe.walk)
-        meet()
-        found = best_passages(graph, query.question, near, query.k, recipe.walk)
-        assert found == before
-        return Retrieved([(passage, round(score, 6)) for passage, score in zip(found.passages, found.scores, strict=True)], note=recipe.word)
-
-    monkeypatch.setitem(STRATEGIES, "walker", Strategy("walker", "Walks.", walk, Outer()))
-
-    class Walking(FakeMemory):
-        def ask(self, question, *, strategy, **options):
-            meet()
-            found = strategy(None, Query(question, k=40))
-            self.seen.append((found.note, found.passages))
-            return super().ask(question, strategy=strategy, **options)
-
-    def measured(settings):
-        memory = Walking(lambda question, strategy: [1])
-        memory.seen = []
-        evaluate(memory, questions(*(record(f"name {n} and name {n * 3 % 40}", 1) for n in range(8))), [Variant("walker", settings)])
-        return memory.seen
-
-    both = [{"walk.restart": 0.5, "walk.steps": 3, "word": "one"}, {"walk.restart": 0.05, "walk.linked_mass": 1.0, "walk.best": 0, "word": "other"}]
-    alone = [measured(settings) for settings in both]
-    assert all(one != other for one, other in zip(*alone, strict=True)), "the settings matter"
-    together = Barrier(2)
-    with ThreadPoolExecutor(2) as threads:
-        assert list(threads.map(measured, both)) == alone
-    assert STRATEGIES["walker"].recipe == Outer()

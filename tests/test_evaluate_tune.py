@@ -51,20 +51,6 @@ def test_choosing_among_noise_gains_nothing_held_out():
     assert found.held_out < 0.52
 
 
-def test_a_setting_that_is_better_is_chosen():
-    table = np.array([[0.5] * 20, [0.25] * 20, [0.75] * 19 + [0.0]])
-    found = cross_validate(table, names(3), metric="f1", folds=4, repeats=5)
-    assert (found.best, found.fitted) == ({"walk.steps": 2}, 0.7125)
-    assert found.held_out == 0.7125
-    assert [one["chosen"] for one in found.tried] == [0, 0, 1]
-    assert found.gain["below"] == 1
-
-
-def test_of_equals_the_usual_stays():
-    found = cross_validate(np.full((3, 8), 0.1), names(3), metric="f1", folds=4, repeats=2)
-    assert (found.best, [one["chosen"] for one in found.tried]) == ({"walk.steps": 0}, [1, 0, 0])
-
-
 @pytest.mark.parametrize(("number", "folds"), [(0, 2), (1, 2), (4, 5), (4, 1)])
 def test_too_few_questions_are_refused(number, folds):
     with pytest.raises(InputError, match=f"{number} questions"):
@@ -84,16 +70,6 @@ def test_every_combination_and_the_usual_is_asked(tmp_path):
     again = FakeMemory(lambda question, strategy: [])
     assert tune(again, asked, "linked", grid, folds=3, repeats=2, out=tmp_path) == found
     assert again.calls == []  # all of it was kept
-
-
-def test_tuning_says_how_it_was_asked_and_what_failed():
-    asked = questions(*(record(f"q{n}", 1, 2) for n in range(5)), {"no": "question"})
-    memory = FakeMemory(lambda question, strategy: InputError("too odd") if question == "q3?" else [1])
-    found = tune(memory, asked, "proprag", {"width": [5]}, folds=2, repeats=1, k=7)
-    assert [one["settings"] for one in found.tried] == [{"width": 4}, {"width": 5}]
-    assert (found.settings["k"], found.settings["plans"], found.settings["llm"], found.settings["memory"]["engine"]) == (7, "none", None, "fake")
-    assert [(failure["question"], failure["strategy"]) for failure in found.failures] == [("place 6", ""), ("q3", "proprag [width=4]"), ("q3", "proprag [width=5]")]
-    assert "proprag [width=5]: 1 question could not be asked and counts as not found" in found.notes
 
 
 @pytest.mark.parametrize(

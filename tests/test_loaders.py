@@ -50,10 +50,6 @@ def test_a_folder_is_read_sorted_with_all_below_and_without_hidden_names(tmp_pat
     assert [found.source for found in load(tmp_path)] == [(tmp_path / name).as_posix() for name in ["a/z.txt", "b.txt", "c/d/e.md"]]
 
 
-def test_a_named_hidden_file_is_read(tmp_path):
-    assert texts(one(tmp_path / ".notes", "Some words.")) == ["Some words."]
-
-
 def test_globs_are_sorted_and_two_stars_go_down(tmp_path, monkeypatch):
     for name in ["b.txt", "a.txt", "c.md", "sub/d.txt", ".sub/e.txt", "odd[1].txt"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -163,14 +159,6 @@ def test_text_on_stdin_is_named_by_its_content():
     assert load("-", stdin=b"The Harbour\n\nSome words.")[0].title == "The Harbour"
 
 
-def test_jsonl_and_markdown_on_stdin_are_known_by_content():
-    found = load("-", "-", stdin=jsonl({"title": "A", "text": "x", "id": 7}, {"title": "B"}).encode())
-    assert (found[0].source, found[0].loader) == ("7", "corpus")
-    assert found[1].source == "stdin:2"
-    assert load("-", stdin=b"# Harbour\n\nSome words.")[0].loader == "markdown"
-    assert load("-", stdin=b"") == [Skipped("stdin", "empty")]
-
-
 # --- text ---
 
 
@@ -196,21 +184,6 @@ def test_a_text_file(tmp_path):
 def test_the_title_of_a_text(tmp_path, text, title, body):
     document = one(tmp_path / "a.txt", text)
     assert (document.title, texts(document)) == (title, [body])
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "שלום עולם, זהו טקסט.",
-        "e\u0301 and é and ﬁ.",
-        "👩‍👩‍👧 went.",
-        'name:"x*" AND (a~2 OR b^3) \\: /r/ [a TO b]',
-        "MATCH (n) DETACH DELETE n; //' } {",
-    ],
-)
-def test_any_script_and_syntax_is_only_text(tmp_path, text):
-    assert texts(one(tmp_path / "a.txt", text)) == [text]
-    assert texts(one(tmp_path / "a.jsonl", jsonl({"title": text, "text": text}))) == [text]
 
 
 @pytest.mark.parametrize(
@@ -249,11 +222,6 @@ def test_other_files_of_a_folder_are_listed_with_the_reason(tmp_path, content, w
     assert texts(document)
     assert failure.source == (tmp_path / "b.dat").as_posix()
     assert what in failure.reason
-
-
-def test_a_book_of_5_mb_is_many_passages(tmp_path):
-    book = "\n\n".join(["The harbour master wrote the tide table in a large hand every morning. " * 9] * 8000)
-    assert len(texts(one(tmp_path / "book.txt", book))) > 3000
 
 
 # --- Markdown ---
@@ -311,12 +279,6 @@ def test_a_record_is_one_passage_with_its_text_unchanged(tmp_path):
     assert (array.title, array.loader, texts(array)) == ("T", "corpus", [text])
 
 
-def test_a_long_record_is_split(tmp_path):
-    document = one(tmp_path / "a.jsonl", jsonl({"title": "T", "text": "Some words stand here. " * 300}))
-    assert len(texts(document)) > 4
-    assert all(text.endswith("here.") for text in texts(document))
-
-
 @pytest.mark.parametrize(
     ("extra", "source"),
     [
@@ -334,12 +296,6 @@ def test_the_source_of_a_record(tmp_path, extra, source):
         assert source.startswith("T#")
         assert len(source) == 14
     assert document.source == source
-
-
-def test_records_differ_by_title_and_by_text(tmp_path):
-    found = load_records(tmp_path, {"title": "T", "text": "x"}, {"title": "T", "text": "y"}, {"text": "x"}, {"title": "T", "text": "x"})
-    assert [item.title for item in found] == ["T", "T", ""]  # the last is the first again
-    assert len({item.source for item in found}) == 3
 
 
 def load_records(tmp_path, *records):
@@ -391,11 +347,6 @@ def test_a_bad_line_is_a_failure_with_its_place_and_the_rest_loads(tmp_path, lin
     assert (texts(first), texts(last)) == (["first"], ["last"])
     assert failure.source == f"{path}:3"
     assert reason in failure.reason
-
-
-def test_what_only_looks_like_an_escape_is_text(tmp_path):
-    assert texts(one(tmp_path / "a.jsonl", jsonl({"text": "the escapes \\u0000 and \\ud800"}))) == ["the escapes \\u0000 and \\ud800"]
-    assert texts(one(tmp_path / "b.jsonl", '{"text": "\\ud83d\\ude00"}')) == ["😀"]
 
 
 def test_lines_that_are_too_long_or_not_utf8_are_passed_over(tmp_path):

@@ -89,25 +89,6 @@ def test_parts_within_parts_without_end(tmp_path: Path) -> None:
     assert isinstance(found, Failure)
 
 
-def test_rows_of_a_table_name_their_columns(tmp_path: Path) -> None:
-    (found,) = load(tmp_path / "light_keepers.csv", 'Keeper,From,Note\n"Ruiz, Ana",1863,"two\nlines"\n\nBo Lind,,short,more\n')
-    assert isinstance(found, Document)
-    assert (found.title, found.loader) == ("light keepers", "csv")
-    assert text(found) == "Keeper: Ruiz, Ana; From: 1863; Note: two lines\nKeeper: Bo Lind; Note: short; column 4: more"
-    assert text(load(tmp_path / "a.tsv", "\tName\tYear\n1\tBo\t1871\n")[0]) == "column 1: 1; Name: Bo; Year: 1871"
-    assert text(load(tmp_path / "b.csv", "Name;Year\nBo, the keeper;1871\n")[0]) == "Name: Bo, the keeper; Year: 1871"
-    assert text(load(tmp_path / "c.csv", "Bo,1871\nAna,1863\n")[0]) == "column 1: Bo; column 2: 1871\ncolumn 1: Ana; column 2: 1863"
-    assert text(load(tmp_path / "e.csv", "Name,Note\nBo,one\u2028two\x85three\n")[0]) == "Name: Bo; Note: one two three"
-    assert load(tmp_path / "d.csv", " \n") == [Skipped((tmp_path / "d.csv").as_posix(), "empty")]
-
-
-def test_each_passage_of_a_long_table_says_what_its_columns_are(tmp_path: Path) -> None:
-    (found,) = load(tmp_path / "a.csv", "Keeper,Year\n" + "".join(f"Keeper {n},{n}\n" for n in range(1000)))
-    assert isinstance(found, Document)
-    assert len(found.passages) > 10
-    assert all(passage.text.startswith("Keeper: Keeper ") for passage in found.passages)
-
-
 def test_a_row_that_cannot_be_read_is_left_out_alone(tmp_path: Path) -> None:
     found, failure = load(tmp_path / "a.csv", f"Name,Year\nAna,1863\n{'x' * 200_000},1\nBo,1871\n")
     assert text(found) == "Name: Ana; Year: 1863\nName: Bo; Year: 1871"

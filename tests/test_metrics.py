@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gsw_graph.evaluate.data import Gold
 from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, normalised, recall
 from gsw_graph.evaluate.metrics import gold_ranks as ranks
-from gsw_graph.evaluate.statistics import interval, mean, paired, spread
+from gsw_graph.evaluate.statistics import interval, paired
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,6 @@ def test_a_passage_is_found_by_its_exact_text():
     assert ranks([], shown) == []
 
 
-def test_a_document_is_found_by_its_source():
-    shown = [passage(1, source="/far/notes/ab.md"), passage(2, source="b.md"), passage(3, source="T#12")]
-    assert ranks([Gold(source="b.md"), Gold(source="notes/ab.md"), Gold(source="/far/notes/ab.md"), Gold(source="T#12"), Gold(source="12")], shown) == [2, 1, 1, 3, None]
-
-
 def test_of_a_passage_that_loading_cuts_any_piece_will_do():
     from gsw_graph.loaders.records import pieces
 
@@ -132,10 +127,3 @@ def test_differences_are_paired():
     assert paired([], []) is None
     with pytest.raises(ValueError, match=r"."):
         paired([1.0], [1.0, 2.0])
-
-
-def test_percentiles_by_hand():
-    assert spread([4.0, 1.0, 3.0, 2.0]) == {"mean": 2.5, "p50": 2.5, "p95": pytest.approx(3.85)}  # 95 % of the way from the first to the fourth
-    assert spread([7.0]) == {"mean": 7.0, "p50": 7.0, "p95": 7.0}
-    assert spread([]) is None
-    assert mean([]) is None

@@ -216,7 +216,7 @@ def test_notes_groups_and_diagrams_of_slides(tmp_path):
     diagram = f'<d:m xmlns:d="d" xmlns:a="{make.DRAWING}"><d:ptLst><d:pt><d:t><a:p><a:r><a:t>Smart.</a:t></a:r></a:p></d:t></d:pt></d:ptLst></d:m>'
     more = {"notesSlide": make.slide(make.shape("Say it."), make.shape("1", kind="sldNum")), "diagramData": diagram}
     text, _, _ = load(tmp_path / "a.pptx", make.pptx({"slide1.xml": make.slide(grouped, twice)}, more=more))
-    assert text.split("\n\n") == ["Grouped Kaspar.", "Once.", "Notes: Say it.", "Smart."]
+    assert text.split("\n\n") == ["Grouped Kaspar.", "Once.", "notes: Say it.", "Smart."]
 
 
 def test_cells_of_a_workbook(tmp_path):

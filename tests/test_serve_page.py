@@ -91,37 +91,6 @@ def test_a_question_is_asked_with_a_plan_and_its_passages_are_read(page: Page) -
     shoot(page, "page-narrow")
 
 
-def test_what_was_asked_and_what_is_held_can_be_browsed(page: Page, address: str) -> None:
-    page.locator("#question").fill("Who is nobody?")
-    page.keyboard.press("Enter")
-    expect(page.locator("article.result")).to_be_visible()
-    page.get_by_role("link", name="Asked").click()
-    page.get_by_role("link", name="Who is nobody?").first.click()
-    expect(page.get_by_text("Ask again")).to_be_visible()
-    page.get_by_role("link", name="Names").click()
-    page.get_by_role("searchbox").fill("Ana Ruiz")
-    page.keyboard.press("Enter")
-    page.locator("main .rows").get_by_role("link", name="Ana Ruiz", exact=True).click()
-    expect(page.locator("h1")).to_have_text("Ana Ruiz")
-    expect(page.locator("summary", has_text=re.compile("pair|Passages")).first).to_be_visible()
-
-
-def test_a_long_list_comes_in_pieces(page: Page) -> None:
-    for view in ("Documents", "Names"):
-        page.get_by_role("navigation").get_by_role("link", name=view).click()
-        page.get_by_role("searchbox").fill("filler")
-        page.keyboard.press("Enter")
-        expect(page.locator(".rows li")).to_have_count(100)
-        page.get_by_role("button", name="More").click()
-        expect(page.locator(".rows li")).to_have_count(120)
-        expect(page.locator(".rows li").last).to_contain_text("Filler 119")
-        expect(page.get_by_role("button", name="More")).to_have_count(0)
-    page.get_by_role("link", name="Routes of the HTTP API").click()
-    expect(page.get_by_role("heading", name="POST /api/ask")).to_be_visible()
-    assert page.evaluate("getComputedStyle(document.body).margin") == "0px", "it has the style of the page"
-    shoot(page, "page-routes")
-
-
 def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(page: Page) -> None:
     page.evaluate(
         """text => {

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsw_graph.loaders import read
-from gsw_graph.loaders.files import HEAD
 from gsw_graph.loaders.panini import bare
 from gsw_graph.model import Document, Failure, QAPair, Workspace
 
@@ -108,16 +107,6 @@ def test_the_document_of_a_workspace_is_that_of_the_corpus_record(tmp_path, extr
     assert found.document.id == document.id
 
 
-def test_ways_to_write_workspaces_down(tmp_path):
-    one_line = one(tmp_path / "a.jsonl", jsonl(PIER))
-    assert one(tmp_path / "b.json", json.dumps([PIER], indent=1)) == one_line
-    assert one(tmp_path / "c.json", json.dumps(PIER, indent=1)) == one_line
-    assert one(tmp_path, jsonl(PIER), stdin=True) == one_line
-    for key in ("entities", "verb_phrases", "propositions"):
-        assert isinstance(one(tmp_path / "d.txt", jsonl({**TEXT, key: []})), Workspace)
-    assert isinstance(one(tmp_path / "e.jsonl", jsonl({**TEXT, "tags": []})), Document)
-
-
 def test_in_a_long_text_a_part_stands_where_its_names_stand(tmp_path):
     filler = "Some words stand here. " * 280
     text = f"It begins. {filler}\n\nAna Ruiz built it with Bo Vale. {filler}\n\nIt went to Ana Ruiz and Cy Dorn in the end, which is here."
@@ -163,12 +152,6 @@ def test_what_is_wrong_with_a_part_is_told_and_the_rest_loads(tmp_path, bad, fau
     assert all(fault in failure.reason for fault, failure in zip(faults, failures, strict=True))
 
 
-def test_of_many_faults_the_first_are_told(tmp_path):
-    found = load(tmp_path / "a.jsonl", jsonl({**TEXT, "entities": [5] * 50}))
-    assert len(found) == 22
-    assert found[-1] == Failure(f"{tmp_path}/a.jsonl:1", "and 30 more faults", part=True)
-
-
 @pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
 def test_what_no_database_holds_keeps_the_record_out(tmp_path, bad):
     failure, last = load(tmp_path / "a.jsonl", jsonl({**PIER, "entities": [{"name": bad}]}, PIER))
@@ -198,21 +181,6 @@ def test_a_chunk_is_the_corpus_record_of_its_title_and_text(tmp_path):
     assert replace(found.document, loader="corpus") == one(tmp_path / "b.jsonl", jsonl(TEXT))
     assert pairs(found) == [("Who built it?", ("Ana Ruiz",)), ("How?", ("by hand",)), ("Why?", ()), ("When?", ("long ago",)), ("Where?", ())]
     assert names(found) == ["Ana Ruiz", "Stone Pier"]
-
-
-@pytest.mark.parametrize(
-    ("text", "title", "body"),
-    [
-        ("One line.", "", "One line."),
-        ("One line.\n ", "", "One line.\n "),
-        ("\nNo title.", "", "No title."),
-        ("long " * 40 + "\nSome words.", "", "long " * 40 + "\nSome words."),
-        ("T\nx\ny", "T", "x\ny"),
-    ],
-)
-def test_the_title_of_a_chunk(tmp_path, text, title, body):
-    document = one(tmp_path / "a.jsonl", jsonl(chunk(text))).document
-    assert (document.title, document.passages[0].text) == (title, body)
 
 
 def test_a_combined_file_has_documents_and_chunks_in_the_order_of_their_numbers(tmp_path):
@@ -314,16 +282,6 @@ def test_panini_written_and_read_is_the_same(tmp_path):
     assert bare(again, 0, "3_0")["verb_phrase_nodes"][0]["questions"][0]["chunk_id"] == "3_0"
 
 
-def test_a_passage_is_written_with_what_belongs_to_it(tmp_path):
-    chunks = {"0_0": chunk("T\nx", ("Who?", ["e1"])), "0_1": {"text": "y", "gsw": gsw(("Whose?", ["e1"]), names=["Bo"])}}
-    found = one(tmp_path / "a.json", {"documents": {"doc_0": chunks}})
-    second = bare(found, 1)
-    assert [node["name"] for node in second["entity_nodes"]] == ["Bo"]
-    assert [q["text"] for verb in second["verb_phrase_nodes"] for q in verb["questions"]] == ["Whose?"]
-    moved = replace(found, entities=tuple(replace(e, passages=(0,)) for e in found.entities))
-    assert bare(moved, 1) == second  # an answer is written even if it was put elsewhere
-
-
 # --- OpenIE results and propositions ---
 
 
@@ -347,13 +305,6 @@ def test_openie_results(tmp_path):
     assert load(tmp_path / "d", {"docs": docs}, stdin=True) == [first, second]
 
 
-def test_triples_that_are_none_are_one_fault(tmp_path):
-    bad = [["a", "b"], ["a", "b", "c", "d"], ["a", " ", "c"], ["a", 5, "c"], "abc", None]
-    found, failure = load(tmp_path / "a.json", {"docs": [ie("T\nx", (), [["Ana", "met", "Bo"], *bad])]})
-    assert names(found) == ["Ana", "Bo"]
-    assert failure == Failure(f"{tmp_path}/a.json: record 1", "left out, being no three texts: 6 of 7 triples, the first ['a', 'b']", part=True)
-
-
 def test_propositions(tmp_path):
     facts = [{"text": "Ana met Bo.", "entities": ["Ana", "Bo"]}, {"text": "It rained."}, {"entities": ["Cy"]}]
     found, failure = load(tmp_path / "a.json", {"docs": [ie("T\nx", ["Di"], propositions=facts)]})
@@ -363,53 +314,7 @@ def test_propositions(tmp_path):
     assert "`propositions[2].text` is missing" in failure.reason
 
 
-@pytest.mark.parametrize(
-    ("record", "reason"), [(ie(5), "no `text`"), (ie(" "), "empty"), (5, "not a record"), ({"idx": 1}, "no `text`"), (ie("T\nx\0"), "NUL")]
-)
-def test_a_bad_record_of_openie_results(tmp_path, record, reason):
-    failure, found = load(tmp_path / "a.json", {"docs": [record, ie("T\nx")]})
-    assert reason in failure.reason
-    assert (failure.source, failure.part) == (f"{tmp_path}/a.json: record 1", False)
-    assert isinstance(found, Workspace)
-
-
 # --- which shape ---
-
-
-def test_a_file_of_one_long_line_is_told_by_its_beginning_and_its_name(tmp_path):
-    long = "Some words. " * (HEAD // 10)
-    record = {**PIER, "text": long}
-    whole = {"avg_ent_chars": 1, "docs": [ie(f"T\n{long}"), ie("T\ny")]}
-    assert [type(item) for item in load(tmp_path / "a.json", whole)] == [Workspace] * 2
-    assert [type(item) for item in load(tmp_path / "b.json", jsonl(record, PIER))] == [Workspace] * 2  # records a line, under the wrong name
-    broken = load(tmp_path / "c.json", json.dumps(record) + "\n{oops}\n" + json.dumps(PIER))
-    assert [item.source for item in broken if isinstance(item, Failure)] == [f"{tmp_path}/c.json:2"]
-    assert [type(item) for item in load(tmp_path, jsonl(record, PIER), stdin=True)] == [Workspace] * 2
-    huge = {"documents": {f"doc_{n}": {f"{n}_0": chunk(f"T{n}\n{long}")} for n in range(230)}}
-    assert len(json.dumps(huge)) > 16 * 2**20  # more than a line may have
-    assert len(load(tmp_path, huge, stdin=True)) == 230
-    assert one(tmp_path / "d.json", json.dumps(gsw((long, [])))).source == f"{tmp_path}/d.json"  # alone in its file, not its first line
-
-
-def test_a_corpus_may_have_other_keys(tmp_path):
-    records = [{**TEXT, "docs": [1]}, {**TEXT, "documents": {"doc_0": {}}, "text": "y"}, {**TEXT, "text": "z", "metadata": {"gsw": 1}}]
-    assert [type(item) for item in load(tmp_path / "a.jsonl", jsonl(*records))] == [Document] * 3
-    assert [type(item) for item in load(tmp_path / "a.json", records)] == [Document] * 3
-
-
-def test_shapes_may_stand_together(tmp_path):
-    records = [PIER, {"text": "plain"}, chunk("T\nx"), ie("U\nx"), {"title": "none"}]
-    found = load(tmp_path / "a.json", records)
-    assert [item.extractor if isinstance(item, Workspace) else type(item).__name__ for item in found] == [
-        "workspaces",
-        "Document",
-        "panini",
-        "openie",
-        "Failure",
-    ]
-    assert "entity_nodes" in found[-1].reason
-    assert "docs" in found[-1].reason
-    assert load(tmp_path / "a.jsonl", jsonl(*records))[:-1] == found[:-1]
 
 
 VALUES = st.recursive(
@@ -456,25 +361,3 @@ def shared(name):
     if not path.exists():
         pytest.skip(f"{path} is not here: it is kept outside the project")
     return path
-
-
-def test_the_workspaces_of_musique():
-    path = shared("workspaces.jsonl")
-    found = list(read([str(path)]))
-    assert [item for item in found if not isinstance(item, Workspace)] == []
-    assert len(found) == 1890
-    assert sum(len(w.entities) for w in found) == 23_577
-    assert sum(len(w.verb_phrases) for w in found) == 12_397
-    assert sum(len(v.pairs) for w in found for v in w.verb_phrases) == 28_568
-    assert sum(len(w.propositions) for w in found) == 10_350
-    known = [(answer, {e.name for e in w.entities}) for w in found for v in w.verb_phrases for p in v.pairs for answer in p.answers]
-    assert all(answer in names for answer, names in known)
-
-
-def test_the_openie_results_of_musique_have_the_documents_of_its_corpus():
-    path, corpus = shared("openie_results_ner_gpt-3.5-turbo-1106.json"), shared("corpus.json")
-    found = list(read([str(path)]))
-    workspaces = [item for item in found if isinstance(item, Workspace)]
-    assert {w.source: w.document.content_hash for w in workspaces} == {d.source: d.content_hash for d in read([str(corpus)])}
-    assert len(workspaces) == 1890
-    assert all(item.part and "no three texts" in item.reason for item in found if isinstance(item, Failure))

@@ -21,8 +21,7 @@ class Status(Result):
     language model could read, by the source of their document. `questions`: how many were `kept`,
     `confirmed`, `rejected` and, answered from an earlier one, `reused`.
 
-    `schema` and the rest are None before the first load. `incomplete`: why nothing can be asked yet, where a
-    copy or an import is not whole.
+    `schema` and the rest are None before the first load.
     """
 
     memory: str
@@ -40,7 +39,6 @@ class Status(Result):
     extractors: dict[str, int] = field(default_factory=dict)
     unread: dict[str, list[int]] = field(default_factory=dict)
     questions: dict[str, int] = field(default_factory=dict)
-    incomplete: str | None = None
 
 
 @dataclass(frozen=True)
