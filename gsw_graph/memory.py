@@ -538,7 +538,7 @@ class Memory:
         place, reader = browser.find(self._settings), self._reader
         if question is None:
             return place.link(browser.overview())
-        return place.link(browser.drawing(reader, asked(reader, question).id))
+        return place.link(browser.drawing(asked(reader, question).id))
 
     @with_plain_errors
     def documents(

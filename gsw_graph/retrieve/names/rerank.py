@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sentencex import segment
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
-from gsw_graph.naming.finding import title_names
+from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise, title_names
 from gsw_graph.retrieve.names.linking import link, mentions
 from gsw_graph.text import stem
 
