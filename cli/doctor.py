@@ -14,7 +14,7 @@ from gsw_graph.cli.text.safe_text import one_line
 @click.option(
     "--mend",
     is_flag=True,
-    help="First finish an import, make missing indexes, count again and delete orphaned nodes.",
+    help="First make missing indexes, count again and delete orphaned nodes.",
 )
 @click.option("--deep", is_flag=True, help="Also compare every text with the hash of what was loaded.")
 @json_option

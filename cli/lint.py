@@ -15,7 +15,7 @@ from gsw_graph.cli.text.output import counted, print_failure, print_json
 from gsw_graph.cli.text.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.extract.lint import Fault
+    from gsw_graph.extract.lint import Issue
     from gsw_graph.model import Document, Failure, Workspace
 
 SHOWN = 20  # faults of one kind, and failures, that are listed for people
@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
     file: str
     source: str
-    fault: Fault
+    fault: Issue
     one: bool
 
 
@@ -48,7 +48,7 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
     """
     from gsw_graph.errors import InputError
     from gsw_graph.extract.lint import KINDS
-    from gsw_graph.extract.lint import lint as faults_of
+    from gsw_graph.extract.lint import lint as issues_of
     from gsw_graph.model import Failure, Skipped, Workspace
 
     rows: list[_Row] = []  # what is printed and no more: files may be larger than the memory
@@ -64,7 +64,7 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
                 failures.append(item)
         elif isinstance(item, Workspace):
             workspaces += 1
-            for fault in faults_of(item):
+            for fault in issues_of(item):
                 kinds[fault.kind] += 1
                 if as_json or kinds[fault.kind] <= SHOWN:
                     rows.append(_Row(file, item.source, fault, len(item.document.passages) == 1))

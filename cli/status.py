@@ -77,8 +77,6 @@ def _print(found: Status) -> None:
             click.echo(f"  {short_source(source)}, passage{'s' * (len(places) > 1)} {said}")
         if (more := len(found.unread) - SHOWN) > 0:
             click.echo(f"  ... and {counted(more, 'document')} more; --json lists all")
-    if found.incomplete:
-        click.echo(f"\nNot whole: {one_line(found.incomplete)}")
     elif found.unfinished:
         click.echo(f"\nThe load of {len(found.unfinished):,} was cut off; load again to complete:")
         for source in found.unfinished[:SHOWN]:

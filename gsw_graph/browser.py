@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from gsw_graph.dates import is_distinctive
 from gsw_graph.engine import local
 from gsw_graph.engine.neo4j import parse
 from gsw_graph.errors import EngineError
@@ -20,7 +19,6 @@ from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
-    from gsw_graph.store.reader import Reader
 
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _AURA = ".databases.neo4j.io"
@@ -102,22 +100,14 @@ def private(settings: Settings) -> local.LocalServer:
     return running[0]
 
 
-_COMMON = 50  # a name of more passages says little about what brings two of them together
 _COMMENTS = re.compile(r"\A(?://[^\n]*\n)+")
 
 
-def drawing(reader: Reader, question: str) -> str:
-    """Write a query that draws what the answer to a kept question is based on, by the id of the question.
-
-    Names that join nothing are left out by their ids: the words of documents never get into a
-    query that people run."""
-    left_out = sorted(
-        row["id"]
-        for row in reader.answer_names(question)
-        if row["dated"] or row["passages"] > _COMMON or not is_distinctive(row["name"])
-    )
+def drawing(question: str) -> str:
+    """Write a query that draws what the answer to a kept question is based on, by the id of the question: the
+    words of documents never get into a query that people run."""
     filled = _query("answer_drawn").replace("$question", json.dumps(question))
-    return f"// What the answer stands on\n{filled.replace('$left_out', json.dumps(left_out))}"
+    return f"// What the answer stands on\n{filled}"
 
 
 def overview() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -57,7 +58,8 @@ class Settings:
     """Where the memory is and which models serve it.
 
     memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a
-    server.
+    server. engine_heap: the most Java heap of the embedded engine, such as `2g`; left out, a quarter of the
+    memory, 512 MB to 4 GB.
     embedder: a sentence-transformers model name or path; with embedder_url the name by which that
     OpenAI-compatible server knows it, asked with the key embedder_key for vectors of embedder_dimensions, if
     that is set. embedder_query_prompt, embedder_document_prompt: what stands before a question and before a
@@ -78,6 +80,7 @@ class Settings:
     username: str = "neo4j"
     password: str | None = field(default=None, repr=False)
     database: str | None = None
+    engine_heap: str | None = None
     embedder: str = "all-MiniLM-L6-v2"
     embedder_url: str | None = None
     embedder_key: str | None = field(default=None, repr=False)
@@ -106,6 +109,11 @@ class Settings:
                 "embedder_dimensions",
                 self.embedder_dimensions is None or 1 <= self.embedder_dimensions <= 4096,
                 "a number from 1 to 4096",
+            ),
+            (
+                "engine_heap",
+                self.engine_heap is None or re.fullmatch(r"[1-9]\d*[mMgG]", self.engine_heap) is not None,
+                "a size such as 512m or 4g",
             ),
             ("llm_timeout", self.llm_timeout > 0, "a time of more than 0 seconds"),
             ("llm_prompt", self.llm_prompt in ("auto", "long", "short"), "auto, long or short"),
@@ -145,6 +153,7 @@ class Settings:
             username=env.get("NEO4J_USERNAME") or "neo4j",
             password=env.get("NEO4J_PASSWORD"),
             database=env.get("NEO4J_DATABASE") or None,
+            engine_heap=env.get("GSWGRAPH_ENGINE_HEAP") or None,
             embedder=env.get("GSWGRAPH_EMBEDDER") or "all-MiniLM-L6-v2",
             embedder_url=env.get("GSWGRAPH_EMBEDDER_URL") or None,
             embedder_key=env.get("GSWGRAPH_EMBEDDER_KEY") or None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.errors import GswGraphError
@@ -33,21 +32,15 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
     return findings
 
 
-def repair(connection: Connection) -> list[Finding]:
-    """Finish an import, make missing indexes, count again, and delete orphaned nodes of ours."""
+def repair(connection: Connection) -> None:
+    """Make missing indexes, count again, and delete orphaned nodes of ours."""
     from gsw_graph.cypher import statement
     from gsw_graph.store import schema
 
     state = schema.read_state(connection)
     if state is None:
-        return []
-    done: list[Finding] = []
-    if state.imported:
-        from gsw_graph.bulk import finish
-
-        finish(connection, state)
-        done.append(Finding("import", True, "the import is complete: texts, constraints and indexes"))
-    schema.check_schema(replace(state, imported=False))
+        return
+    schema.check_schema(state)
     schema.repair(connection, state.dimension)
     with connection.session() as session:
 
@@ -57,7 +50,6 @@ def repair(connection: Connection) -> list[Finding]:
                 tx.run(statement(f"write/{name}")).consume()
 
         session.execute_write(work)
-    return done
 
 
 def _guarded(

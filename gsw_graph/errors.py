@@ -54,4 +54,4 @@ class StoppedError(ModelError):
 
 
 class EndedError(StoppedError):
-    """Whoever asked for this ended it, or its time is over; see `gsw_graph.cancel`."""
+    """Whoever asked for this ended it, or its time is over; see `gsw_graph.concurrency.Cancel`."""

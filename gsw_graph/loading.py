@@ -618,7 +618,7 @@ def _estimated(
     if chat is None:
         deque(_counted(work, counters), maxlen=0)
     else:
-        from gsw_graph.extract.estimate import estimate
+        from gsw_graph.extract.pool import estimate
         from gsw_graph.inference.chat.cache import FILE, Cache
 
         with closing(Cache(settings.cache_dir / FILE)) as cache:

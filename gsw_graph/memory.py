@@ -351,7 +351,7 @@ class Memory:
         from gsw_graph.explore import contents
         from gsw_graph.store.past import judge
 
-        self._exists()  # SchemaError of half an import
+        self._exists()
         one = contents.asked(self._reader, which)
         if one.answer is None:
             raise InputError(
@@ -449,7 +449,7 @@ class Memory:
         from gsw_graph.merging.merge import unmerge
 
         with self._locks.write(), self._changing():
-            self._exists()  # SchemaError of half an import
+            self._exists()
             return unmerge(self._connection, what)
 
     @with_plain_errors
@@ -521,7 +521,6 @@ class Memory:
             extractors=extractors,
             unread=unread,
             questions=reader.question_counts() if state else {},
-            incomplete="its import is not complete" if state and state.imported else None,
         )
 
     @with_plain_errors
@@ -539,7 +538,7 @@ class Memory:
         place, reader = browser.find(self._settings), self._reader
         if question is None:
             return place.link(browser.overview())
-        return place.link(browser.drawing(reader, asked(reader, question).id))
+        return place.link(browser.drawing(asked(reader, question).id))
 
     @with_plain_errors
     def documents(
@@ -615,16 +614,15 @@ class Memory:
         """Check the memory, the models and the machine; each finding has the line that repairs it.
 
         Args:
-            mend: First finish an import, make missing indexes, count again and delete orphaned nodes.
+            mend: First make missing indexes, count again and delete orphaned nodes.
             deep: Also compare every text with the hash of what was loaded.
         """
         from gsw_graph import doctor
 
-        done: list[Finding] = []
         if mend:
             with self._locks.write(), self._locks.exclusive(), self._changing():
-                done = doctor.repair(self._connection)
-        return done + doctor.examine(self._connection, self._settings, deep=deep)
+                doctor.repair(self._connection)
+        return doctor.examine(self._connection, self._settings, deep=deep)
 
     @with_plain_errors
     def draw(

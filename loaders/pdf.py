@@ -10,6 +10,7 @@ import ctypes
 import re
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
@@ -159,11 +160,12 @@ def _page_text(text_page: Any) -> str:
 def _runs(text_page: Any, text: str) -> list[_Run]:
     """Return the words of a page, joined to runs, in the order in which they were written."""
     runs: list[_Run] = []
+    box_of = _boxes(text_page)
     end = 0
     for match in _WORD.finditer(text):
         between, end = text[end : match.start()], match.end()
-        x0, low, _, high = _box(text_page, match.start())
-        x1 = _box(text_page, match.end() - 1)[2]
+        x0, low, _, high = box_of(match.start())
+        x1 = box_of(match.end() - 1)[2]
         y, size = (low + high) / 2, high - low
         run = runs[-1] if runs else None
         if run and any(mark in between for mark in _HYPHENS):
@@ -184,13 +186,18 @@ def _runs(text_page: Any, text: str) -> list[_Run]:
     return runs
 
 
-def _box(text_page: Any, index: int) -> tuple[float, float, float, float]:
-    """Return left, bottom, right and top of a character, as high as its font."""
+def _boxes(text_page: Any) -> Callable[[int], tuple[float, float, float, float]]:
+    """Return what gives left, bottom, right and top of a character by its place, as high as its font."""
     import pypdfium2.raw as raw
 
-    box = raw.FS_RECTF()
-    raw.FPDFText_GetLooseCharBox(text_page, index, box)
-    return box.left, box.bottom, box.right, box.top
+    box, page, read_box = raw.FS_RECTF(), text_page.raw, raw.FPDFText_GetLooseCharBox
+    pointer = ctypes.pointer(box)
+
+    def box_of(index: int) -> tuple[float, float, float, float]:
+        read_box(page, index, pointer)
+        return box.left, box.bottom, box.right, box.top
+
+    return box_of
 
 
 def _word(text_page: Any, match: re.Match[str], before: str) -> str:
@@ -202,9 +209,10 @@ def _word(text_page: Any, match: re.Match[str], before: str) -> str:
         return word
     x, origin = ctypes.c_double(), ctypes.c_double()
     places = []
+    box_of = _boxes(text_page)
     for n in range(match.start(), match.end()):
         raw.FPDFText_GetCharOrigin(text_page, n, x, origin)
-        _, low, _, high = _box(text_page, n)
+        _, low, _, high = box_of(n)
         places.append((origin.value, high - low))
     line, size = max(places, key=lambda place: place[1])
     written = ""

@@ -13,7 +13,7 @@ HOSTILE = 'a\x1b[31mred\x1b]0;t\x07 \x9b2J[bold]x[/bold] :smile:\r\u202eevil\udc
 
 @pytest.fixture
 def fake(monkeypatch):
-    for name in ("NEO4J_URI", "GSWGRAPH_DEBUG", "GSWGRAPH_LINKED_CLIENT_PASSAGES"):
+    for name in ("NEO4J_URI", "GSWGRAPH_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     return fake_memory.install(monkeypatch)
 

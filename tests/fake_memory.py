@@ -91,7 +91,7 @@ TRACE = Trace(
             Step("passage", "p2", "Title 2"),
         ],
     },
-    walked="whole graph",
+    walked="neighbourhood",
     passages_walked=1234,
 )
 

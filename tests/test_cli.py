@@ -196,7 +196,7 @@ def test_a_fault_of_ours_is_not_hidden(fake):
 
 
 def test_a_setting_that_is_no_number_is_an_error_that_names_it(fake, monkeypatch):
-    monkeypatch.setenv("GSWGRAPH_LINKED_CLIENT_PASSAGES", "many")
+    monkeypatch.setenv("GSWGRAPH_CONCURRENCY", "many")
     result = run("status")
     assert result.exit_code == 1
     assert "GSWGRAPH_" in result.stderr

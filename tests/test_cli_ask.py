@@ -60,7 +60,7 @@ def test_passages_are_not_said_to_be_answers(fake):
 
 def test_ask_draws_the_paths(fake):
     shown = run("ask", "q", "--trace").stdout
-    assert 'Names linked: "the Foundry" is foundry\nSeeds: foundry 0.75\nWalked: whole graph, 1,234 passages\n' in shown
+    assert 'Names linked: "the Foundry" is foundry\nSeeds: foundry 0.75\nWalked: neighbourhood, 1,234 passages\n' in shown
     assert '1. question -> [Foundry] -> "Title 1"\n' in shown
     assert '2. question -> [Foundry] -> "Title 1" -> [Ada] -> "Title 2"\n' in shown
 

@@ -192,3 +192,10 @@ def test_an_input_error_of_a_loader_is_said_as_it_is(fake):
     fake.raises = InputError("no such file or folder", where="nosuch", hint="Check the path")
     result = run("load", "nosuch")
     assert (result.exit_code, result.stderr) == (1, "Error: nosuch: no such file or folder. Check the path\n")
+
+
+def test_what_was_left_out_is_counted_by_kind(fake):
+    left_out = [Skipped("a.docx", "2 comments", part=True, kinds=(("comment", 2),)), Skipped("b.docx", "1 comment", part=True, kinds=(("comment", 1), ("picture", 1)))]
+    fake.report = LoadReport(DocumentCounts(new=2), {}, [], {"total": 1.0}, skipped=left_out)
+    assert "Left out: 3 comments, 1 picture\n" in run("load", "x").stdout
+    assert json.loads(run("load", "x", "--json").stdout)["left_out"] == {"comment": 3, "picture": 1}

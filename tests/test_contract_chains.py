@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import samples
-from contract import HOSTILE, by_query, records
+from contract import HOSTILE, records
 from dump import differences, dump, version
 
 from gsw_graph.loaders import read
@@ -161,7 +161,7 @@ def test_a_question_without_words(sample: Memory, question: str) -> None:
         answer = sample.ask(question, strategy="ricr", plan=plan, trace=True)
         assert answer.trace is not None
         assert answer.trace.asked[0].candidates
-    for one, strategy in ((sample, "linked"), (by_query(sample), "linked"), (sample, "dense"), (sample, "bm25")):
+    for one, strategy in ((sample, "linked"), (sample, "dense"), (sample, "bm25")):
         one.ask(question, strategy=strategy)
 
 

@@ -11,8 +11,7 @@ from dump import version
 
 from gsw_graph.memory import Memory
 from gsw_graph.names import normalise
-from gsw_graph.retrieve.names.linking import mentions
-from gsw_graph.retrieve.names.words import lucene_words
+from gsw_graph.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.store.facts import Facts, near, of_name
 from gsw_graph.store.reader import Reader
 

@@ -9,7 +9,6 @@ import samples
 from contract import BIG, CORPUS_NODES, CutOffError, cut_off, seen, sources
 from dump import differences, dump
 
-from gsw_graph.evaluate import Variant
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
 
@@ -178,21 +177,16 @@ def test_a_workspace_that_is_half_written_is_not_seen_until_it_is_whole(memory: 
     assert all(finding.ok for finding in memory.doctor())
 
 
-# That search the vectors: how often, and how often they read passages.
-@pytest.mark.parametrize(("strategy", "trips", "read"), [("linked", 2, 2), ("fusion", 2, 2), ("proprag", 1, 1), ("proprag-linked", 1, 1)])
-def test_walks_look_past_a_document_that_is_not_whole(
-    sample: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, strategy: str, trips: int, read: int
-) -> None:
-    near = Variant(strategy, {"nearest" if "proprag" in strategy else "walk.nearest": 3}).build()
+@pytest.mark.parametrize("strategy", ["linked", "fusion", "proprag"])
+def test_walks_look_past_a_document_that_is_not_whole(sample: Memory, big_workspace: str, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
     question = "In which year came Kestrel7 Marlowe to Quintus Albatross, where Ana Ruiz kept the Stone Pier?"
 
-    def found() -> tuple[dict[str, float], int]:
-        answer = sample.ask(question, strategy=near, k=3, llm=False, keep=False)
-        return {passage.title or "": passage.score for passage in answer.passages}, answer.round_trips
+    def found() -> dict[str, float]:
+        answer = sample.ask(question, strategy=strategy, k=3, llm=False, keep=False)
+        return {passage.title or "": passage.score for passage in answer.passages}
 
-    (before, usual), (_, again) = found(), found()
+    before = found()
     assert len(before) == 3
-    assert usual == again == trips + read
     calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
     sample.load(big_workspace)
     total = calls[0]
@@ -200,9 +194,7 @@ def test_walks_look_past_a_document_that_is_not_whole(
     cut_off(monkeypatch, total - 1, ("_run", "_mark"))
     with pytest.raises(CutOffError):
         sample.load(big_workspace)
-    after, more = found()
-    assert after == pytest.approx(before, rel=1e-3)
-    assert more == usual + 2 * trips
+    assert found() == pytest.approx(before, rel=1e-3)
 
 
 @pytest.mark.parametrize("steps", [1, 3])

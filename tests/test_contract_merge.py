@@ -7,7 +7,7 @@ from pathlib import Path
 import merge_world
 import pytest
 import samples
-from contract import by_query, rows, troubles
+from contract import rows, troubles
 from dump import differences, dump, version
 
 from gsw_graph.errors import InputError
@@ -79,14 +79,14 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     assert "Where was JRR Halloran born?" not in named_pairs()
     world.merge()
     assert "Where was JRR Halloran born?" in named_pairs()
-    for strategy, memory in (("linked", world), ("linked", other), ("linked", by_query(world)), ("proprag", world), ("fusion", world)):
+    for strategy, memory in (("linked", world), ("linked", other), ("proprag", world), ("fusion", world)):
         assert set(first(question, strategy, memory)) >= {"JRR Halloran", "World Tide Office"}, strategy
     traced = world.ask(question, strategy="linked", trace=True, keep=False).trace
     assert traced is not None
     assert {"text": "J. R. R. Halloran", "concept": "jrr halloran"} in traced.linked
     chains = world.ask("Where was the founder of the World Tide Office born?", strategy="ricr", plan=CHAIN, llm=False, keep=False).chains
     assert [hop.answer for hop in chains[0].hops] == ["J. R. R. Halloran", "Vellmouth"]
-    names = by_query(world)._context(world._ready(), None, None, trace=False).reader.claims([row[0] for row in rows(world, "MATCH (p:Passage) RETURN p.id")])
+    names = world._context(None, None, trace=False).reader.claims([row[0] for row in rows(world, "MATCH (p:Passage) RETURN p.id")])
     assert {"jrr halloran"} <= {about for one in names for about in one.about}
     assert "j. r. r. halloran" not in {about for one in names for about in one.about}
     world.unmerge("all")

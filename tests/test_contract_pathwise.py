@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import samples
-from contract import HOSTILE, by_query
+from contract import HOSTILE
 
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.config import Settings
@@ -57,8 +57,6 @@ def test_the_whole_strategy(memory: Memory) -> None:
 
     for text in HOSTILE[:8]:
         assert memory.ask(f"Who is older, {text} Ann or Joe {text}?", strategy="pathwise", keep=False).strategy == "pathwise"
-    large = by_query(memory)
-    assert large.ask(COMPARED, strategy="pathwise", k=3, keep=False).passages
 
 
 def test_contradictions_are_found_and_say_who_says_what(fresh_settings: Settings, fake_embedder: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

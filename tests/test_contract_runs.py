@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -10,18 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-import engines
-import fakes
 import pytest
 import samples
 import served
-from contract import by_query, rows
+from contract import rows
 from dump import differences, dump, version
 
-from gsw_graph.cancel import Cancel
-from gsw_graph.config import Settings
+from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError
-from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer, RunCounts
 from gsw_graph.retrieve.strategies import STRATEGIES
@@ -102,7 +97,7 @@ def test_a_build_that_is_broken_off_goes_on(sample: Memory, monkeypatch: pytest.
     expected = dump(sample)
     sample.cypher("MATCH (r:Run) DETACH DELETE r", write=True)
     sample.cypher("MATCH (r:Relation) DETACH DELETE r", write=True)
-    monkeypatch.setattr("gsw_graph.codebook.building.WINDOW", 1)
+    monkeypatch.setattr("gsw_graph.codebook.WINDOW", 1)
 
     def stop(done: int, of: int) -> None:
         if done == 2:
@@ -126,20 +121,6 @@ def test_a_run_that_lost_its_edges_is_mended_and_built_again(sample: Memory) -> 
     sample.build_runs()
     assert well(sample)
     assert differences(dump(sample), expected) == [], "no relation is there twice"
-
-
-def test_each_question_hears_of_what_is_built_for_it(sample: Memory) -> None:
-    """Not of what is built for another: that one may be cancelled."""
-    state = sample._ready()
-    assert state is not None
-    heard: list[list[str | None]] = [[], []]
-    contexts = [
-        sample._context(state, None, None, lambda _, text, mine=one: mine.append(text), trace=False)  # type: ignore[misc]
-        for one in heard
-    ]
-    assert contexts[0].codebook(state.version).runs
-    assert heard[0]
-    assert not heard[1]
 
 
 def test_a_question_builds_what_is_missing_and_shows_its_runs(sample: Memory, tmp_path: Path) -> None:
@@ -174,7 +155,7 @@ def test_a_server_that_only_reads_says_how_runs_are_built(sample: Memory) -> Non
 
 def test_a_build_ends_with_its_question_and_the_next_goes_on(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who waits for it can leave, and builds the rest where the first one leaves."""
-    monkeypatch.setattr("gsw_graph.codebook.building.WINDOW", 1)
+    monkeypatch.setattr("gsw_graph.codebook.WINDOW", 1)
     begun, waits, go = threading.Event(), threading.Event(), threading.Event()
     builds, leaves = Cancel(), Cancel()
 
@@ -206,8 +187,6 @@ def test_a_build_ends_with_its_question_and_the_next_goes_on(sample: Memory, mon
 
 
 def test_it_says_why_it_ran_as_another(sample: Memory) -> None:
-    large = by_query(sample).ask("Who built the Stone Pier?", strategy="pruned", keep=False)
-    assert (large.strategy, large.why) == ("linked", "the codebook of so large a memory is not held by the client")
     bare = sample.ask("Who is it?", strategy="pruned", keep=False)
     assert (bare.strategy, bare.why) == ("dense", "the question has no symbols: it names and relates nothing")
 
@@ -245,15 +224,3 @@ def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:
     assert answer.trace is not None
     edges = {(edge.subject, edge.relation, edge.object) for one in answer.trace.runs for edge in one.edges}
     assert ("Ana Ruiz", "was born", "Salt Sea") in edges
-
-
-def test_the_codebook_is_found_again_on_disk(sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
-    shutil.copytree(sample_folder, tmp_path / "memory")
-    with Memory.open(settings=Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"))) as memory:
-        first = memory.ask(samples.QUESTION, strategy="pruned", trace=True, keep=False)
-        monkeypatch.setattr("gsw_graph.store.codebook.edges", lambda reader: pytest.fail("read again"))
-        second = Memory(memory._connection, memory._settings).ask(samples.QUESTION, strategy="pruned", trace=True, keep=False)
-        assert first.trace is not None
-        assert second.trace is not None
-        assert second.trace.runs == first.trace.runs

@@ -30,7 +30,7 @@ from gsw_graph.engine import (
     embedded_folder,
     with_plain_errors,
 )
-from gsw_graph.errors import EngineError, MemoryLockedError
+from gsw_graph.errors import EngineError, InputError, MemoryLockedError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and modes of POSIX")
 HOLDER = """
@@ -420,3 +420,21 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
     with pytest.raises(EngineError, match=r"the disk is full\. Make room"):
         Full().load()
+
+
+def test_running_out_of_heap_is_an_error_that_names_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings.from_env({"GSWGRAPH_ENGINE_HEAP": "48m", "NEO4J_URI": str(tmp_path / "memory")})
+    connection = connect(settings)
+
+    @with_plain_errors
+    def query(memory: Any) -> None:
+        with connection.session() as session:
+            session.run("UNWIND range(1, 900000) AS n WITH collect($text + n) AS texts RETURN size(texts)", text="long " * 50).consume()
+
+    try:
+        with pytest.raises(EngineError, match="GSWGRAPH_ENGINE_HEAP"):
+            query(SimpleNamespace(_closed=False, _connection=connection))
+    finally:
+        connection.close()
+    with pytest.raises(InputError, match="GSWGRAPH_ENGINE_HEAP"):
+        Settings.from_env({"GSWGRAPH_ENGINE_HEAP": "much"})

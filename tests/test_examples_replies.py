@@ -9,7 +9,7 @@ import pytest
 from scripted_chat import ScriptedChat
 
 from gsw_graph.answer.reply import parse
-from gsw_graph.extract.llm import check, faults_of, request
+from gsw_graph.extract.llm import check, issues_of, request
 from gsw_graph.loaders import read
 from gsw_graph.model import Document
 from gsw_graph.plan import decompose
@@ -55,7 +55,7 @@ def test_an_extraction_is_read_and_its_questions_can_be_followed(passages):
         assert found.entities
         assert found.phrases
         assert found.facts
-        assert not [fault for fault in faults_of(document, position, found) if fault.kind in BREAKS]
+        assert not [fault for fault in issues_of(document, position, found) if fault.kind in BREAKS]
 
 
 def test_every_example_question_has_a_plan():

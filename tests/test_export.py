@@ -23,7 +23,8 @@ RECORDS = [json.loads(line) for line in (EXAMPLES / "workspaces.jsonl").read_tex
 QUESTION = "Which river flows through the town where the builder of the Marrow Bridge was born?"
 KINDS = {  # everything but what the shape has no place for
     "documents": "MATCH (d:Document) RETURN d.id AS id, d.source AS source, d.title AS title",
-    "passages": "MATCH (p:Passage) RETURN p.id AS id, p.title AS title, p.text AS text, p.position AS position, p.names AS names",
+    "passages": "MATCH (p:Passage) RETURN p.id AS id, p.title AS title, p.text AS text, p.position AS position",
+    "names": "MATCH (p:Passage)-[n:NAMES]->(c:Concept) RETURN p.id AS id, c.id AS name, n.title AS title",
     "entities": "MATCH (e:Entity)-[i:IN]->(p:Passage) RETURN e.id AS id, e.name AS name, e.description AS description, e.from AS start, p.id AS p, i.title AS t",
     "roles": "MATCH (e:Entity)-[r:PLAYS]->(role:Role) RETURN e.id AS id, role.name AS role, r.states AS states",
     "phrases": "MATCH (v:VerbPhrase)-[:ASKS]->(q:QAPair)-[:IN]->(p:Passage) RETURN v.id AS id, v.phrase AS phrase, q.id AS q, p.id AS p",

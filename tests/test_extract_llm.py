@@ -12,8 +12,17 @@ from hypothesis import strategies as st
 from scripted_chat import ScriptedChat
 
 from gsw_graph.errors import ReplyError
-from gsw_graph.extract.llm import Found, assemble, check, extract_passage, read, request
-from gsw_graph.extract.llm_reply import LONGEST, MOST, SCHEMA
+from gsw_graph.extract.llm import (
+    LONGEST,
+    MOST,
+    SCHEMA,
+    Extraction,
+    assemble,
+    check,
+    extract_passage,
+    read,
+    request,
+)
 from gsw_graph.model import Document, Passage
 from gsw_graph.prompts import prompt
 
@@ -35,7 +44,7 @@ REPLY = {
     ],
     "propositions": ["Ana Ruiz built the Stone Pier in 1902."],
 }
-FOUND = Found(
+FOUND = Extraction(
     (("Stone Pier", (("structure", ("old", "of stone")),)), ("Ana Ruiz", (("person", ()),)), ("1902", (("date", ()),))),
     (("built", (("Who built the Stone Pier?", ("Ana Ruiz",)), ("What did Ana Ruiz build in 1902?", ("Stone Pier",)))),),
     ("Ana Ruiz built the Stone Pier in 1902.",),
@@ -238,7 +247,7 @@ def test_a_reply_that_finds_nothing_where_there_are_names_is_refused():
     nothing = {"entities": [], "verb_phrases": [], "propositions": []}
     with pytest.raises(ValueError, match="although the passage names 1902, Ana Ruiz, Stone Pier"):
         check(document(title=""), 0)(nothing)
-    assert check(document("and so on", title=""), 0)(nothing) == Found()
+    assert check(document("and so on", title=""), 0)(nothing) == Extraction()
     with pytest.raises(ReplyError):
         extract_passage(document(), 0, ScriptedChat(nothing, nothing), second_pass=False)
 
@@ -247,7 +256,7 @@ def test_a_reply_that_finds_nothing_where_there_are_names_is_refused():
 def test_a_word_that_opens_a_sentence_and_a_title_are_no_names(text):
     nothing = {"entities": [], "verb_phrases": [], "propositions": []}
     chat = ScriptedChat(nothing)
-    assert extract_passage(document(text, title="Weekly News"), 0, chat, second_pass=False) == Found()
+    assert extract_passage(document(text, title="Weekly News"), 0, chat, second_pass=False) == Extraction()
     assert chat.told == []
 
 
@@ -265,7 +274,7 @@ def test_one_call_a_passage():
 
 def test_the_passages_of_a_document_are_joined_by_name():
     two = document(TEXT, "Ruiz died in 1950. She left the Stone  Pier.")
-    second = Found(
+    second = Extraction(
         (("Ruiz", ()), ("Stone  Pier", (("structure", ("left",)),))),
         (("left", (("What did Ruiz leave?", ("the Stone Pier",)),)),),
         ("Ruiz left the stone pier to Ana Ruiz.",),

@@ -8,9 +8,8 @@ import pytest
 from scripted_chat import ScriptedChat
 from test_extract_llm import FOUND, REPLY, document
 
-from gsw_graph.extract.lint import KINDS, Fault
-from gsw_graph.extract.llm import extract_passage, faults_of, mend_request, mended, read, read_patch
-from gsw_graph.extract.llm_mend import PATCH
+from gsw_graph.extract.lint import KINDS, Issue
+from gsw_graph.extract.llm import PATCH, extract_passage, issues_of, mend_request, mended, read, read_patch
 from gsw_graph.prompts import prompt
 
 DATE = {
@@ -89,7 +88,7 @@ CASES = {
 
 
 def faults(found, text=TEXT):
-    return faults_of(document(text), 0, found)
+    return issues_of(document(text), 0, found)
 
 
 def test_there_is_a_case_for_every_kind():
@@ -129,7 +128,7 @@ def test_the_second_call_shows_passage_result_and_faults():
 def test_what_no_fault_names_cannot_be_dropped():
     patch = read_patch({**NOTHING, "drop": ["Stone Pier", "Who built the Stone Pier?", *REPLY["propositions"]]})
     assert mended(FOUND, patch, []) == FOUND
-    assert mended(FOUND, patch, [Fault("missing name", 0, "Juan", "")]) == FOUND
+    assert mended(FOUND, patch, [Issue("missing name", 0, "Juan", "")]) == FOUND
 
 
 def test_a_question_whose_inverse_is_missing_is_sound():
@@ -143,7 +142,7 @@ def test_a_question_whose_inverse_is_missing_is_sound():
 @pytest.mark.parametrize("kind", ["empty", "missing name", "missing inverse"])
 def test_what_a_fault_names_as_lacking_something_cannot_be_dropped(kind):
     patch = read_patch({**NOTHING, "drop": ["Stone Pier", "Who built the Stone Pier?", *REPLY["propositions"]]})
-    assert mended(FOUND, patch, [Fault(kind, 0, subject, "") for subject in ("Stone Pier", "Who built the Stone Pier?")]) == FOUND
+    assert mended(FOUND, patch, [Issue(kind, 0, subject, "") for subject in ("Stone Pier", "Who built the Stone Pier?")]) == FOUND
 
 
 def test_a_patch_that_makes_it_worse_is_refused():
@@ -155,13 +154,13 @@ def test_a_patch_that_makes_it_worse_is_refused():
 def test_without_a_usable_patch_the_first_result_stays():
     chat = ScriptedChat(REPLY, [], {})
     found = extract_passage(document(TEXT), 0, chat, second_pass=True)
-    assert found == replace(FOUND, unmended="the reply could not be used after a repair")
+    assert found == replace(FOUND, repair_error="the reply could not be used after a repair")
     assert chat.told == ["the reply is not an object but a list", "the reply has none of `drop`, `entities`, `verb_phrases`, `propositions`"]
 
 
 def test_a_dropped_entity_takes_only_what_it_alone_answers():
     found = read(first(["Zed"], [asked("built", ("Who were the builders?", "Zed", "Ana Ruiz"), ("Who was a builder?", "Zed"))]))
-    after = mended(found, read_patch({**NOTHING, "drop": ["zed"]}), [Fault("name not in passage", 0, "Zed", "")])
+    after = mended(found, read_patch({**NOTHING, "drop": ["zed"]}), [Issue("name not in passage", 0, "Zed", "")])
     pairs = dict(pair for _, some in after.phrases for pair in some)
     assert pairs["Who were the builders?"] == ("Ana Ruiz",)
     assert "Who was a builder?" not in pairs

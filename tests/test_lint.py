@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsw_graph.assemble import Assembler
-from gsw_graph.extract.lint import KINDS, Fault, lint
+from gsw_graph.extract.lint import KINDS, Issue, lint
 from gsw_graph.loaders import read
 from gsw_graph.model import Document, Passage, Workspace
 
@@ -149,7 +149,7 @@ def test_faults_come_passage_by_passage():
     assembler.entity("Yan", 0)
     found = lint(assembler.workspace("llm"))
     assert [(fault.passage, fault.kind) for fault in found] == [(n, kind) for n in (0, 1) for kind in ("empty", "name not in passage", "orphan")]
-    assert found[1] == Fault("name not in passage", 0, "Yan", "the text does not name it")
+    assert found[1] == Issue("name not in passage", 0, "Yan", "the text does not name it")
 
 
 @given(st.lists(st.text(max_size=40), max_size=4), st.lists(st.text(max_size=60), max_size=4), st.text(max_size=200))

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from gsw_graph import loaders
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.lint import SHOWN
-from gsw_graph.extract.lint import Fault
+from gsw_graph.extract.lint import Issue
 from gsw_graph.model import Failure, Workspace
 
 PIER = {
@@ -91,7 +91,7 @@ def test_only_what_is_printed_is_held(tmp_path, monkeypatch):
         for number, item in enumerate(plain(*args, **kwargs)):
             if number in (0, 2 * many - 1):
                 # by type: isinstance would ask dead proxies that other tests left
-                held.append(sum(type(one) in (Workspace, Failure, Fault) for one in gc.get_objects()))
+                held.append(sum(type(one) in (Workspace, Failure, Issue) for one in gc.get_objects()))
             yield item
 
     monkeypatch.setattr(loaders, "read", watched)

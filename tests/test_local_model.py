@@ -14,8 +14,8 @@ import local_model
 import pytest
 
 from gsw_graph.config import Settings
-from gsw_graph.extract.grounding import SHARE
-from gsw_graph.extract.lint_words import folded, stands_in
+from gsw_graph.extract.lint import folded, stands_in
+from gsw_graph.extract.llm import SHARE
 from gsw_graph.memory import Memory
 from gsw_graph.retrieve.strategies import STRATEGIES
 

@@ -1,4 +1,4 @@
-"""What `linked` does after its first walk: names that lead on, and an order by words and links."""
+"""What `linked` does after its first walk: bridge entities, and an order by words and links."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.names import graph as name_graph
-from gsw_graph.retrieve.names.leads import leads
-from gsw_graph.retrieve.names.order import FEATURES, features, ordered
-from gsw_graph.retrieve.names.wording import Wording
-from gsw_graph.retrieve.recipes import LeadRecipe, OrderRecipe
+from gsw_graph.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, rerank
+from gsw_graph.retrieve.recipes import BridgeRecipe, RerankRecipe
 
 QUESTION = "Who leads the club that purchased the Stone Pier?"
 TEXTS = {
@@ -23,10 +21,10 @@ TEXTS = {
 }
 NAMES = name_graph.build(
     [
-        ("Stone Pier", ["stone pier", "harbour club", "ana ruiz", "lone name"], [True, False, False, False]),
-        ("Harbour Club", ["harbour club", "carla duarte"], [True, False]),
-        ("Ana Ruiz", ["ana ruiz"], [True]),
-        ("Valle Alto", ["carla duarte", "valle alto"], [False, True]),
+        ("Stone Pier", ["stone pier", "harbour club", "ana ruiz", "lone name"], [8.0, 1.0, 1.0, 1.0]),
+        ("Harbour Club", ["harbour club", "carla duarte"], [8.0, 1.0]),
+        ("Ana Ruiz", ["ana ruiz"], [8.0]),
+        ("Valle Alto", ["carla duarte", "valle alto"], [1.0, 8.0]),
     ]
 )
 
@@ -35,25 +33,25 @@ def walked(*titles: str, scores: tuple[float, ...] = (0.4, 0.2, 0.1, 0.05)) -> l
     return [RankedPassage(t, t, TEXTS[t], t, t, score) for t, score in zip(titles, scores, strict=False)]
 
 
-def worded(passages: list[RankedPassage], question: str = QUESTION) -> Wording:
-    return Wording(question, [f"{p.title}\n{p.text}" for p in passages])
+def worded(passages: list[RankedPassage], question: str = QUESTION) -> QueryTerms:
+    return QueryTerms(question, [f"{p.title}\n{p.text}" for p in passages])
 
 
 def led(*titles: str, question: str = QUESTION, **constants: float) -> list[str]:
     passages = walked(*titles)
-    return leads(NAMES, question, passages, worded(passages, question), replace(LeadRecipe(), **constants))
+    return bridge_entities(NAMES, question, passages, replace(BridgeRecipe(), **constants))
 
 
 def test_the_words_of_a_question_weigh_by_how_rare_they_are() -> None:
-    wording = Wording("Who purchased the Café of the clubs?", ["the club purchases a cafe", "a club", "club"])
-    assert wording.words == ["purchas", "cafe", "club"], "endings, accents and function words are off"
+    wording = QueryTerms("Who purchased the Café of the clubs?", ["the club purchases a cafe", "a club", "club"])
+    assert wording.terms == ["purchas", "cafe", "club"], "endings, accents and function words are off"
     assert wording.shares.sum() == pytest.approx(1)
     assert wording.shares[0] == wording.shares[1] > wording.shares[2] > 0
     assert wording.has.tolist() == [[1, 1, 1], [0, 0, 1], [0, 0, 1]]
-    assert wording.share("The Café") == pytest.approx(wording.shares[1])
-    empty = Wording("Who is it?", ["a", "b"])
-    assert (empty.has.shape, empty.share("a")) == ((2, 0), 0)
-    assert Wording("Who purchased it?", []).has.shape == (0, 1)
+    assert wording.coverage("The Café") == pytest.approx(wording.shares[1])
+    empty = QueryTerms("Who is it?", ["a", "b"])
+    assert (empty.has.shape, empty.coverage("a")) == ((2, 0), 0)
+    assert QueryTerms("Who purchased it?", []).has.shape == (0, 1)
 
 
 def test_the_names_of_the_best_sentences_lead_on() -> None:
@@ -67,24 +65,24 @@ def test_the_names_of_the_best_sentences_lead_on() -> None:
 def test_features_say_what_two_passages_tell_together() -> None:
     passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
     wording = worded(passages)
-    table = dict(zip(FEATURES, features(NAMES, passages, wording, replace(OrderRecipe(), first=1, read=1)).T, strict=True))
-    np.testing.assert_allclose(table["weight"], np.log([1, 0.5, 0.25, 0.125]))
-    np.testing.assert_allclose(table["place"], np.log([1, 2, 3, 4]))
+    table = dict(zip(FEATURES, features(NAMES, passages, wording, replace(RerankRecipe(), first=1, read=1)).T, strict=True))
+    np.testing.assert_allclose(table["walk_score"], np.log([1, 0.5, 0.25, 0.125]))
+    np.testing.assert_allclose(table["rank"], np.log([1, 2, 3, 4]))
     assert table["named"].tolist() == [0, 1, 1, 0], "the pier's passage names the two that come next"
-    assert table["left"][0] == table["left"][1] == 0, "what the first has read is not left"
-    assert table["together"][1] == pytest.approx(wording.has[0] @ wording.shares), "Ruiz adds nothing to the pier"
-    assert table["together"][2] >= table["together"][1]
-    assert table["together"][3] == 0, "nobody of the first speaks of the town"
+    assert table["uncovered"][0] == table["uncovered"][1] == 0, "what the first has read is not left"
+    assert table["joint"][1] == pytest.approx(wording.has[0] @ wording.shares), "Ruiz adds nothing to the pier"
+    assert table["joint"][2] >= table["joint"][1]
+    assert table["joint"][3] == 0, "nobody of the first speaks of the town"
 
 
 def test_the_order_is_that_of_the_weighted_features() -> None:
     passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
-    none = replace(OrderRecipe(), weight=0, place=0, left=0, named=0, together=0)
-    order, shares = ordered(NAMES, passages, worded(passages), none)
+    none = replace(RerankRecipe(), walk_score=0, rank=0, uncovered=0, named=0, joint=0)
+    order, shares = rerank(NAMES, QUESTION, passages, none)
     assert (order, shares) == ([0, 1, 2, 3], [0.25] * 4), "of equals the walk's order stands"
-    order, shares = ordered(NAMES, passages, worded(passages), replace(none, place=1))
+    order, shares = rerank(NAMES, QUESTION, passages, replace(none, rank=1))
     assert order == [3, 2, 1, 0]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1)
-    assert ordered(NAMES, [], worded([]), none) == ([], [])
-    assert ordered(NAMES, walked("Ana Ruiz", scores=(0.0,)), worded(walked("Ana Ruiz")), none) == ([0], [1.0])
+    assert rerank(NAMES, QUESTION, [], none) == ([], [])
+    assert rerank(NAMES, QUESTION, walked("Ana Ruiz", scores=(0.0,)), none) == ([0], [1.0])

@@ -9,21 +9,13 @@ from typing import Any
 
 import pytest
 import samples
-from contract import by_query
 from dump import version
 
-from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer
-from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.recipes import CODE, LINKED, QUICK, PropositionRecipe
 from gsw_graph.retrieve.strategies import STRATEGIES as RUN
-from gsw_graph.retrieve.strategies.proprag import best
-from gsw_graph.retrieve.strategy import Query
-from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 
-STRATEGIES = ["proprag", "proprag-linked", "fusion"]
+STRATEGIES = ["proprag", "fusion"]
 QUESTION = "Who is the mayor of the town where the builder of the Stone Pier was born?"
 
 
@@ -54,9 +46,8 @@ def test_chains_of_fusion_know_the_walk(sample: Memory, embedded_sample: Memory)
     assert chains == expected_chains
 
 
-@pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
-def test_a_trace_shows_the_paths_of_propositions(sample: Memory, strategy: str) -> None:
-    answer = sample.ask(QUESTION, strategy=strategy, k=9, trace=True, llm=False, keep=False)
+def test_a_trace_shows_the_paths_of_propositions(sample: Memory) -> None:
+    answer = sample.ask(QUESTION, strategy="proprag", k=9, trace=True, llm=False, keep=False)
     assert answer.trace is not None
     paths = answer.trace.fact_paths
     assert [path.score for path in paths] == sorted((path.score for path in paths), reverse=True)
@@ -76,61 +67,22 @@ def test_a_trace_shows_the_bridges_of_fusion(sample: Memory) -> None:
     assert set(answer.trace.bridges) <= {answer for answers in offered.answers for answer in answers}
 
 
-def context(memory: Memory) -> Context:
-    """What a strategy works with for one question."""
-    state = schema.read_state(memory._connection)
-    assert state is not None
-    return memory._context(state, None, None, trace=False)
-
-
-def test_recipes_may_embed_paths_and_find_propositions(sample: Memory) -> None:
-    for recipe in (QUICK, LINKED, CODE):
-        found = best(context(sample), QUESTION, 3, recipe)
-        facts = Reader(sample._connection).propositions([fact for path, _ in found.paths for fact in path])
-        assert facts
-        assert all(fact.text for fact in facts.values())
-
-
-@pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
-def test_a_recipe_may_embed_paths_as_texts_of_the_memory(sample: Memory, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder = sample.embedder
-    questions: list[str] = []
+@pytest.mark.parametrize("recipe", ["paper", "code"])
+def test_a_recipe_may_walk_over_the_whole_graph_and_embed_paths(sample: Memory, recipe: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
-    context(sample).propositions.walk_graph(version(sample), LINKED, context(sample).names.of)  # its names are texts too
-    monkeypatch.setattr(embedder, "encode_query", lambda asked, encode=embedder.encode_query: (questions.extend(asked), encode(asked))[1])
-    monkeypatch.setattr(embedder, "encode", lambda told, encode=embedder.encode: (texts.extend(told), encode(told))[1])
-
-    def asked(recipe: PropositionRecipe) -> tuple[list[str], list[str]]:
-        """Texts that were embedded as questions, and as texts of the memory."""
-        questions.clear()
-        texts.clear()
-        assert RUN[strategy].with_recipe(recipe)(context(sample), Query(QUESTION, k=3)).passages
-        return list(questions), list(texts)
-
-    assert asked(RUN[strategy].recipe) == ([QUESTION], [])
-    found, paths = asked(replace(CODE, width=1))
-    assert found == [QUESTION]
-    assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in paths)
-
-
-@pytest.mark.parametrize(("strategy", "plan"), [("linked", None), ("fusion", None), ("fusion", samples.PLAN)])
-def test_by_query_the_same_is_found_and_nobody_reads_all_names(
-    sample: Memory, strategy: str, plan: list[str] | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def asked(memory: Memory) -> Answer:
-        return memory.ask(samples.QUESTION, strategy=strategy, plan=plan, llm=False, keep=False)
-
-    held, query = asked(sample), by_query(sample)
-    monkeypatch.setattr(Reader, "name_graph", None)
-    found = asked(query)
-    assert (found.strategy, found.answer) == (strategy, held.answer)
-    assert [one.id for one in found.passages] == [one.id for one in held.passages]
-    assert found.round_trips <= held.round_trips
+    encode = sample.embedder.encode
+    monkeypatch.setattr(sample.embedder, "encode", lambda some: (texts.extend(some), encode(some))[1])
+    scores(sample, "proprag")
+    assert texts == []
+    wide = RUN["proprag"].with_recipe(replace(RUN["proprag"].recipes[recipe], width=1))
+    assert sample.ask(QUESTION, strategy=wide, k=3, llm=False, keep=False).passages
+    assert "stone pier" in texts, "names are compared"
+    assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in texts)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_what_is_loaded_is_found_and_what_is_forgotten_is_not(sample: Memory, tmp_path: Path, strategy: str) -> None:
-    scores(sample, strategy)  # the graph of this version is kept
+    scores(sample, strategy)
     record = {
         "id": "zebra", "title": "Zebra Lake", "text": "The Zebra Lake is deep. Otto Zebra swims in it.",
         "entities": [{"name": "Otto Zebra", "roles": []}, {"name": "Zebra Lake", "roles": []}],
@@ -158,7 +110,7 @@ def test_a_memory_of_plain_texts_has_neither_pairs_nor_propositions(corpus: Memo
     assert answer.passages
     assert answer.strategy == ("linked" if strategy == "fusion" else strategy)
     assert answer.trace is not None
-    assert answer.trace.walked == ("whole graph" if strategy == "fusion" else "propositions")
+    assert answer.trace.walked == ("neighbourhood" if strategy == "fusion" else "propositions")
 
 
 def test_chains_in_a_memory_of_plain_texts_say_what_it_lacks(corpus: Memory) -> None:
@@ -170,9 +122,3 @@ def test_chains_in_a_memory_of_plain_texts_say_what_it_lacks(corpus: Memory) -> 
 def test_an_empty_memory(memory: Memory, strategy: str) -> None:
     answer = memory.ask(QUESTION, strategy=strategy, llm=False, keep=False)
     assert (answer.passages, answer.missing) == ([], "the memory is empty")
-
-
-@pytest.mark.parametrize("strategy", ["proprag", "proprag-linked"])
-def test_a_memory_that_is_too_large_for_the_client_says_so(sample: Memory, strategy: str) -> None:
-    with pytest.raises(InputError, match="PropRAG holds the graph"):
-        by_query(sample).ask(QUESTION, strategy=strategy, llm=False, keep=False)

@@ -10,17 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from gsw_graph.codebook.edges import Name, Statement, edges_of
-from gsw_graph.codebook.segments import TAU, starts
+from gsw_graph.codebook import TAU, Name, Statement, edges_of, starts
 from gsw_graph.plan import parse
-from gsw_graph.retrieve.pruned import fine
-from gsw_graph.retrieve.pruned.coarse import shortlist
-from gsw_graph.retrieve.pruned.codebook import Codebook, build
-from gsw_graph.retrieve.pruned.question import lines_of
-from gsw_graph.retrieve.pruned.runs import Scored
-from gsw_graph.retrieve.pruned.selection import chosen
+from gsw_graph.retrieve.pruned import Codebook, QueryVectors, ScoredRun, fine_scores, lines_of, select
 from gsw_graph.retrieve.recipes import FineRecipe, PrunedRecipe
-from gsw_graph.store.codebook import StoredEdge
+from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
 
 ANA, PIER, YEAR, CLUB = Name("Ana Ruiz", "ana ruiz"), Name("Stone Pier", "stone pier"), Name("1902", "1902"), Name("Harbour Club", "harbour club")
 TEXT = "Ana Ruiz built the Stone Pier in 1902. The Harbour Club owns it.\nStone Pier"
@@ -108,8 +102,7 @@ USUAL = FineRecipe()
 
 
 def fine_score(similar: np.ndarray, whole: float, recipe: FineRecipe = USUAL) -> float:
-    there = np.ones((1, similar.shape[1]), dtype=bool)
-    return float(fine.scores(similar[None], there, np.array([whole], np.float32), recipe)[0])
+    return float(fine_scores(similar[None].astype(np.float64), np.array([whole]), recipe)[0])
 
 
 NOTHING = FineRecipe(top_weight=0, cover_weight=0, pair_weight=0, match_weight=0, gate_weight=0)
@@ -152,9 +145,8 @@ def test_a_larger_cosine_never_makes_a_score_smaller(similar: np.ndarray, whole:
 
 @given(cosines, st.integers(1, 3))
 def test_lines_that_a_run_has_not_count_for_nothing(similar: np.ndarray, more: int) -> None:
-    padded = np.concatenate([similar, np.ones((len(similar), more), np.float32)], axis=1)
-    there = np.arange(padded.shape[1])[None] < similar.shape[1]
-    found = fine.scores(padded[None], there, np.array([0.5], np.float32), FineRecipe())
+    padded = np.concatenate([similar, np.full((len(similar), more), -np.inf)], axis=1)
+    found = fine_scores(padded[None], np.array([0.5]), FineRecipe())
     assert float(found[0]) == pytest.approx(fine_score(similar, 0.5))
 
 
@@ -162,14 +154,13 @@ def test_lines_that_a_run_has_not_count_for_nothing(similar: np.ndarray, more: i
 
 
 def line(run: str, position: int, subject: str, relation: str, object_: str, vector: list[int], passage: str = "p") -> StoredEdge:
-    return StoredEdge(run, position, position, subject, relation, object_, f"{run}{position}", passage, np.array(vector, np.int8))
+    return StoredEdge(run, position, position, subject, relation, object_, f"{run}{position}", passage, np.array(vector, np.int8).tobytes())
 
 
 def book(*edges: StoredEdge) -> Codebook:
-    concepts = {"a": [127, 0], "b": [0, 127], "c": [90, 90]}
-    relations = {"r": [127, 0], "s": [0, 127]}
-    given = ({name: np.array(v, np.int8).tobytes() for name, v in some.items()} for some in (concepts, relations))
-    return build(edges, *given, {"a": "A"})
+    vectors = {name: np.array(v, np.int8).tobytes() for name, v in {"a": [127, 0], "b": [0, 127], "c": [90, 90]}.items()}
+    concepts = [StoredConcept(name, name, name.upper(), vector, 2) for name, vector in vectors.items()]
+    return Codebook(RunsAround(True, list(edges), concepts, {"r": vectors["a"], "s": vectors["b"]}))
 
 
 BOOK = book(
@@ -179,31 +170,34 @@ BOOK = book(
     line("3", 0, "b", "s", "b", [127, 3]),
     line("4", 0, "gone", "s", "b", [127, 0]),
 )
-NONE = np.zeros((0, 2), np.float32)
+
+
+def scored(made: Codebook, *runs: int) -> list[ScoredRun]:
+    return [ScoredRun(run, 1.0, made.lines[run][0], 1.0) for run in runs]
 
 
 def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations() -> None:
     assert BOOK.runs == ["1", "2", "3"], "an edge without a concept is none"
-    runs, scores = shortlist(BOOK, X[None], X[None], PrunedRecipe())
-    assert (runs.tolist(), scores.tolist()) == ([1, 0, 2], pytest.approx([2**-0.5 + 0.3, 1.0, 0.0], abs=0.01))
-    assert shortlist(BOOK, X[None], NONE, PrunedRecipe())[0][0] == 0
-    assert shortlist(BOOK, NONE, X[None], PrunedRecipe(shortlist=1))[0].tolist() == [1]
-    assert shortlist(book(), X[None], X[None], PrunedRecipe())[0].tolist() == []
+    near_relation = QueryVectors(X[None], X[None], X[None])
+    assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], "c is near enough where the relation is the one asked for"
+    assert BOOK.coarse(near_relation, PrunedRecipe(relation_weight=0.0)) == [0, 1, 2]
+    assert BOOK.coarse(near_relation, PrunedRecipe(shortlist=1)) == [1]
+    assert book().coarse(near_relation, PrunedRecipe()) == []
+    assert BOOK.in_passages(["q"]) == [1]
 
 
 def test_what_is_chosen_of_a_channel() -> None:
-    found = Scored(np.array([2, 1, 0]), np.array([3.0, 2.0, 1.0]), np.array([3, 1, 0]), np.array([0.9, 0.8, 0.7], np.float32))
-    assert chosen(BOOK, found, "all", 0.93) is found
-    assert chosen(BOOK, found, "drop", 0.93).runs.tolist() == []
-    assert chosen(BOOK, found, "unique", 0.93).runs.tolist() == [2, 1], "runs 1 and 3 say the same"
-    assert chosen(BOOK, found, "unique", 1.1).runs.tolist() == [2, 1, 0]
+    found = scored(BOOK, 2, 1, 0)
+    assert select(BOOK, found, "all", 0.93) is found
+    assert select(BOOK, found, "drop", 0.93) == []
+    assert [one.run for one in select(BOOK, found, "unique", 0.93)] == [2, 1], "runs 1 and 3 say the same"
+    assert [one.run for one in select(BOOK, found, "unique", 1.1)] == [2, 1, 0]
 
 
 def test_of_a_cluster_the_medoid_stands_for_all() -> None:
     three = book(*(line(str(n), 0, "a", "r", "b", v) for n, v in enumerate(([127, 0], [124, 26], [117, 50]))))
-    found = Scored(np.arange(3), np.array([3.0, 2.0, 1.0]), np.arange(3), np.ones(3, np.float32))
-    assert chosen(three, found, "unique", 0.9).runs.tolist() == [1]
-    assert chosen(three, found, "unique", 0.95).runs.tolist() == [0, 2], "the third is near the second alone"
+    assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.9)] == [1]
+    assert [one.run for one in select(three, scored(three, 0, 1, 2), "unique", 0.95)] == [0, 2], "the third is near the second alone"
 
 
 def test_a_question_has_a_line_for_each_step_of_its_plan() -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,8 +60,6 @@ def test_linked_on_musique(musique: Memory) -> None:
     in_client = recall(musique, "linked")
     assert in_client >= 0.86
     assert recall(musique, "auto") == in_client  # no question compares, and the others are those of `linked`
-    by_query = Memory(musique._connection, replace(musique._settings, linked_client_passages=0))
-    assert recall(by_query, "linked") == pytest.approx(in_client, abs=0.02)
 
 
 @needs_model

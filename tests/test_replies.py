@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.extract.llm_reply import read
+from gsw_graph.extract.llm import read
 from gsw_graph.inference.chat.replies import answer_text, parse_json
 
 VALUES = st.recursive(

@@ -24,11 +24,6 @@ def test_numbers_below_one_are_refused(name: str, value: int) -> None:
             made()
 
 
-def test_a_number_of_passages_below_zero_is_refused() -> None:
-    with pytest.raises(InputError, match="-4 will not do"):
-        Settings(linked_client_passages=-4)
-
-
 @pytest.mark.parametrize("price", ["nan,1", "1,nan", "-1,1", "1,-0.5", "inf,1"])
 def test_what_is_no_price(price: str) -> None:
     with pytest.raises(InputError, match="GSWGRAPH_LLM_PRICE"):
@@ -36,10 +31,9 @@ def test_what_is_no_price(price: str) -> None:
 
 
 def test_sound_numbers_are_taken() -> None:
-    env = {"CONCURRENCY": "1", "LLM_TIMEOUT": "1", "LLM_RPM": "1", "LLM_TPM": "1", "LLM_PRICE": "0,0", "LINKED_CLIENT_PASSAGES": "0"}
+    env = {"CONCURRENCY": "1", "LLM_TIMEOUT": "1", "LLM_RPM": "1", "LLM_TPM": "1", "LLM_PRICE": "0,0"}
     found = Settings.from_env({f"GSWGRAPH_{name}": value for name, value in env.items()})
     assert (found.concurrency, found.llm_timeout, found.llm_rpm, found.llm_tpm, found.llm_price) == (1, 1, 1, 1, (0.0, 0.0))
-    assert found.linked_client_passages == 0, "never"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import samples
 from click.testing import CliRunner
-from contract import by_query
 from model_server import ModelServer, stage_of
 from numpy.typing import NDArray
 
@@ -99,12 +98,9 @@ COMPARED = "Was the Stone Pier built before Ana Ruiz?"
 
 
 def asked(memory: Memory, strategy: Strategy[Any], question: str = samples.QUESTION, llm: bool = False) -> Iterator[Answer]:
-    """A question asked by a strategy in every way: with a plan and without, of a memory that the client holds and of one too large for it."""
+    """A question asked by a strategy in every way: with a plan and without."""
     for plan in [None, samples.PLAN] if strategy.follows_plan else [None]:
-        for one in (memory, by_query(memory)):
-            if one is memory or "propositions" not in strategy.needs:  # PropRAG refuses the other
-                one._reranker = memory._reranker
-                yield one.ask(question, strategy=strategy, plan=plan, k=3, trace=True, llm=llm or "llm" in strategy.needs, keep=False)
+        yield memory.ask(question, strategy=strategy, plan=plan, k=3, trace=True, llm=llm or "llm" in strategy.needs, keep=False)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

@@ -33,13 +33,13 @@ def test_a_question_tells_its_statements_so_that_they_can_be_pasted(
         memory.load(*map(str, tmp_path.glob("*.txt")))
         written = [line.splitlines()[0] for line in lines]
         assert any("write/passages" in line for line in written)
-        assert any("schema/passage_embedding" in line for line in written)
+        assert any("schema/vector" in line for line in written)
         lines.clear()
         answer = memory.ask("Where was Ada Marr born?", strategy="linked")
         heads = [line.splitlines()[0] for line in lines]
         reads = [line for line in lines if line.startswith("// read/")]
-        assert all(re.fullmatch(r"// [a-z_0-9./]+\.(cypher|sql): [\d,]+ rows?, \d+\.\d ms", head) for head in heads), heads
-        assert any(head.startswith("// read/nearest.cypher: 1 row") for head in heads)
+        assert all(re.fullmatch(r"// [a-z_0-9./]+\.(cypher|sql): \d+\.\d ms", head) for head in heads), heads
+        assert any(head.startswith("// read/") for head in heads)
         assert len(answer.passages) == 2
         assert " numbers */" in "".join(reads)
         for line in reads:
@@ -59,8 +59,8 @@ def test_values_are_shortened_and_stay_cypher() -> None:
     assert literal([0.5, 1.0, 0.123456, 2.0]) == "[0.5, 1.0, 0.1235] + [i IN range(4, 4) | 0.0] /* 4 numbers */"
     assert literal([{"a b": None, "many": ["x"] * 9, "yes": True}]) == '[{`a b`: null, many: ["x", "x", "x"] /* 9 items */, yes: true}]'
     assert literal(b"abc") == "null /* 3 bytes */"
-    text = told("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 1, 0.0123)
-    assert text == "// a query: 1 row, 12.3 ms\n:param k => 3;\nRETURN $k AS k;\n"
+    text = told("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 0.0123)
+    assert text == "// a query: 12.3 ms\n:param k => 3;\nRETURN $k AS k;\n"
 
 
 def test_the_command_line_shows_statements_on_standard_error(fake: type, monkeypatch: pytest.MonkeyPatch) -> None:

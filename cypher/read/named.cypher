@@ -5,7 +5,7 @@ CALL () {
   RETURN d, p.position AS position
   UNION
   MATCH (d:Document)
-  WHERE d.id = $wanted OR d.source IN [$wanted, $path] OR d.source STARTS WITH $path + '/' OR toLower(d.title) = $title
+  WHERE d.id IS NOT NULL AND (d.id = $wanted OR d.source IN [$wanted, $path] OR d.source STARTS WITH $path + '/' OR toLower(d.title) = $title)
   RETURN d, null AS position
 }
 WITH d, position LIMIT 1000

@@ -2,7 +2,7 @@
 // (the names in the questions, and all in the best passages of each), and the names in all of these: Passage -NAMES-> Concept <-NAMES- Passage.
 // $embeddings: of the questions; $keys: what may be names in them; $near: passages of the vector index; $best: of them, those whose names are seeds;
 // $cap: passages of one name, those that it is the title of first; $scan: how many of a very common name are looked at; $limit: passages in all.
-// $texts: passages near each question, and as many titled by its names, whose texts come too.
+// $texts: passages near each question, and as many that its rare names lead to, whose texts come too: a walk finds most of its first among these.
 // $seen, $known: ids of seed names and of passages that an earlier one has brought; what is around these is there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; then each passage and each name once, as lists side by side; `texts`.
@@ -60,17 +60,21 @@ CALL (all) {
   RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(COUNT { (c)<-[:NAMES]-(:Passage) }) AS frequencies
 }
 CALL (lists, named) {
-  UNWIND lists AS nearest
-  UNWIND nearest[0..$texts] AS p
-  RETURN p
-  UNION
-  UNWIND named AS c
-  MATCH (c)<-[n:NAMES]-(p:Passage)
-  WHERE n.title
-  WITH p ORDER BY p.id LIMIT $texts
-  RETURN p
+  CALL (lists, named) {
+    UNWIND lists AS nearest
+    UNWIND nearest[0..$texts] AS p
+    RETURN p
+    UNION
+    UNWIND named AS c
+    WITH c, COUNT { (c)<-[:NAMES]-(:Passage) } AS places
+    WHERE places <= $cap
+    MATCH (c)<-[n:NAMES]-(p:Passage)
+    WITH p, sum(n.weight / sqrt(places)) AS weight
+    ORDER BY weight DESC, p.id
+    LIMIT $texts
+    RETURN p
+  }
+  MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
+  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
 }
-MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-WITH near, seeds, ids, names, weights, concepts, canonicals, frequencies,
-  collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
 RETURN COUNT { MATCH (:Passage) } AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

@@ -91,10 +91,10 @@ class Connection:
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
-        from gsw_graph.engine.tracing import TracedDialect, TracedDriver
+        from gsw_graph.engine.tracing import Traced
 
-        self.driver = cast("Driver", TracedDriver(self.driver, tracer))
-        self.dialect = cast("Dialect", TracedDialect(self.dialect, tracer))
+        self.driver = cast("Driver", Traced(self.driver, tracer))
+        self.dialect = cast("Dialect", Traced(self.dialect, tracer))
 
     def close(self) -> None:
         try:
@@ -181,6 +181,12 @@ def to_engine_error(error: Exception, where: str) -> EngineError:
         return EngineError(
             "the disk is full", where=where, hint="Make room and run it again; what was written stays"
         )
+    if re.search("OutOfMemory|heap (space|budget)", text) or _ran_out_of_heap(where):
+        return EngineError(
+            "the engine ran out of Java heap",
+            where=where,
+            hint="Give it more, such as GSWGRAPH_ENGINE_HEAP=4g, and run it again; what was written stays",
+        )
     if isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
         return EngineError(
             "the engine does not answer any more",
@@ -199,5 +205,17 @@ def _is_full(where: str) -> bool:
     failed."""
     try:
         return "://" not in where and shutil.disk_usage(where).free < _ROOM
+    except OSError:
+        return False
+
+
+def _ran_out_of_heap(where: str) -> bool:
+    """Return whether the log of an embedded engine says that it ended for want of memory."""
+    from gsw_graph.engine.embedded_folder import LOG
+
+    try:
+        return "://" not in where and "OutOfMemoryError" in (Path(where) / LOG).read_text(
+            encoding="utf-8", errors="replace"
+        )
     except OSError:
         return False

@@ -69,7 +69,9 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
             hint="Use a Neo4j server: --memory bolt://localhost:7687, or start one with gswgraph db start",
         )
     folder = embedded_folder.prepare(Path(settings.memory))
-    process = EngineProcess(folder, settings.cache_dir.absolute() / "embedded", meanwhile)
+    process = EngineProcess(
+        folder, settings.cache_dir.absolute() / "embedded", meanwhile, settings.engine_heap
+    )
     try:
         from neo4j import GraphDatabase
 
@@ -191,8 +193,14 @@ class EngineProcess:
     """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`. `meanwhile` is
     called once while it starts."""
 
-    def __init__(self, folder: Path, cache: Path, meanwhile: Callable[[], None] | None = None) -> None:
-        self._folder, self._cache = folder, cache
+    def __init__(
+        self,
+        folder: Path,
+        cache: Path,
+        meanwhile: Callable[[], None] | None = None,
+        heap: str | None = None,
+    ) -> None:
+        self._folder, self._cache, self._heap = folder, cache, heap or heap_size()
         self._pid = os.getpid()
         self._asking, self._asked = threading.Lock(), 0
         for attempt in (1, 2):
@@ -300,7 +308,7 @@ class EngineProcess:
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
         with (self._folder / LOG).open("ab") as log:
             return subprocess.Popen(
-                [*command, str(self._folder), heap_size(), str(self._cache), str(self._pid), command_line()],
+                [*command, str(self._folder), self._heap, str(self._cache), str(self._pid), command_line()],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -134,6 +134,8 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
     }
     jvm_args = [
         "-XX:+UseSerialGC",
+        # An engine without memory is of no use; the log then says why it ended.
+        "-XX:+ExitOnOutOfMemoryError",
         *more_jvm_args,
         f"-Djava.util.logging.config.file={Path(__file__).with_name('quiet_logging.properties')}",
         f"-Darcadedb.command.timeout={COMMAND_TIMEOUT_MS}",

@@ -1,70 +1,457 @@
-"""Documents to workspaces by a language model: one call a passage, a second one where asked for, and the
-replies joined by name.
+"""Documents to workspaces by a language model: one call a passage, a second one where asked for.
 
-A model says names and sentences, never ids: these are made by the store from the document's source, so
-that no reply reaches another document.
+    {"entities": [{"name", "roles": ["role: state; state"]}],
+     "verb_phrases": [{"phrase", "questions": [{"question", "answers": [name]}]}],
+     "propositions": [sentence]}
+
+Answers are names, not ids, roles are strings and propositions name nothing beside their sentence: that is a
+fifth fewer tokens than objects throughout.
+Panini's shape, which models tuned on it write, is understood too:
+`entity_nodes` with ids, `verb_phrase_nodes` whose answers are ids. Ids of the graph are made by the store
+from
+the source of the document, so that no reply reaches another document.
+
+In the second pass the model sees what it found and what `lint` says of it, and replies with a patch that code
+applies. Only what an issue calls wrong, and questions and propositions with a faulty name in them, can be
+dropped, whatever a patch, or a text that steers one, says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.assemble import Assembler, named, words_of
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import rules
-from gsw_graph.extract.grounding import check_grounded, without_placeholders
-from gsw_graph.extract.lint import Fault, lint
-from gsw_graph.extract.llm_mend import mend_request, mended, read_patch
-from gsw_graph.extract.llm_reply import Found, read
-from gsw_graph.extract.llm_request import request
+from gsw_graph.extract.lint import Issue, folded, lint, stands_in
+from gsw_graph.inference.chat.chat import Request
+from gsw_graph.inference.chat.replies import unwrapped
+from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import Document, Passage, Workspace
 from gsw_graph.names import normalise
 from gsw_graph.naming.finding import names
+from gsw_graph.prompts import fence, prompt
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat.chat import Chat
 
-__all__ = [
-    "Found",
-    "assemble",
-    "check",
-    "extract_passage",
-    "faults_of",
-    "mend_request",
-    "mended",
-    "read",
-    "read_patch",
-    "request",
-]
+MOST = 1000  # things in one list of a reply; a passage of some hundred words has a tenth of it
+LONGEST = 2000  # characters of one text
+KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase_nodes")
+
+Listed = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
 
 
-def extract_passage(document: Document, position: int, chat: Chat, *, second_pass: bool) -> Found:
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What one reply says: entities as (name, ((role, states), ...)), verb phrases as (phrase, ((question,
+    answers), ...)), facts as sentences.
+
+    repair_error: why a second pass that was asked for gave nothing.
+    """
+
+    entities: tuple[Listed, ...] = ()
+    phrases: tuple[Listed, ...] = ()
+    facts: tuple[str, ...] = ()
+    repair_error: str = ""
+
+
+def object_of(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object: every key required and no other allowed, as the strict mode of OpenAI
+    wants it."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def texts_of() -> dict[str, Any]:
+    """The JSON schema of a list of strings."""
+    return _list(_text_of(400), 100)
+
+
+def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
+    """The lists of a reply with at most so many things each, `inner` in their lists, and texts of at most
+    `longest` characters, sentences of twice as many. Bounds end the loops of small models where a server
+    keeps to them."""
+    text, sentence = _text_of(longest), _text_of(2 * longest)
+    asked = object_of(question=sentence, answers=_list(text, inner))
+    return {
+        "entities": _list(object_of(name=text, roles=_list(text, inner)), most),
+        "verb_phrases": _list(object_of(phrase=text, questions=_list(asked, inner)), most),
+        "propositions": _list(sentence, most),
+    }
+
+
+def _list(of: Any, most: int) -> dict[str, Any]:
+    return {"type": "array", "items": of, "maxItems": most}
+
+
+def _text_of(longest: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": longest}
+
+
+PARTS = parts(100, 10, 200)
+SCHEMA = object_of(**PARTS)
+SHORT_SCHEMA = object_of(**parts(5, 2, 60))
+
+
+def read(value: object) -> Extraction:
+    """A reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer
+    than any passage needs."""
+    reply = Part(unwrapped(value, KEYS) if isinstance(value, dict | list) else value)
+    if not reply.value.keys() & set(KEYS):
+        raise ValueError("the reply has none of `entities`, `verb_phrases` and `propositions`")
+    ids: dict[str, str] = {}
+    entities: list[Listed] = []
+    for node in reply.objects("entities", "entity_nodes"):
+        name = node.text("name")
+        if isinstance(key := node.value.get("id"), str | int):
+            ids.setdefault(str(key), name)
+        entities.append((name, tuple(node.roles())))
+    phrases = []
+    for node in reply.objects("verb_phrases", "verb_phrase_nodes"):
+        asked = tuple(
+            (question.text("question", "text"), question.answers(ids))
+            for question in node.objects("questions")
+        )
+        phrases.append((node.text("phrase"), asked))
+    return Extraction(tuple(entities), tuple(phrases), tuple(reply.texts("propositions")))
+
+
+class Part:
+    """An object of a reply with the path that leads to it. A null list is empty, a text alone is a list of
+    it, a number is its text."""
+
+    def __init__(self, value: object, path: str = "") -> None:
+        if not isinstance(value, dict):
+            raise ValueError(f"{f'`{path}`' if path else 'the reply'} is not an object but {_kind(value)}")  # noqa: TRY004
+        self.value: Mapping[str, Any] = value
+        self._path = path
+
+    def text(self, *keys: str) -> str:
+        """The text under the first of some keys that is there."""
+        key = self._first(keys)
+        if key not in self.value:
+            raise ValueError(f"`{self._at(key)}` is missing")
+        return _text(self.value[key], self._at(key))
+
+    def texts(self, *keys: str) -> list[str]:
+        """The texts of a list."""
+        return [_text(value, path) for path, value in self._listed(keys)]
+
+    def objects(self, *keys: str) -> Iterator[Part]:
+        """The objects of a list."""
+        return (Part(value, path) for path, value in self._listed(keys))
+
+    def roles(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The roles of an entity, each with its states."""
+        for path, value in self._listed(("roles",)):
+            if isinstance(value, dict):
+                yield (node := Part(value, path)).text("role"), tuple(node.texts("states"))
+            else:
+                role, _, states = _text(value, path).partition(":")
+                yield role.strip(), tuple(state.strip() for state in states.split(";") if state.strip())
+
+    def answers(self, ids: Mapping[str, str]) -> tuple[str, ...]:
+        """The answers of a question as names; what says that there is none is none. ValueError: an id that
+        no entity has, where entities have ids."""
+        found = []
+        for path, value in self._listed(("answers",)):
+            answer = _text(value, path).strip()
+            if answer in ids:
+                answer = ids[answer]
+            elif ids and answer[:1] == "e" and answer[1:].isdecimal():
+                raise ValueError(f"`{path}` is {answer!r}, the id of no entity")
+            if answer and answer != "None":
+                found.append(answer.removeprefix("TEXT:").strip())
+        return tuple(found)
+
+    def _listed(self, keys: tuple[str, ...]) -> list[tuple[str, object]]:
+        value = self.value.get(key := self._first(keys))
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, list | None):
+            raise ValueError(f"`{self._at(key)}` is not a list but {_kind(value)}")  # noqa: TRY004
+        if len(value or ()) > MOST:
+            raise ValueError(f"`{self._at(key)}` has more than {MOST} items")
+        return [(f"{self._at(key)}[{n}]", item) for n, item in enumerate(value or ())]
+
+    def _first(self, keys: tuple[str, ...]) -> str:
+        return next((key for key in keys if key in self.value), keys[0])
+
+    def _at(self, key: str) -> str:
+        return f"{self._path}.{key}" if self._path else key
+
+
+def _text(value: object, path: str) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise ValueError(f"`{path}` is not a string but {_kind(value)}")  # noqa: TRY004
+    if len(value) > LONGEST:
+        raise ValueError(f"`{path}` has more than {LONGEST} characters")
+    return value.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")  # what no database holds
+
+
+def _kind(value: object) -> str:
+    return {
+        type(None): "null",
+        bool: "true or false",
+        str: "a string",
+        list: "a list",
+        dict: "an object",
+    }.get(type(value), "a number")
+
+
+SHARE = 0.5  # of the entities, and of the questions, answers and propositions, that must stand in the passage
+_NOTHING = re.compile(r"[.…\s]*")  # "...", as models write it where a text belongs
+_SHOWN = 3  # of what does not stand there
+
+
+def without_placeholders(found: Extraction) -> Extraction:
+    """A result without texts that are nothing but dots."""
+    phrases = []
+    for phrase, asked in found.phrases:
+        kept = tuple(
+            (question, tuple(filter(_says, answers))) for question, answers in asked if _says(question)
+        )
+        if _says(phrase) and (kept or not asked):
+            phrases.append((phrase, kept))
+    entities = (
+        (name, tuple((role, tuple(filter(_says, states))) for role, states in roles if _says(role)))
+        for name, roles in found.entities
+        if _says(name)
+    )
+    return Extraction(tuple(entities), tuple(phrases), tuple(filter(_says, found.facts)), found.repair_error)
+
+
+def check_grounded(found: Extraction, text: str) -> None:
+    """ValueError where less than half of what a result names stands in the text, by `lint`'s rule for
+    names: half of the words of each, in any form."""
+    text = folded(text)
+    answers = [(question, *answers) for _, asked in found.phrases for question, answers in asked]
+    _check("entities", (name for name, _ in found.entities), text)
+    _check(
+        "questions, answers and propositions",
+        [*(one for some in answers for one in some), *found.facts],
+        text,
+    )
+
+
+def _check(what: str, names: Iterable[str], text: str) -> None:
+    names = list(
+        {normalise(name): name for name in names if any(map(str.isalnum, name))}.values()
+    )  # one that is said six times is one
+    strange = [name for name in names if not stands_in(name, text)]
+    if len(strange) > (1 - SHARE) * len(names):
+        some = ", ".join(repr(name[:60]) for name in dict.fromkeys(strange[:_SHOWN]))
+        raise ValueError(
+            f"{len(strange)} of {len(names)} {what} name what the passage does not name ({some}): take "
+            "them from the passage"
+        )
+
+
+def _says(text: str) -> bool:
+    return not _NOTHING.fullmatch(text)
+
+
+_CONTEXT = 300  # characters of the passage before that are shown with a passage
+_TITLE = 200  # characters
+_LEAST, _A_TOKEN = 1000, 16  # tokens of a reply at most: any, and for each of the passage
+_SHORT = 1000  # tokens of a reply to the short prompt, whose lists are short
+_AGAIN = (
+    "Write that passage down as JSON: the names in it, questions about them with their answers, "
+    "and "
+    "its facts. Take all of it from the passage."
+)
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
+
+
+def request(document: Document, position: int) -> Request:
+    """What is asked about the passage at this position; the same text in the same place of its document
+    gives the same request."""
+    text, limit = shown(document, position), reply_limit(document, position)
+    few = messages("extract_short", f"{text}\n\n{_AGAIN}")
+    short = Request("extract", few, SHORT_SCHEMA, document.source, min(limit, _SHORT))
+    return Request("extract", messages("extract", text), SCHEMA, document.source, limit, short)
+
+
+def reply_limit(document: Document, position: int) -> int:
+    """Tokens that no sound reply about a passage takes: two and a half times the usual seven a token of
+    the passage."""
+    return _LEAST + _A_TOKEN * estimate(document.passages[position].text)
+
+
+def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
+    """A prompt of ours, and what it is about."""
+    return ({"role": "system", "content": prompt(name)}, {"role": "user", "content": text})
+
+
+def shown(document: Document, position: int) -> str:
+    """A passage with its title and the end of the passage before it."""
+    passage = document.passages[position]
+    title = " ".join(passage.title.split())[:_TITLE]
+    parts = [f"Title:\n{fence('title', title)}"] if title else []
+    if position and (end := _end(document.passages[position - 1])):
+        parts.append(
+            "The text before it ends as follows (context only: take nothing from "
+            f"it):\n{fence('context', end)}"
+        )
+    return "\n\n".join([*parts, fence("passage", passage.text)])
+
+
+def _end(passage: Passage) -> str:
+    """The last sentences of a passage, or the last words of a long one."""
+    text = " ".join(passage.text[-4 * _CONTEXT :].split())
+    sentences = _SENTENCE.split(text)
+    end = sentences.pop()
+    while sentences and len(end) + len(sentences[-1]) < _CONTEXT:
+        end = f"{sentences.pop()} {end}"
+    return end if len(end) <= _CONTEXT else end[-_CONTEXT:].partition(" ")[2]
+
+
+PATCH = object_of(drop=texts_of(), **PARTS)
+_SHOWN_ISSUES = 60  # issues of a passage that a model is shown
+_MISSING = frozenset(
+    ("empty", "missing name", "missing inverse")
+)  # something else is missing; what they name is sound
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What is to go, as written, and what comes."""
+
+    drop: tuple[str, ...]
+    add: Extraction
+
+
+def mend_request(document: Document, position: int, found: Extraction, issues: Sequence[Issue]) -> Request:
+    """What is asked in the second pass about the passage at this position."""
+    lines = (
+        f"{issue.kind}: {json.dumps(issue.subject, ensure_ascii=False)}: {issue.message}"
+        for issue in issues[:_SHOWN_ISSUES]
+    )
+    first = json.dumps(written(found), ensure_ascii=False, separators=(",", ":"))
+    parts = (
+        shown(document, position),
+        f"What was found in it:\n{fence('result', first)}",
+        f"What is wrong with that:\n{fence('faults', chr(10).join(lines) or 'nothing was noticed')}",
+    )
+    return Request(
+        "mend",
+        messages("mend", "\n\n".join(parts)),
+        PATCH,
+        document.source,
+        limit=reply_limit(document, position),
+    )
+
+
+def read_patch(value: object) -> Patch:
+    """A reply as JSON. ValueError says where it departs from the shape."""
+    patch = Part(value)
+    if not patch.value.keys() & PATCH["properties"].keys():
+        raise ValueError("the reply has none of " + ", ".join(f"`{key}`" for key in PATCH["properties"]))
+    return Patch(tuple(patch.texts("drop")), without_placeholders(read({"entities": [], **patch.value})))
+
+
+def mended(found: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extraction:
+    """The result with the patch applied. What neither is nor contains something wrong stays, even where the
+    patch drops it. A question that a dropped entity alone answers goes too."""
+    faulty = {_plain(issue.subject) for issue in issues if issue.kind not in _MISSING}
+    names = {_plain(name) for name, _ in found.entities} & faulty
+    drop = {
+        text
+        for text in map(_plain, patch.drop)
+        if text in faulty or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+    }
+    gone = {name for name, _ in found.entities if _plain(name) in drop & faulty} - {
+        name for name, _ in patch.add.entities
+    }
+    entities = tuple(entity for entity in found.entities if entity[0] not in gone)
+    phrases: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for phrase, asked in found.phrases:
+        kept = [
+            (question, rest)
+            for question, answers in asked
+            if _plain(question) not in drop and ((rest := _without(answers, gone)) or not answers)
+        ]
+        if kept or not asked:
+            phrases.setdefault(phrase, []).extend(kept)
+    for phrase, asked in patch.add.phrases:
+        phrases.setdefault(phrase, []).extend(asked)
+    facts = [fact for fact in found.facts if _plain(fact) not in drop]
+    return Extraction(
+        _joined(entities + patch.add.entities),
+        tuple((phrase, tuple(dict.fromkeys(asked))) for phrase, asked in phrases.items()),
+        tuple(dict.fromkeys([*facts, *patch.add.facts])),
+    )
+
+
+def written(found: Extraction) -> Mapping[str, Any]:
+    """A result in the shape in which it was asked for."""
+    entities = [
+        (name, [f"{role}: {'; '.join(states)}" if states else role for role, states in roles])
+        for name, roles in found.entities
+    ]
+    phrases = [
+        (phrase, [{"question": question, "answers": list(answers)} for question, answers in asked])
+        for phrase, asked in found.phrases
+    ]
+    return {
+        "entities": [{"name": name, "roles": roles} for name, roles in entities],
+        "verb_phrases": [{"phrase": phrase, "questions": questions} for phrase, questions in phrases],
+        "propositions": list(found.facts),
+    }
+
+
+def _joined(entities: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    """Entities by name, each with its roles once."""
+    roles: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
+    for name, more in entities:
+        roles.setdefault(name, {}).update(dict.fromkeys(more))
+    return tuple((name, tuple(some)) for name, some in roles.items())
+
+
+def _without(answers: tuple[str, ...], gone: set[str]) -> tuple[str, ...]:
+    return tuple(answer for answer in answers if answer not in gone)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def extract_passage(document: Document, position: int, chat: Chat, *, second_pass: bool) -> Extraction:
     """What a model finds in one passage; with `second_pass` it is asked to mend what `lint` finds wrong with
     that and to add what is missing.
 
     ReplyError: no usable reply. One about the second pass alone leaves the first result as it is, and is
-    told in `unmended`.
+    told in `repair_error`.
     """
     found = chat.ask(request(document, position), check(document, position)).value
     if not second_pass:
         return found
-    faults = faults_of(document, position, found)
+    issues = issues_of(document, position, found)
     try:
-        patch = chat.ask(mend_request(document, position, found, faults), read_patch).value
+        patch = chat.ask(mend_request(document, position, found, issues), read_patch).value
     except ReplyError as error:
-        return replace(found, unmended=str(error))
-    better = mended(found, patch, faults)
-    return better if len(faults_of(document, position, better)) <= len(faults) else found
+        return replace(found, repair_error=str(error))
+    better = mended(found, patch, issues)
+    return better if len(issues_of(document, position, better)) <= len(issues) else found
 
 
-def check(document: Document, position: int) -> Callable[[object], Found]:
+def check(document: Document, position: int) -> Callable[[object], Extraction]:
     """`read` for the reply about one passage. Nothing found where its text surely has names or dates is an
     error: a model that gives up must not go unseen. So is a reply that names what the passage does not:
     see `grounding`."""
 
-    def checked(value: object) -> Found:
+    def checked(value: object) -> Extraction:
         found = without_placeholders(read(value))
         if not found.entities and (names := _named_in(document.passages[position])):
             raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
@@ -74,13 +461,13 @@ def check(document: Document, position: int) -> Callable[[object], Found]:
     return checked
 
 
-def faults_of(document: Document, position: int, found: Found) -> list[Fault]:
+def issues_of(document: Document, position: int, found: Extraction) -> list[Issue]:
     """What `lint` says of one passage's result."""
     return lint(assemble(_alone(document, position), {position: found}, None)[0])
 
 
 def assemble(
-    document: Document, founds: Mapping[int, Found], model: str | None
+    document: Document, founds: Mapping[int, Extraction], model: str | None
 ) -> tuple[Workspace, list[str]]:
     """The workspace of a document from what was found in its passages, by position, and what was left out of
     it.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import secrets
+import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from gsw_graph.errors import EngineError, InputError
+from gsw_graph.concurrency import Check, never_cancelled
+from gsw_graph.errors import EndedError, EngineError, InputError
 from gsw_graph.results import Table
-from gsw_graph.store.endable import Endable
 from gsw_graph.store.statements import statement
-from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from neo4j import Result
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 _R = TypeVar("_R")
+# Seconds between checks: Ctrl-C does not break into a wait without an end everywhere.
+_TICK = 0.1
+# Seconds for the server to end a transaction, after which it is tried again or left.
+_PATIENCE = 1.0
 _OWN_TRANSACTIONS = re.compile(r"\bIN\s+(\d+\s+CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE)
 
 
@@ -28,7 +35,7 @@ def run(
     *,
     write: bool,
     timeout: float | None = None,
-    check: Check = wanted,
+    check: Check = never_cancelled,
 ) -> Table:
     """Run one query; its rows as a table. Raises InputError for an update without `write`, for what the
     engine cannot read or run, and after `timeout` seconds; then, at Ctrl-C and where `check` raises, the
@@ -44,7 +51,7 @@ def read(
     *,
     write: bool = False,
     timeout: float | None = None,
-    check: Check = wanted,
+    check: Check = never_cancelled,
     refused: str = "Add --write if that is meant",
 ) -> _R:
     """The same for what `take` makes of the result, in its transaction. refused: the hint where it would
@@ -56,7 +63,7 @@ def read(
     try:
         if not write and (objection := connection.dialect.objection(query)):
             raise InputError(f"{objection}, and only reading is allowed", hint=refused)
-        return Endable(
+        return CancellableQuery(
             connection,
             lambda metadata: _run(connection, query, dict(parameters), take, metadata, write=write),
         ).run(timeout, check)
@@ -125,3 +132,68 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes | bytearray):
         return value.hex()
     return value.iso_format() if hasattr(value, "iso_format") else str(value)
+
+
+class CancellableQuery(Generic[_R]):
+    """Runs `work(metadata)` in a thread, so that this one can end it. metadata: what its transactions must
+    be begun with."""
+
+    def __init__(self, connection: Connection, work: Callable[[dict[str, str]], _R]) -> None:
+        self._connection, self._work = connection, work
+        self._mark = secrets.token_hex(8)
+        self._results: list[_R] = []
+        self._failure: BaseException | None = None
+        self._done = threading.Event()
+
+    def run(self, timeout: float | None, check: Check = never_cancelled) -> _R:
+        """The result of the work. InputError where it takes longer than `timeout` seconds; what it raises
+        otherwise, or `check`, which is called now and then."""
+        end = None if timeout is None else monotonic() + timeout
+        thread = threading.Thread(target=self._run, name="gswgraph-query", daemon=True)
+        thread.start()
+        try:
+            while not self._done.wait(_TICK):
+                check()
+                if end is not None and monotonic() > end:
+                    self._end()
+                    hint = "Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)"
+                    raise InputError(f"the query took longer than {timeout:g} s and was ended", hint=hint)
+        except (KeyboardInterrupt, EndedError):
+            self._end()
+            raise
+        thread.join()
+        if self._failure is not None:
+            raise self._failure
+        return self._results[0]
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._work({"gswgraph": self._mark}))
+        except BaseException as failure:  # raised in the thread that waits
+            self._failure = failure
+        finally:
+            self._done.set()
+
+    def _end(self) -> None:
+        """End the transactions and wait a moment for the thread; a second time, as the first may have come
+        before the transaction had begun."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        for _ in range(2):
+            with contextlib.suppress(DriverError, Neo4jError):
+                self._terminate()
+            if self._done.wait(_PATIENCE / 2):
+                return
+
+    def _terminate(self) -> None:
+        dialect = self._connection.dialect.name
+        listing = statement("server/own_transactions", dialect)
+        with self._connection.session() as session:
+            rows = session.run(listing, {"mark": self._mark}).data()
+            running = [
+                row.get("id") or row["transactionId"]
+                for row in rows
+                if (row.get("currentQuery") or "").split() != listing.split()
+            ]
+            for transaction in running:
+                session.run(statement("server/terminate", dialect), {"id": transaction}).consume()

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.store.adhoc import plain, read
 from gsw_graph.store.reader import Reader
-from gsw_graph.turns import Check, wanted
 
 if TYPE_CHECKING:
     from neo4j import Result
@@ -65,7 +65,7 @@ def drawn(
     *,
     most: int,
     timeout: float | None,
-    check: Check = wanted,
+    check: Check = never_cancelled,
 ) -> Drawn:
     """What a query that only reads returns, with the ends of its relationships; of more than `most` nodes
     the first. Raises InputError as `adhoc.run` does."""

@@ -116,7 +116,7 @@ class Used(StructuredRel):
 
 
 class Memory(StructuredNode):
-    """One node: how the memory was made; `imported` until an import of files into it is finished; `runs`, the
+    """One node: how the memory was made; `runs`, the
     version as of which all passages have their runs."""
 
     uid = StringProperty(db_property="id", unique_index=True)
@@ -128,7 +128,6 @@ class Memory(StructuredNode):
     runs = IntegerProperty()
     indexed = BooleanProperty()
     vectors = IntegerProperty()
-    imported = BooleanProperty()
 
 
 class Document(StructuredNode):

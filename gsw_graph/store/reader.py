@@ -346,10 +346,6 @@ class Reader:
         """What the answer to a question used; see the statement for the columns."""
         return self._run("read/question_used", id=id_)
 
-    def answer_names(self, question: str) -> list[Row]:
-        """The names that the pairs and passages of an answer hold; see the statement for the columns."""
-        return self._run("read/answer_names", question=question)
-
     def whole_passages(self, documents: Sequence[str]) -> Iterator[Row]:
         """Passages of some documents with all that was found in them, in order; see read/export.cypher for
         the columns."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from gsw_graph.dates import is_distinctive
 from gsw_graph.model import content_id
 from gsw_graph.names import normalise
-from gsw_graph.naming.connecting import connects
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -234,7 +234,7 @@ def _names(workspace: Workspace) -> list[Row]:
 def joins(name: Entity) -> bool:
     """Return whether a name may bring together what it stands in: no date, no number and no common word,
     however it is written."""
-    return name.from_ is None and connects(name.key.title())
+    return name.from_ is None and is_distinctive(name.key.title())
 
 
 def _entity(

@@ -26,8 +26,7 @@ _KINDS = {"unique": "RANGE", "range": "RANGE", "vector": "VECTOR", "text": "FULL
 @dataclass(frozen=True, slots=True)
 class MemoryState:
     """The Memory node: which schema and embedder the memory was made with, and its version stamp, which
-    every write raises. `vectors`: their number when the indexes were built. `imported`: its files were
-    imported by neo4j-admin, and that is not finished."""
+    every write raises. `vectors`: their number when the indexes were built."""
 
     schema: int
     embedder: str
@@ -36,7 +35,6 @@ class MemoryState:
     version: int
     indexed: bool
     vectors: int
-    imported: bool = False
 
 
 def read_state(connection: Connection) -> MemoryState | None:
@@ -100,16 +98,11 @@ def check(state: MemoryState, embedder: str, dimension: int) -> None:
 
 
 def check_schema(state: MemoryState) -> None:
-    """Raise SchemaError where another version of gswgraph made the memory, or it is half imported."""
+    """Raise SchemaError where another version of gswgraph made the memory."""
     if state.schema != SCHEMA:
         raise SchemaError(
             f"the memory has schema {state.schema}, this gswgraph reads schema {SCHEMA}",
             hint="Load its documents again into a new one: gswgraph --memory NEW load PATH...",
-        )
-    if state.imported:
-        raise SchemaError(
-            "the import of files into this memory is not complete",
-            hint="Complete it: gswgraph doctor --mend, of the same --memory",
         )
 
 

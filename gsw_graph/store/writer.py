@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gsw_graph.dates import is_distinctive
 from gsw_graph.errors import EngineError
-from gsw_graph.naming.connecting import connects
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
 from gsw_graph.store.statements import Unlogged, statement
 
@@ -254,7 +254,7 @@ def _forget_found(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int
 def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> None:
     if passages:
         places = [
-            {**record.data(), "joins": connects(record["id"].title())}
+            {**record.data(), "joins": is_distinctive(record["id"].title())}
             for record in tx.run(statement("read/concept_places"), passages=passages)
         ]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]

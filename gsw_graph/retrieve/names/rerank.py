@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sentencex import segment
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
-from gsw_graph.naming.finding import title_names
+from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise, title_names
 from gsw_graph.retrieve.names.linking import link, mentions
 from gsw_graph.text import stem
 
@@ -90,7 +89,7 @@ def bridge_entities(
 
     A sentence weighs what the walk gave its passage times exp(sharpness * its coverage of the question). Left
     out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
-    leads to its own passage.
+    leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
     """
     terms = QueryTerms(question, list(map(text_of, passages)))
     sentences = [
@@ -103,6 +102,8 @@ def bridge_entities(
     bridges: dict[str, str] = {}
     for _, passage, sentence in sorted(sentences, key=lambda entry: -entry[0]):
         own = {normalise(name) for name in title_names(passage.title)}
+        if graph.nameless[graph.names_of(graph.passage_numbers[passage.id])].any():
+            bridges.setdefault(passage.id, "")
         for name, key in _names(graph, passage.title, sentence):
             number = graph.name_numbers.get(key)
             if number is None or f" {key} " in asked:
@@ -110,8 +111,10 @@ def bridge_entities(
             if key in own or graph.frequency[number] > 1:
                 bridges.setdefault(key, name)
             if len(bridges) >= recipe.names:
-                return list(bridges.values())[: recipe.names]
-    return list(bridges.values())
+                break
+        if len(bridges) >= recipe.names:
+            break
+    return [name for name in list(bridges.values())[: recipe.names] if name]
 
 
 def _sentences(passage: RankedPassage) -> list[str]:

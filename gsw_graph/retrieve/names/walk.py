@@ -216,7 +216,7 @@ def write_walk(
     context: Context, trace: Trace, result: WalkResult, passages: Sequence[RankedPassage], *, twice: bool
 ) -> None:
     """Write into a trace how a walk came to its passages: names linked, seeds, and the strongest path to each
-    passage. twice: it is the second of two."""
+    passage. twice: it is the second walk of `fusion`."""
     known = context.neighbourhood.texts if context.neighbourhood else {}
     titles = {passage.id: passage.title or passage.text[:60] for passage in [*known.values(), *passages]}
     nodes = {node for path in result.paths for node in path}

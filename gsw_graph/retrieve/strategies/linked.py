@@ -30,7 +30,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         first = result = rank_passages(graph, [(question, near)], top_k, recipe.walk, trace=traced)
     bridges: list[str] = []
     if recipe.bridges.names:
-        best = fetch_passages(context, first, recipe.bridges.passages)
+        best = known_passages(context, first, recipe.bridges.passages)
         with context.clock("rank"):
             bridges = bridge_entities(graph, question, best, recipe.bridges)
     if bridges:
@@ -47,9 +47,17 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
         paths |= zip(first.passages, first.paths, strict=True)
         ids = [passage.id for passage in ranked]
         shown = replace(first, passages=ids, paths=[paths[id_] for id_ in ids])
-        write_walk(context, context.trace, shown, ranked, twice=bool(bridges))
+        write_walk(context, context.trace, shown, ranked, twice=False)
         context.trace.bridges = bridges
     return Retrieved(ranked)
+
+
+def known_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
+    """Return the first passages of a walk whose texts came with the neighbourhood, with its weights: most
+    of its first ones, and no round trip."""
+    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    scores = zip(result.passages, result.scores, strict=True)
+    return [replace(known[id_], score=score) for id_, score in scores if id_ in known][:top_k]
 
 
 def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:

@@ -27,15 +27,15 @@ from gsw_graph.naming.dates import find_dates
 from gsw_graph.plan import Plan, rewrite
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Claim, Conflict
-from gsw_graph.retrieve.agents.agent import Team
-from gsw_graph.retrieve.agents.side_by_side import side_by_side
-from gsw_graph.retrieve.agents.spoken import Spoken
+from gsw_graph.retrieve.agents import Spoken, Team, side_by_side
 from gsw_graph.retrieve.intent import (
     DEEPEST,
     Approach,
+    DateBounds,
     Intent,
     ask_intent,
     choose_approach,
+    date_bounds,
     read_intent,
 )
 from gsw_graph.retrieve.names.linking import mentions
@@ -44,7 +44,6 @@ from gsw_graph.retrieve.strategies.dense import DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
-from gsw_graph.retrieve.times import DateBounds, date_bounds
 from gsw_graph.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.store.times import dated
 
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage
-    from gsw_graph.retrieve.agents.agent import Agent
+    from gsw_graph.retrieve.agents import Agent
     from gsw_graph.retrieve.context import Context
     from gsw_graph.store.reader import PairOf
 
