@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gsw_graph.dates import CALENDAR_WORDS, find_dates
 from gsw_graph.model import QAPair, Workspace
-from gsw_graph.names import FUNCTION_WORDS, normalise
-from gsw_graph.naming.dates import CALENDAR_WORDS, find_dates
-from gsw_graph.naming.finding import names
+from gsw_graph.names import FUNCTION_WORDS, normalise, running_names
 
 _PART = re.compile(r"[^\W_]+")
 _STEM = 5  # letters that two forms of a word share: Canada, Canadian
@@ -128,7 +127,7 @@ def names_of(text: str) -> Iterator[str]:
     if len(written) > _WORDS * max(len(_SENTENCE.findall(text)), 1):
         return
     small = {part for word in written for part in _PART.findall(word) if part.islower()}
-    for name, starter in names(text):
+    for name, starter in running_names(text):
         common = (
             _ADJECTIVE.fullmatch(name)
             or name.casefold() in small

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gsw_graph.results.result import Result, frame
+from gsw_graph.errors import InputError
+
+
+class Result:
+    """A result that can say itself in JSON types."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """This result as JSON types, keys in their documented order."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+
+def frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> Any:
+    """Rows as a data frame of pandas. Raises InputError where pandas is not installed."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        raise InputError("pandas is not installed", hint="pip install pandas, or use to_dict()") from None
+    return DataFrame(rows, columns=list(columns))
 
 
 @dataclass(frozen=True)
@@ -187,9 +204,7 @@ class Trace(Result):
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
     seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
-    walked: str | None = (
-        None  # "neighbourhood", "twice" or "propositions"
-    )
+    walked: str | None = None  # "neighbourhood", "twice" or "propositions"
     passages_walked: int = 0
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gsw_graph.answer.evidence import flat
 from gsw_graph.inference.chat.request import Request
-from gsw_graph.names import FUNCTION_WORDS, normalise
-from gsw_graph.naming.finding import names
+from gsw_graph.names import FUNCTION_WORDS, normalise, running_names
 from gsw_graph.prompts import prompt
 from gsw_graph.retrieve.comparison import Sides, sides_of
 from gsw_graph.retrieve.times import date_bounds
@@ -215,7 +214,7 @@ def _sides(question: str, side_names: Sequence[str]) -> Sides | None:
 
 def _entities(text: str) -> tuple[str, ...]:
     """Find the longest names of a text, without words that only begin it."""
-    candidates = [name for name, begins in names(text) if not (begins and name.casefold() in _BEGINS)]
+    candidates = [name for name, begins in running_names(text) if not (begins and name.casefold() in _BEGINS)]
     kept: list[str] = []
     for name in sorted(dict.fromkeys(candidates), key=len, reverse=True):
         if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in kept):

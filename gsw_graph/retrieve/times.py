@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import zip_longest
 
-from gsw_graph.naming.dates import find_dates
+from gsw_graph.dates import find_dates
 
 _FIRST, _LAST = "0001-01-01", "9999-12-31"
 _ORDINALS = (

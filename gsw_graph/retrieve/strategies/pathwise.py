@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.answer.chains import from_chains
 from gsw_graph.answer.evidence import ROOM, Item, flat, listed_lines, texts
 from gsw_graph.answer.reader import cited, from_items, read_answer
+from gsw_graph.dates import find_dates
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.names import FUNCTION_WORDS, WORD, normalise
-from gsw_graph.naming.dates import find_dates
 from gsw_graph.plan import Plan, rewrite
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Claim, Conflict
