@@ -189,11 +189,6 @@ def find_names(text: str) -> Iterator[FoundName]:
         yield from _names_of(text, run, starts, before)
 
 
-def running_names(text: str) -> Iterator[tuple[str, bool]]:
-    """Find names outside headlines, each with whether it is a single word that begins a sentence."""
-    return ((name.text, name.starter) for name in find_names(text) if not name.capitals)
-
-
 def title_names(title: str) -> Iterator[str]:
     """Find the names of a title: all of it, without its parenthesis, and the part before its first comma
     where that is more than punctuation."""

@@ -18,7 +18,6 @@ from gsw_graph.results.answers import (
     KeptReply,
     PastAnswer,
     RankedPassage,
-    Result,
     RunEdge,
     Step,
     Trace,
@@ -55,6 +54,7 @@ from gsw_graph.results.contents import (
     UsedPassage,
     WholePassage,
 )
+from gsw_graph.results.result import Result
 
 __all__ = [
     "QA",

@@ -1,5 +1,5 @@
-"""What a memory holds and what was done with it: documents, names, kept questions, tables, and the reports of
-loads, merges, checks and removals."""
+"""What a memory holds and what became of it: documents, questions that were asked, loads, merges, upkeep,
+analyses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.model import Failure
-from gsw_graph.results.answers import QA, Fact, RankedPassage, Result, frame
+from gsw_graph.results.answers import QA, Fact, RankedPassage
+from gsw_graph.results.result import Result, frame
 
 if TYPE_CHECKING:
     from gsw_graph.inference.costs import Entry

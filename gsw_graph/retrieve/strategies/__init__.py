@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.retrieve.strategies.auto import AUTO
 from gsw_graph.retrieve.strategies.bm25 import BM25
 from gsw_graph.retrieve.strategies.dense import DENSE
-from gsw_graph.retrieve.strategies.fusion import FUSION
+from gsw_graph.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.retrieve.strategies.grasp import GRASP
 from gsw_graph.retrieve.strategies.ircot import IRCOT
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.retrieve.strategies.pruned import PRUNED
-from gsw_graph.retrieve.strategies.ricr import RICR
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.strategy import Strategy
