@@ -16,12 +16,12 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from gsw_graph.answer.evidence import flat
+from gsw_graph.dates import find_dates
 from gsw_graph.inference.chat.request import Request
-from gsw_graph.names import FUNCTION_WORDS, normalise
-from gsw_graph.naming.dates import find_dates
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names, normalise
 from gsw_graph.prompts import prompt
 from gsw_graph.retrieve.comparison import Sides, sides_of
+from gsw_graph.text import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.agents import Agent
@@ -282,7 +282,9 @@ def _sides(question: str, side_names: Sequence[str]) -> Sides | None:
 
 def _entities(text: str) -> tuple[str, ...]:
     """Find the longest names of a text, without words that only begin it."""
-    candidates = [name for name, begins in names(text) if not (begins and name.casefold() in _BEGINS)]
+    candidates = [
+        name.text for name in find_names(text) if not (name.starter and name.text.casefold() in _BEGINS)
+    ]
     kept: list[str] = []
     for name in sorted(dict.fromkeys(candidates), key=len, reverse=True):
         if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in kept):
