@@ -5,8 +5,7 @@ one run.
     [--rounds 100]
 
 The memory is made by renaming a small corpus until it has so many passages (bench/made.py); it grows from
-size to size. Three forms are timed: `linked` as it is chosen, the walk over the whole graph, and the
-neighbourhood fetched by one query. A server's database is emptied first, so give no memory you need.
+size to size. Two forms are timed: `linked` as it is chosen and the walk over the whole graph. A server's database is emptied first, so give no memory you need.
 """
 
 from __future__ import annotations
@@ -134,7 +133,11 @@ def main() -> None:
                     arguments.rounds,
                 )
             )
-            models, connection, reader = Given(dict(asked), memory.embedder), memory._connection, Reader(memory._connection)
+            models, connection, reader = (
+                Given(dict(asked), memory.embedder),
+                memory._connection,
+                Reader(memory._connection),
+            )
             schema.prepare(connection, memory.embedder.name, memory.embedder.dimension)
             made, have = copies(workspaces, max(arguments.passages)), 0
             print(f"{connection.dialect.name} {connection.dialect.version}")
@@ -149,10 +152,12 @@ def main() -> None:
                 assert state is not None  # `prepare` wrote it
                 memory._state, memory._held = state, None
                 kept = memory._held_of(state)
-                graphs = kept.names, kept.propositions, partial(kept.codebook, on_stage=None, check=wanted, build_runs=True)
-                held, by_query = (
-                    Context(reader, models, *graphs, client_passages=most) for most in (10**9, 0)
+                graphs = (
+                    kept.names,
+                    kept.propositions,
+                    partial(kept.codebook, on_stage=None, check=wanted, build_runs=True),
                 )
+                held = Context(reader, models, *graphs)
                 start = time.perf_counter()
                 LINKED(held, Query(asked[0][0]))
                 read = time.perf_counter() - start
@@ -175,7 +180,6 @@ def main() -> None:
                     for name, seconds in held.seconds.items()
                     if name != "embed"
                 )
-                queried = median_ms(partial(ask, context=by_query), arguments.rounds)
                 everything = LINKED.with_recipe(LinkedRecipe(WalkRecipe(whole=10**9)))
                 whole = median_ms(partial(ask, strategy=everything), arguments.rounds)
                 again = median_ms(bare, arguments.rounds)
@@ -184,6 +188,6 @@ def main() -> None:
                     f"{size:7d} passages (written {loaded:.0f} s, indexes {indexed:.0f} s, names read "
                     f"{read:.1f} s): bare vector query {bare_ms:.1f} ms; "
                     f"linked {chosen:.1f} ms = {chosen / bare_ms:.1f} x (mean {parts}); whole walk "
-                    f"{whole:.1f} ms; by query {queried:.1f} ms",
+                    f"{whole:.1f} ms",
                     flush=True,
                 )
