@@ -19,7 +19,7 @@ help:
 	@echo 'make demo    install what a user needs, load the example documents and ask three questions'
 	@echo 'make test    lint, then the tests, on every engine                   [ARGS="-k name"]'
 	@echo 'make test-all   all of them on Neo4j 2026 too, 50 kills for each crash test, coverage'
-	@echo 'make lint    ruff and mypy'
+	@echo 'make lint    ruff, mypy, layers of imports, size'
 	@echo 'make docs    the documentation as a site in build/site'
 	@echo 'make bench   the benchmarks that need no data                      [BENCH=bench/x.py ARGS="--help"]'
 	@echo 'make clean   remove what can be made again; memories and $(VENV) stay'
@@ -72,6 +72,8 @@ lint: $(READY)
 	@echo 'mypy gsw_graph bench/*.py'
 	@set -o pipefail; cd build/lint && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache gsw_graph bench/*.py \
 		| sed -E 's#^gsw_graph/($(subst $() ,|,$(ROOMS)))/#\1/#'
+	cd build/lint && PYTHONPATH=. $(abspath $(BIN))/lint-imports ../../pyproject.toml --no-cache | tail -n +10
+	@$(BIN)/python bench/size.py
 
 # A link that leads nowhere ends it.
 docs: $(READY)
