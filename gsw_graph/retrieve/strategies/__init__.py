@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.retrieve.strategies.auto import AUTO
-from gsw_graph.retrieve.strategies.bm25 import BM25
-from gsw_graph.retrieve.strategies.dense import DENSE
+from gsw_graph.retrieve.strategies.baselines import BM25, DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.grasp import GRASP
 from gsw_graph.retrieve.strategies.ircot import IRCOT
