@@ -268,7 +268,8 @@ def term_coverage(
 
 _BLOCK_END = re.compile(r"\n\s*\n|^#.*$", re.MULTILINE)
 _HEADING = re.compile(r"[\w'-]+(?: [\w'-]+){,3}")  # a few words that end in no stop
-_LONGEST_READ = 50_000  # characters of a text whose sentences are compared
+# Characters whose sentences are compared: punctuation without end takes quadratic time.
+_LONGEST_READ = 20_000
 
 
 @lru_cache(maxsize=512)

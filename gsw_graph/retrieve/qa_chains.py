@@ -465,7 +465,7 @@ def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float)
     """What was found, with the answer of one hop, where its confidence is `sure` at least. A question of
     several hops has words that no one pair speaks of."""
     from gsw_graph.answer.chains import from_chains
-    from gsw_graph.retrieve.strategies.ricr import RICR
+    from gsw_graph.retrieve.strategies.fusion import RICR
 
     plan, chains = one_hop(query.question), RICR.recipe
     beams = grow_chains(plan, query.question, CandidateSearch(context, chains), chains, planned=False)
