@@ -5,11 +5,7 @@ one run.
     [--rounds 100]
 
 The memory is made by renaming a small corpus until it has so many passages (bench/made.py); it grows from
-<<<<<<< HEAD
 size to size. A server's database is emptied first, so give no memory you need.
-=======
-size to size. Two forms are timed: `linked` as it is chosen and the walk over the whole graph. A server's database is emptied first, so give no memory you need.
->>>>>>> main
 """
 
 from __future__ import annotations
@@ -151,19 +147,8 @@ def main() -> None:
                 indexed, have = time.perf_counter() - start, size
                 state = schema.read_state(connection)
                 assert state is not None  # `prepare` wrote it
-<<<<<<< HEAD
                 memory._state = state
                 context = Context(reader, models, lambda: None)
-=======
-                memory._state, memory._held = state, None
-                kept = memory._held_of(state)
-                graphs = (
-                    kept.names,
-                    kept.propositions,
-                    partial(kept.codebook, on_stage=None, check=wanted, build_runs=True),
-                )
-                held = Context(reader, models, *graphs)
->>>>>>> main
                 start = time.perf_counter()
                 LINKED(context, Query(asked[0][0]))
                 read = time.perf_counter() - start
@@ -187,23 +172,11 @@ def main() -> None:
                     for name, seconds in context.seconds.items()
                     if name != "embed"
                 )
-<<<<<<< HEAD
                 again = median_ms(bare, arguments.rounds)
                 bare_ms = (once + again) / 2
                 print(
                     f"{size:7d} passages (written {loaded:.0f} s, indexes {indexed:.0f} s, first "
                     f"question {read:.1f} s): bare vector query {bare_ms:.1f} ms; "
                     f"linked {chosen:.1f} ms = {chosen / bare_ms:.1f} x (mean {parts})",
-=======
-                everything = LINKED.with_recipe(LinkedRecipe(WalkRecipe(whole=10**9)))
-                whole = median_ms(partial(ask, strategy=everything), arguments.rounds)
-                again = median_ms(bare, arguments.rounds)
-                bare_ms = (once + again) / 2
-                print(
-                    f"{size:7d} passages (written {loaded:.0f} s, indexes {indexed:.0f} s, names read "
-                    f"{read:.1f} s): bare vector query {bare_ms:.1f} ms; "
-                    f"linked {chosen:.1f} ms = {chosen / bare_ms:.1f} x (mean {parts}); whole walk "
-                    f"{whole:.1f} ms",
->>>>>>> main
                     flush=True,
                 )

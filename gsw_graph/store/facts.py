@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gsw_graph.results import RankedPassage
-from gsw_graph.store.rows import unpacked
+from gsw_graph.text import unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -182,5 +182,5 @@ def hop(
                     ways.setdefault(id_, []).append(way)
         candidates.append([(found[id_], tuple(ways[id_])) for id_ in sorted(ways)])
     return HopResult(
-        candidates, *(unpacked(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors"))
+        candidates, *(unpack_vectors(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors"))
     )

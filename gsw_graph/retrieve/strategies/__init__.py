@@ -9,14 +9,8 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gsw_graph.retrieve.strategies.auto import AUTO
-<<<<<<< HEAD
 from gsw_graph.retrieve.strategies.baselines import BM25, DENSE
-from gsw_graph.retrieve.strategies.fusion import FUSION
-=======
-from gsw_graph.retrieve.strategies.baselines import BM25
-from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION, RICR
->>>>>>> main
 from gsw_graph.retrieve.strategies.grasp import GRASP
 from gsw_graph.retrieve.strategies.ircot import IRCOT
 from gsw_graph.retrieve.strategies.linked import LINKED
