@@ -182,5 +182,6 @@ def hop(
                     ways.setdefault(id_, []).append(way)
         candidates.append([(found[id_], tuple(ways[id_])) for id_ in sorted(ways)])
     return HopResult(
-        candidates, *(unpack_vectors(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors"))
+        candidates,
+        *(unpack_vectors(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors")),
     )
