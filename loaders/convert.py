@@ -11,10 +11,10 @@ parent, when a document takes too long, and when it would take more memory than 
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import re
-import signal
 import sys
 import threading
 import time
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from gsw_graph.loaders import mail, office, pdf, web
-from gsw_graph.loaders.files import LISTED, Converted, NothingError, UnusableError
+from gsw_graph.loaders.files import Converted, NothingError, UnusableError, shortened
 
 Form: TypeAlias = Literal["pdf", "html", "archive", "mail"]
 
@@ -53,12 +53,12 @@ def convert(form: Form, data: bytes) -> Converted:
     found = Converted(loader=form)
     try:
         _READERS[form](data, found)
-    except (UnusableError, MemoryError):
-        raise
     except RecursionError as error:
         raise UnusableError(f"{WHAT[form]} that is nested too deeply") from error
     except Exception as error:  # every library has its own kinds for a broken file
-        reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        if isinstance(error, UnusableError | MemoryError):
+            raise
+        reason = next(iter(str(error).strip().splitlines()), "")
         raise UnusableError(
             f"{WHAT[form]} that is broken, or of a kind that is not understood ({type(error).__name__}: "
             f"{reason[:200]})"
@@ -68,8 +68,7 @@ def convert(form: Form, data: bytes) -> Converted:
     )
     if not found.text:
         raise UnusableError(f"{WHAT[form]} without text")
-    if (more := len(found.faults) - LISTED) > 0:
-        found.faults[LISTED:] = [f"and {more} more faults"]
+    found.faults = shortened(found.faults)
     return found
 
 
@@ -82,12 +81,13 @@ def main() -> None:
     sys.addaudithook(_forbid)
     while line := source.readline():
         request = json.loads(line)
-        _set_alarm(seconds)
+        # the process ends then, whatever it does and though its parent be gone
+        faulthandler.dump_traceback_later(seconds, exit=True)
         try:
             answer = _answer(request["form"], source.read(request["length"]))
         except MemoryError:
             os._exit(OUT_OF_MEMORY)  # what is left of it serves nobody
-        _set_alarm(0)
+        faulthandler.cancel_dump_traceback_later()
         answers.write(answer + b"\n")
         answers.flush()
         if _size() > memory * 3 // 4:  # the next document shall have all of it
@@ -101,13 +101,6 @@ def _answer(form: Form, data: bytes) -> bytes:
     except UnusableError as error:
         answer = {"failed": str(error)[:2000], "nothing": isinstance(error, NothingError)}
     return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
-
-
-def _set_alarm(seconds: float) -> None:
-    """End this process after so many seconds, whatever it does then and though its parent be gone; 0: do
-    not."""
-    if hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _limit_memory(memory: int) -> None:

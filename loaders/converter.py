@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -72,10 +73,7 @@ def read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[It
     except UnusableError as error:
         yield (Skipped if isinstance(error, NothingError) else Failure)(file.name, str(error))
         return
-    if found.plain:
-        yield from text.write(file, found, key)
-    else:
-        yield from markdown.write(file, found, key)
+    yield from (text if found.plain else markdown).write(file, found, key)
     kind = Skipped if form == "mail" else Failure
     yield from (kind(file.name, fault, part=True) for fault in found.faults)
     yield from left_out(file.name, found.left_out)
@@ -148,13 +146,8 @@ class Converter:
         if self._process is None or self._owner != os.getpid():
             self._owner, self._process = os.getpid(), _start()
         process = self._process
-        late = threading.Event()
-
-        def stop_late() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(SECONDS, stop_late)
+        started = time.monotonic()
+        timer = threading.Timer(SECONDS, process.kill)
         timer.daemon = True
         timer.start()
         try:
@@ -177,7 +170,7 @@ class Converter:
             process.wait(timeout=1)
         code = process.returncode
         self.stop()
-        if late.is_set() or code == -14:
+        if time.monotonic() - started >= SECONDS:
             raise UnusableError(f"{WHAT[form]} that takes more than {SECONDS:.0f} seconds to read")
         if code == OUT_OF_MEMORY:
             raise UnusableError(f"{WHAT[form]} that takes more than {MEMORY >> 20:,} MiB of memory to read")
@@ -188,14 +181,14 @@ def _start() -> subprocess.Popen[bytes]:
     import gsw_graph
 
     path = [str(Path(gsw_graph.__path__[0]).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    # without these some Pythons do not start
+    kept = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
     environment = {  # nothing else: what reads hostile files has no keys and no passwords
+        **{name: os.environ[name] for name in kept if name in os.environ},
         "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path if entry),
         "PYTHONSAFEPATH": "1",
         "PYTHONUTF8": "1",
     }
-    # without these some Pythons do not start
-    kept = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
-    environment |= {name: os.environ[name] for name in kept if name in os.environ}
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, str(MEMORY), str(SECONDS + 1)],
         stdin=subprocess.PIPE,

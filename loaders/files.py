@@ -100,6 +100,13 @@ def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
         yield Skipped(name, counted(counts), part=True, kinds=tuple(sorted(counts.items())))
 
 
+def shortened(faults: Iterable[str]) -> list[str]:
+    """Return the first faults of a document, and how many more there are."""
+    faults = list(faults)
+    more = len(faults) - LISTED
+    return [*faults[:LISTED], f"and {more} more faults"] if more > 0 else faults
+
+
 def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]:
     """Existing files and folders (and "-") for paths and globs, in the order given, each with the folder that
     its links are to stay in where a glob found it; and those that mean nothing.
