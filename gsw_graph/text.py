@@ -314,7 +314,7 @@ def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:
     if not packed:
         return np.zeros((0, 0), dtype=np.float32)
     numbers = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(len(packed), -1)
-    return numbers / np.float32(_BYTE)
+    return np.asarray(numbers / np.float32(_BYTE), dtype=np.float32)
 
 
 # Lexicon: English; which words go together is ours
