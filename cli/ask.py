@@ -12,7 +12,7 @@ from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.plan import load
 from gsw_graph.retrieve.context import EVIDENCE
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import strategies
 
 
 class _Ask(click.Command):
@@ -27,7 +27,7 @@ class _Ask(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         with formatter.section("Strategies"):
-            formatter.write_dl([(one.name, one.help) for one in STRATEGIES.values()])
+            formatter.write_dl([(one.name, one.help) for one in strategies().values()])
 
 
 @click.command(cls=_Ask)
@@ -35,7 +35,7 @@ class _Ask(click.Command):
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @click.option(
     "--strategy",
-    type=click.Choice(list(STRATEGIES)),
+    type=click.Choice(list(strategies())),
     default="auto",
     show_default=True,
     help="How passages are found; see below.",

@@ -10,7 +10,7 @@ import click
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, duration, print_json
 from gsw_graph.cli.text.progress import EVERY
-from gsw_graph.cli.text.safe_text import short_source, without_password
+from gsw_graph.safe_text import short_source, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable

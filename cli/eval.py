@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import strategies
 
 if TYPE_CHECKING:
     from gsw_graph.evaluate import QuestionSet
@@ -36,7 +36,7 @@ def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) 
     from gsw_graph.evaluate.variants import parse_variants
 
     try:
-        every = ",".join(name for name, strategy in STRATEGIES.items() if "llm" not in strategy.needs)
+        every = ",".join(name for name, strategy in strategies().items() if "llm" not in strategy.needs)
         found = [
             variant for value in values for variant in parse_variants(every if value == "all" else value)
         ]
@@ -244,7 +244,7 @@ def diff(first: str, second: str, metric: str) -> None:
     "--strategy",
     default="linked",
     show_default=True,
-    type=click.Choice(list(STRATEGIES)),
+    type=click.Choice(list(strategies())),
     help="The strategy.",
 )
 @click.option(

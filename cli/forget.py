@@ -8,7 +8,7 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import counted, print_failure, print_json
-from gsw_graph.cli.text.safe_text import clean, short_source, without_password
+from gsw_graph.safe_text import clean, short_source, without_password
 
 if TYPE_CHECKING:
     from gsw_graph.results import Forgotten
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 @memory_option
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("--all", "everything", is_flag=True, help="Forget every document.")
-@click.option("--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant.")
+@click.option(
+    "--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant."
+)
 @json_option
 @click.pass_obj
 def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:

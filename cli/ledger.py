@@ -9,7 +9,7 @@ import click
 
 from gsw_graph.cli.options import json_option, settings
 from gsw_graph.cli.text.output import counted, money, print_json, print_table
-from gsw_graph.cli.text.safe_text import short_source
+from gsw_graph.safe_text import short_source
 
 if TYPE_CHECKING:
     from gsw_graph.inference.costs import Entry

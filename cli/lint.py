@@ -12,7 +12,7 @@ import click
 
 from gsw_graph.cli.options import json_option
 from gsw_graph.cli.text.output import counted, print_failure, print_json
-from gsw_graph.cli.text.safe_text import one_line, short_source
+from gsw_graph.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.extract.lint import Issue

@@ -13,7 +13,7 @@ from gsw_graph.inference.chat.language_model import Spent
 from gsw_graph.plan import parse
 from gsw_graph.results import Answer, Trace
 from gsw_graph.retrieve.context import EVIDENCE
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import strategies
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -48,13 +48,14 @@ def prepared(
     if evidence not in EVIDENCE:
         raise InputError(f"there is no form of evidence {evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}")
     if isinstance(strategy, str):
-        if strategy not in STRATEGIES:
-            raise InputError(f"there is no strategy {strategy!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
-        strategy = STRATEGIES[strategy]
+        if strategy not in strategies():
+            hint = f"Use one of {', '.join(strategies())}"
+            raise InputError(f"there is no strategy {strategy!r}", hint=hint)
+        strategy = strategies()[strategy]
     given = plan is not None and plan is not False
     if given and not strategy.follows_plan:
         followers = " or ".join(
-            one.name for one in STRATEGIES.values() if one.follows_plan and one.name != "auto"
+            one.name for one in strategies().values() if one.follows_plan and one.name != "auto"
         )
         raise InputError(
             f"{strategy.name} does not follow a plan", hint=f"Ask without one, or with --strategy {followers}"
@@ -149,7 +150,7 @@ def _answer(
     if found.draft is not None:
         return found.draft, None
     ran = (
-        STRATEGIES.get(found.ran, strategy) if found.ran else strategy
+        strategies().get(found.ran, strategy) if found.ran else strategy
     )  # it may be one that the table has not
     draft = from_chains(query.question, found, ran.confidence, answer=query.answer)
     if context.llm is None or not query.answer:
@@ -185,7 +186,7 @@ def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | No
     """What the evidence lacks or, where nothing was found, what the memory as a whole does."""
     if not draft.abstained or (found.beams is not None and found.beams.ends()):
         return draft.missing
-    if not context.reader.size()[1]:
+    if not found.passages and not context.reader.size()[1]:
         return "the memory is empty"
     if found.beams is not None and not context.has_pairs:
         return "the memory holds no question-answer pairs, of which chains are made"

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from gsw_graph.dates import find_dates
 from gsw_graph.model import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
-from gsw_graph.naming.dates import find_dates
 
 _LONGEST = 10  # words of a name that a question is searched for
 _SMALL_WORDS = FUNCTION_WORDS | CONNECTORS

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gsw_graph.errors import InputError
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names
 from gsw_graph.text import content_words
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def features(
     """
     values = [
         log1p(len(content_words(question))),
-        float(len(set(names(question)))),
+        float(len({name.text for name in find_names(question)})),
         float(steps),
         float(model),
         log1p(budget / 1000) if budget else 0.0,

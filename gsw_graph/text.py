@@ -268,7 +268,8 @@ def term_coverage(
 
 _BLOCK_END = re.compile(r"\n\s*\n|^#.*$", re.MULTILINE)
 _HEADING = re.compile(r"[\w'-]+(?: [\w'-]+){,3}")  # a few words that end in no stop
-_LONGEST_READ = 50_000  # characters of a text whose sentences are compared
+# Characters whose sentences are compared: punctuation without end takes quadratic time.
+_LONGEST_READ = 20_000
 
 
 @lru_cache(maxsize=512)
@@ -313,7 +314,7 @@ def unpack_vectors(packed: Sequence[bytes]) -> NDArray[np.float32]:
     if not packed:
         return np.zeros((0, 0), dtype=np.float32)
     numbers = np.frombuffer(b"".join(packed), dtype=np.int8).reshape(len(packed), -1)
-    return numbers / np.float32(_BYTE)
+    return np.asarray(numbers / np.float32(_BYTE), dtype=np.float32)
 
 
 # Lexicon: English; which words go together is ours

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from sentencex import segment
+from gsw_graph.text import written_sentences
 
 # Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with
 # a paragraph.
@@ -133,11 +133,7 @@ def _sentences(text: str) -> Iterator[str]:
     start = 0
     while start < len(text):
         window = text[start : start + _WINDOW]
-        found = segment("en", window)
-        if (
-            "".join(found) != window
-        ):  # should the library ever drop a character, rather a long unit than lost text
-            found = [window]
+        found = written_sentences(window)
         if start + _WINDOW < len(text) and len(found) > 1:
             found.pop()  # it may go on after the window
         yield from found

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import fakes
 
-from gsw_graph import feed
+from gsw_graph import loading
 from gsw_graph.config import Settings
 from gsw_graph.extract import Rules
 from gsw_graph.extract.pool import ByModel
@@ -40,7 +40,7 @@ def say(text: str) -> None:
 
 
 def main() -> None:
-    feed.COMPARED = Rules.window = ByModel.window = 4
+    loading._COMPARED = Rules.window = ByModel.window = 4
     writer.BATCH_BYTES = 1
     writer.TRANSACTION_BYTES, writer.MESSAGE_BYTES = 12_000, 6_000
     writer._FORGET_PASSAGES = 3

@@ -248,7 +248,7 @@ class FakeMemory:
     def warm(self, *, cancel=None):
         self._called("warm")
 
-    def forget(self, *sources, everything=False, folder=""):
+    def forget(self, *sources, everything=False, folder="", dry_run=False):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 

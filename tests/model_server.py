@@ -42,8 +42,7 @@ REFUSED = {  # status, message, code
     "overloaded": (503, "The engine is currently overloaded, please try again later", None),
 }
 SPOILED = ("length", "invalid", "wrong_schema", "refusal", "content_filter", "empty")
-MIX = ("rate_limit", "server_error", "overloaded", "hang", *SPOILED)  # what a share alone is spread over
-_ROUTE = re.compile(r"(?:/v1)?/(chat/completions|embeddings|files|batches|models)(?:/([^/]+))?(?:/([^/]+))?/?")
+_ROUTE = re.compile(r"(?:/v1)?/(chat/completions|files|batches|models)(?:/([^/]+))?(?:/([^/]+))?/?")
 _TAKEN = {"schema": ("text", "json_object", "json_schema"), "json": ("text", "json_object"), "plain": ("text",)}
 
 Raw = tuple[int, Mapping[str, str], str]  # status, headers and body of an answer
@@ -221,35 +220,33 @@ class RawServer:
 
 
 class ModelServer:
-    """replies: lines, a JSONL file, or a function of the body; what nothing answers gets 422. faults: or a share of the requests, spread over MIX. limit:
-    worked on at once. accepts: `schema`, `json` or `plain`. refuses: parameters answered with 400. batch_polls: a batch is done at this look."""
+    """replies: lines, a JSONL file, or a function of the body; what nothing answers gets 422. limit:
+    worked on at once. accepts: `schema`, `json` or `plain`. refuses: parameters answered with 400. A batch is done at the second look."""
 
     def __init__(
         self,
         replies: str | Path | Iterable[Mapping[str, Any]] | Callable[[dict[str, Any]], Any] = (),
         *,
-        faults: float | Sequence[Fault] = (),
+        faults: Sequence[Fault] = (),
         delay: float = 0.0,
         limit: int | None = None,
         over_limit: str = "wait",
         accepts: str = "schema",
         refuses: Iterable[str] = (),
-        batch_polls: int = 2,
     ) -> None:
         lines: Any = read_lines(replies) if isinstance(replies, (str, Path)) else replies
         self._find: Callable[[dict[str, Any]], Any] = lines if callable(lines) else Script(lines).find
         self._scripted = not callable(lines)
-        self.faults = [Fault(kind, faults / len(MIX), seconds=2.0) for kind in MIX] if isinstance(faults, float) else faults
+        self.faults = faults
         self.delay, self._accepts, self._refuses = delay, accepts, tuple(refuses)
         self._permits, self._wait = threading.Semaphore(limit or 10_000), over_limit == "wait"
         self.calls: list[Call] = []
-        self.most_in_flight = 0
         self._attempts: Counter[bytes] = Counter()
         self._numbers: Counter[str] = Counter()
         self._lock, self._closing = threading.RLock(), threading.Event()
         self._files: dict[str, bytes] = {}
         self._batches: dict[str, dict[str, Any]] = {}
-        self._polls, self._ids = batch_polls, itertools.count(1)
+        self._ids = itertools.count(1)
 
     def __enter__(self) -> ModelServer:
         self._listener = Listener(self._serve)
@@ -298,12 +295,11 @@ class ModelServer:
             self._attempts[digest] += 1
             call = Call(endpoint, self._numbers[endpoint], body, digest, self._attempts[digest], batch, time.monotonic())
             self.calls.append(call)
-            self.most_in_flight = max(self.most_in_flight, self.in_flight)
         return call
 
     @contextlib.contextmanager
     def _permit(self, endpoint: str) -> Iterator[bool]:
-        if endpoint not in ("chat", "embeddings"):
+        if endpoint != "chat":
             yield True
         elif self._permits.acquire(blocking=self._wait):
             try:
@@ -330,10 +326,6 @@ class ModelServer:
         self._closing.wait(self.delay)
         if call.endpoint == "chat":
             return self._chat(call.body, kind)
-        if call.endpoint == "embeddings":
-            texts = call.body["input"] if isinstance(call.body["input"], list) else [call.body["input"]]
-            data = [{"object": "embedding", "index": n, "embedding": embedding(text, call.body.get("dimensions") or 64)} for n, text in enumerate(texts)]
-            return 200, {}, json.dumps({"object": "list", "data": data, "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}})
         return 200, {}, json.dumps({"object": "list", "data": [{"id": "test-model", "object": "model"}]})
 
     def _refusal(self, body: Mapping[str, Any]) -> Raw | None:
@@ -405,7 +397,7 @@ class ModelServer:
     def _look(self, batch: dict[str, Any]) -> dict[str, Any]:
         """A poll; the one that completes a batch runs it."""
         batch["looks"] += 1
-        if batch["status"] == "validating" and batch["looks"] >= self._polls:
+        if batch["status"] == "validating" and batch["looks"] >= 2:
             outputs: dict[str, list[str]] = {"output": [], "error": []}
             for line in map(json.loads, self._files[batch["input_file_id"]].splitlines()):
                 call = self._arrived("chat", line["body"], batch=True)
@@ -422,15 +414,6 @@ class ModelServer:
             done = len(outputs["output"])
             batch.update(status="completed", request_counts={"total": done + len(outputs["error"]), "completed": done, "failed": len(outputs["error"])})
         return batch
-
-
-def embedding(text: str, dimension: int) -> list[float]:
-    """A unit vector that is the same for the same text, and near for texts that share words."""
-    vector = [1e-3] * dimension
-    for word in re.findall(r"\w+", text.casefold()):
-        vector[int.from_bytes(hashlib.blake2b(word.encode(), digest_size=4).digest(), "big") % dimension] += 1.0
-    length = sum(part * part for part in vector) ** 0.5
-    return [part / length for part in vector]
 
 
 def schema_problem(asked: Mapping[str, Any]) -> str | None:

@@ -12,8 +12,7 @@ import pytest
 from gsw_graph.errors import InputError, ReplyError, StoppedError
 from gsw_graph.inference.chat.request import Reply, Request
 from gsw_graph.results import RankedPassage, Trace
-from gsw_graph.retrieve.agents.agent import HaltedError, Team
-from gsw_graph.retrieve.agents.side_by_side import side_by_side
+from gsw_graph.retrieve.agents import HaltedError, Team, side_by_side
 
 REQUEST = Request("rewrite", ({"role": "user", "content": "Who?"},))
 

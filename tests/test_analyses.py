@@ -12,7 +12,7 @@ import pytest
 from cli_runner import last_call, run
 
 from gsw_graph.errors import InputError
-from gsw_graph.explore.analyses import NAMES, PLOTS, analyses, analysis, bind, markdown, parse
+from gsw_graph.explore.analyses import NAMES, PLOTS, analyses, bind, markdown, parse
 from gsw_graph.results import Table
 
 fake = cli_runner.fake
@@ -88,10 +88,6 @@ def test_each_file_keeps_to_the_form(name):
     assert {one.name for one in found.parameters if "a name; without" in one.what or "another name" in one.what} <= set(NAMES)
 
 
-def test_the_nearest_names_are_told():
-    assert analysis("Most-Mentioned").name == "most_mentioned"
-    with pytest.raises(InputError, match=r"no analysis is called 'timlne'\. Near it: timeline"):
-        analysis("timlne")
 
 
 def test_the_page_is_made_of_the_comments():

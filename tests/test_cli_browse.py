@@ -24,14 +24,6 @@ def test_list_shows_a_line_a_document(fake):
     ]
 
 
-def test_list_has_a_limit_for_people_only(fake):
-    run("list")
-    assert last_call(fake)[2]["limit"] == 50
-    found = json.loads(run("list", "--json").stdout)
-    assert last_call(fake)[2]["limit"] is None
-    assert (found["total"], found["documents"][0]["unread"]) == (7, [1])
-    fake.stored = Documents(0, [])
-    assert run("list").stdout == "0 documents\n"
 
 
 def test_show_has_the_text_and_what_was_found(fake):
@@ -62,17 +54,6 @@ def test_history_lists_answers_and_what_they_took(fake):
     assert run("history").stdout == "0 questions\n"
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"answer": None, "abstained": True}, "not in memory"),
-        ({"answer": None, "abstained": False}, "no answer, passages only"),
-        ({"confidence": None}, "Ada"),
-    ],
-)
-def test_history_says_what_was_no_answer(fake, changes, said):
-    fake.questions = History(1, {"in": 0, "out": 0}, None, [replace(fake.question, **changes)])
-    assert run("history").stdout.splitlines()[1] == f"   {said}"
 
 
 def test_one_question_again(fake):

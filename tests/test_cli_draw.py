@@ -23,9 +23,6 @@ def test_draw_writes_a_page(fake, tmp_path):
     assert fake.timeout is None
 
 
-def test_draw_reads_a_query_from_a_file(fake, tmp_path):
-    assert run("draw", "--file", "-", "--html", str(tmp_path / "a.html"), stdin="RETURN 7").exit_code == 0
-    assert last_call(fake)[1] == ("RETURN 7",)
 
 
 @pytest.mark.parametrize("args", [["RETURN 1"], ["--html", "a.html"], [" ", "--html", "a.html"], ["RETURN 1", "--html", "a.html", "-p", "x"]])
@@ -55,8 +52,3 @@ def test_ask_draws_its_answer_and_says_so_beside_it(fake, tmp_path):
     assert json.loads(told.stdout)["trace"] is None
     assert json.loads(run("ask", "Where?", "--json", "--trace", "--html", str(file)).stdout)["trace"]["walked"] == "neighbourhood"
     assert run("ask", "unknown", "--html", str(file)).exit_code == 3
-
-
-def test_a_picture_is_of_one_question(fake):
-    assert run("ask", "--html", "a.html").exit_code == 2
-    assert fake.calls == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import samples
-from contract import CORPUS, FILES, rows
+from contract import CORPUS, FILES
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
@@ -61,15 +61,6 @@ def test_a_document_is_shown_with_all_that_was_found(sample: Memory) -> None:
     assert [entity.name for entity in passage.entities if entity.title] == ["Stone Pier"]
 
 
-def test_a_passage_is_shown_alone(corpus: Memory) -> None:
-    long = next(document for document in corpus.documents().documents if document.passages > 1)
-    whole = corpus.show(long.source)
-    assert [passage.position for passage in whole.passages] == list(range(long.passages))
-    assert corpus.show(long.source, 2).passages == [whole.passages[1]]
-    assert corpus.show(whole.passages[1].id) == corpus.show(long.source, 2)
-    for number in (0, long.passages + 1):
-        with pytest.raises(InputError, match=f"no passage {number}.*It has {long.passages}"):
-            corpus.show(long.source, number)
 
 
 def test_a_name_that_means_none_or_several_is_refused(corpus: Memory) -> None:
@@ -110,13 +101,3 @@ def test_one_question_is_shown_with_what_its_answer_used(sample: Memory) -> None
     for which in (0, 3, "", "zzz", -1):
         with pytest.raises(InputError, match="no question"):
             sample.asked(which)
-
-
-def test_an_empty_memory_has_nothing_to_show(memory: Memory) -> None:
-    assert memory.documents().documents == []
-    assert memory.history().questions == []
-    assert rows(memory, "MATCH (q:Question) RETURN q") == []
-    with pytest.raises(InputError):
-        memory.show("x")
-    with pytest.raises(InputError):
-        memory.asked(1)

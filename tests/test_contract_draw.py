@@ -24,17 +24,8 @@ def test_a_name_stands_once_with_the_passages_behind_every_edge(corpus: Memory) 
     assert picture.notes == []
 
 
-def test_relationships_bring_their_ends(corpus: Memory) -> None:
-    picture = corpus.draw("MATCH (:Passage {position: 0})-[r:PART_OF]->(:Document) RETURN r LIMIT 3")
-    assert sorted(node.label for node in picture.nodes.values()) == ["Document"] * 3 + ["Passage"] * 3
-    assert all(node.caption for node in picture.nodes.values())
-    assert [(edge.caption, len(edge.behind)) for edge in picture.edges.values()] == [("part of", 1)] * 3
 
 
-def test_nodes_stand_in_lists_and_maps_too(corpus: Memory) -> None:
-    picture = corpus.draw("MATCH (p:Passage) WITH collect(p) AS ps RETURN [ps[0], 1] AS list, {deep: [ps[1]]} AS map")
-    assert [node.label for node in picture.nodes.values()] == ["Passage", "Passage"]
-    assert not any(head in ("embedding", "vector") for node in picture.nodes.values() for head, _ in node.lines)
 
 
 def test_what_joins_nothing_stands_at_each_place(corpus: Memory) -> None:

@@ -15,7 +15,7 @@ from dump import differences, dump
 from gsw_graph.memory import Memory
 from gsw_graph.model import content_id
 from gsw_graph.names import normalise
-from gsw_graph.store.rows import packed, unpacked
+from gsw_graph.text import pack_vector, unpack_vectors
 
 
 def test_counts_are_those_of_the_files(sample: Memory) -> None:
@@ -42,8 +42,8 @@ def test_pairs_stand_with_their_phrases_and_passages(sample: Memory) -> None:
         assert answer == ", ".join(answers)
         (one,) = sample.embedder.encode([f"{question} {answer}" if answers else question])
         assert np.asarray(embedding) == pytest.approx(one, abs=1e-6)
-        assert bytes.fromhex(str(vector)) == packed(one)
-        assert unpacked([packed(one)])[0] == pytest.approx(one, abs=0.5 / 127 + 1e-6)
+        assert bytes.fromhex(str(vector)) == pack_vector(one)
+        assert unpack_vectors([pack_vector(one)])[0] == pytest.approx(one, abs=0.5 / 127 + 1e-6)
 
 
 def test_phrases_and_propositions(sample: Memory) -> None:
@@ -51,7 +51,7 @@ def test_phrases_and_propositions(sample: Memory) -> None:
     assert Counter(row[:2] for row in found) == Counter((r["id"], verb["phrase"]) for r in samples.RECORDS for verb in r["verb_phrases"])
     assert Counter(row[:2] for row in found)["pier", "built"] == 2
     for _, phrase, vector in found:
-        assert bytes.fromhex(str(vector)) == packed(sample.embedder.encode([str(phrase)])[0])
+        assert bytes.fromhex(str(vector)) == pack_vector(sample.embedder.encode([str(phrase)])[0])
     found = rows(
         sample,
         "MATCH (d:Document)<-[:PART_OF]-(:Passage)<-[:IN]-(f:Proposition)"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.grasp.planner import MOST, read
-from gsw_graph.retrieve.grasp.reply import Found, Insufficient, More, parse
+from gsw_graph.retrieve.grasp import Found, Insufficient, More, parse_reply
+from gsw_graph.retrieve.strategies.grasp import MOST, parse_plan
 
 FOUND = Found("Ana Ruiz", "Ana Ruiz built it.", (1, 3))
 
@@ -25,7 +25,7 @@ FOUND = Found("Ana Ruiz", "Ana Ruiz built it.", (1, 3))
     ],
 )
 def test_a_finding(reply: str) -> None:
-    assert parse(reply) == FOUND
+    assert parse_reply(reply) == FOUND
 
 
 @pytest.mark.parametrize(
@@ -45,27 +45,27 @@ def test_a_finding(reply: str) -> None:
     ],
 )
 def test_each_form(reply: str, said: object) -> None:
-    assert parse(reply) == said
+    assert parse_reply(reply) == said
 
 
 @pytest.mark.parametrize("reply", ["", " \n ", "...", "Follow:", "Search: \nLines: 1", "Lines: 1"])
 def test_a_reply_that_says_nothing(reply: str) -> None:
     with pytest.raises(ValueError, match="Write"):
-        parse(reply)
+        parse_reply(reply)
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    for reader in (parse, read):
+    for reader in (parse_reply, parse_plan):
         with contextlib.suppress(ValueError):  # anything else fails the test
             reader(text)
 
 
 def test_a_plan() -> None:
-    plan, rational = read("Plan: first the author, then the town.\n1. Who wrote it?\n2) Where was #1 born?")
+    plan, rational = parse_plan("Plan: first the author, then the town.\n1. Who wrote it?\n2) Where was #1 born?")
     assert [step.question for step in plan.steps] == ["Who wrote it?", "Where was #1 born?"]
     assert rational == "first the author, then the town."
-    plan, rational = read("**1.** When was #3 born?\n- 3: Who wrote it?")
+    plan, rational = parse_plan("**1.** When was #3 born?\n- 3: Who wrote it?")
     assert [(step.id, step.question, step.parents) for step in plan.steps] == [(1, "When was #2 born?", (2,)), (2, "Who wrote it?", ())]
     assert rational == ""
 
@@ -83,4 +83,4 @@ def test_a_plan() -> None:
 )
 def test_what_is_no_plan(reply: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        read(reply)
+        parse_plan(reply)

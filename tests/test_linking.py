@@ -26,7 +26,7 @@ def linked(question, *known):
         ("New York Hall", ["New York", "York Hall"], ["New York"]),  # of two as long the first
         ("Is Ana Ana's own?", ["Ana"], ["Ana", "Ana's"]),  # as often as it stands
         ("Is it Beyoncé?", ["BEYONCE"], ["Beyoncé"]),
-        ("Whose is Newton’s?", ["Newton"], ["Newton’s"]),
+        ("Whose is Newton’s?", ["Newton"], ["Newton's"]),
         ("by The Beatles", ["Beatles"], ["The Beatles"]),
         ("Who wrote “Hamlet”, say?", ["Hamlet"], ["Hamlet"]),
         ("Did J. R. R. Tolkien?", ["J. R. R. Tolkien"], ["J. R. R. Tolkien"]),

@@ -119,10 +119,3 @@ def test_what_only_a_chain_joins_stays_apart() -> None:
     longer = [*chain, Pair("four", "three", 0.9, ("alias stated",))]
     index = world(("a", "", dict.fromkeys(("One", "Two", "Three", "Four"), "")), ("b", "", {"Two": ""}))
     assert {group.canonical: set(group.aliases) for group in group_pairs(index, longer)[0]} == {"two": {"one", "three"}}
-
-
-def test_groups_grow_around_what_is_merged() -> None:
-    index = world(("a", "", dict.fromkeys(("One", "Two", "Three"), "")), ("b", "", {"Two": ""}))
-    found = [Pair("one", "two", 0.9, ("alias stated",)), Pair("one", "three", 0.9, ("alias stated",))]
-    assert group_pairs(index, found, {"two": "one"})[0] == [Group("one", {"three": found[1]})]
-    assert group_pairs(index, found, {"two": "one", "three": "one"})[0] == []

@@ -8,7 +8,7 @@ import pytest
 from gsw_graph.plan import parse
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.comparison import sides_of
-from gsw_graph.retrieve.intent import choose_approach, read_intent
+from gsw_graph.retrieve.intent import DateBounds, choose_approach, date_bounds, read_intent
 from gsw_graph.retrieve.strategies.pathwise import (
     SubProblem,
     _problems,
@@ -17,7 +17,6 @@ from gsw_graph.retrieve.strategies.pathwise import (
     order_paths,
     without_duplicates,
 )
-from gsw_graph.retrieve.times import DateBounds, date_bounds
 from gsw_graph.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.store.reader import PairOf
 

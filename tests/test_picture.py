@@ -87,14 +87,6 @@ def test_the_best_chain_stands_out_and_steps_stand_where_their_plan_has_them():
     assert picture.notes == ["The best 3 of 5 chains are drawn."]
 
 
-def test_an_answer_in_other_words_stands_at_the_end_and_none_is_said():
-    told = arrows(drawn(chained("q", answer="In Skarholm, by the sea", answer_source="llm")))
-    assert ("Skarholm", "In Skarholm, by the sea") in told
-    none = drawn(chained("q", answer=None, answer_source="none", abstained=True))
-    [node] = [node for node in none.nodes.values() if node.label == "Answer"]
-    assert (node.caption, node.answer) == ("Not in memory", False)
-    bare = drawn(chained("q", answer=None, answer_source="none"))
-    assert not any(node.label == "Answer" for node in bare.nodes.values())
 
 
 @pytest.mark.parametrize("name", ["1911", "9 October 1897", "twenty-eight years", "2,914 pipes", "the opera", "some four thousand", "from 1875 to 1903", "", "January", "Monday", "No. 5", "In 1911", "Five Dollars", "19th Century", "Chapter 3"])
@@ -107,14 +99,6 @@ def test_names_join(name):
     assert is_distinctive(name)
 
 
-def test_a_date_stands_at_each_place_anew_and_a_name_once():
-    def hop(step, question, answer, pair):
-        return Hop(step, question, question, answer, QA(pair, question, [answer]), "p1", 0.5, ["vector"])
-
-    chains = [Chain(0.9, [hop(1, "a", "1911", "x")]), Chain(0.8, [hop(1, "b", "1911", "y")]), Chain(0.7, [hop(1, "c", "ADA", "z"), hop(2, "d", "Ada", "w")])]
-    captions = [node.caption for node in drawn(replace(chained("q"), chains=chains)).nodes.values()]
-    assert captions.count("1911") == 2
-    assert captions.count("ADA") + captions.count("Ada") == 1
 
 
 def test_a_walk_goes_over_names_that_tell_things_apart():
@@ -133,10 +117,6 @@ def test_a_walk_goes_over_names_that_tell_things_apart():
     assert lines[0] == ("Found over", "1911, which alone joins nothing and is not drawn")
 
 
-def test_passages_found_by_vectors_or_words_alone():
-    picture = drawn(fake_memory.canned("q", [passage(1), passage(2)]))
-    found = arrows(picture)
-    assert list(found) == [("q", "1. Title 1"), ("q", "2. Title 2")]
 
 
 def test_propositions_are_joined_by_names():

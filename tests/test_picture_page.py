@@ -109,14 +109,6 @@ def test_the_passage_behind_an_edge_is_a_click_away_with_its_sentence_marked(pag
     assert page.locator("#details mark").all_inner_texts() == [answer.citations[0].text]
 
 
-def test_the_keyboard_reaches_every_node(page: Page, tmp_path: Path) -> None:
-    opened(page, of_answer(chained("Where?"), lambda ids: []), tmp_path)
-    buttons = page.locator("#list button")
-    assert buttons.all_inner_texts() == ["Where?", "Who founded the foundry?", "Title 1", "Ada", "Where was Ada born?", "Title 2", "Skarholm"]
-    buttons.nth(2).focus()
-    page.keyboard.press("Enter")
-    assert page.locator("#details h2").inner_text() == "Title 1"
-    assert page.evaluate("gswgraph.cy.$('.seen').map((one) => one.id())") == ["passage:p1"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -135,15 +127,6 @@ def test_hostile_text_is_text(page: Page, tmp_path: Path, scheme: str) -> None:
     page.emulate_media(color_scheme="light")
 
 
-def test_a_notebook_frames_it(page: Page, tmp_path: Path) -> None:
-    SAID.clear()
-    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><p>Before</p>{of_answer(chained('Where?'), lambda ids: [])._repr_html_()}<p>After</p>", encoding="utf-8")
-    page.goto((tmp_path / "notebook.html").as_uri())
-    frame = page.frame_locator("iframe")
-    frame.get_by_role("button", name="Where was Ada born?").click()
-    assert frame.locator("#details h2").inner_text() == "Where was Ada born?"
-    shoot(page, "picture-notebook")
-    assert SAID == []
 
 
 def test_a_free_picture_is_laid_out_without_overlap_up_to_its_bound(page: Page, tmp_path: Path, bridges: Memory) -> None:

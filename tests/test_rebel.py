@@ -248,7 +248,7 @@ def test_what_is_no_rebel_is_refused(tmp_path, folder, monkeypatch):
     make_rebel(tmp_path / "other", marks=["<subj>"], taught={})
     with pytest.raises(ModelError, match="no REBEL: its vocabulary has no <triplet>"):
         rebel.load("cpu", str(tmp_path / "other"))
-    with pytest.raises(ModelError, match="no sentence-transformers model here"):
+    with pytest.raises(ModelError, match="there is no model here"):
         rebel.load("cpu", str(tmp_path / "missing"))
     with pytest.raises(InputError, match="no device"):
         rebel.load("fast", str(folder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import date, timedelta
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -73,12 +73,6 @@ def test_names_of_a_text(text, expected):
     assert names(text) == expected
 
 
-def test_runs_of_more_than_ten_words_are_no_names():
-    words = [f"W{chr(97 + n)}" for n in range(12)]
-    assert names(" ".join(words[:10])) == [" ".join(words[:10])]
-    assert names(" ".join(words[:11])) == []
-    assert names(f"Bank of {' '.join(words[:9])}") == ["Bank", " ".join(words[:9])]
-    assert names(f"Bank of {' '.join(words)}") == ["Bank"]
 
 
 def test_a_word_that_begins_a_sentence_is_a_name_unless_the_document_has_it_in_lower_case():
@@ -125,13 +119,6 @@ def test_every_shape_of_a_date(text, expected):
     assert not {text} & {t for t, _ in dates(f"x{text} {text}x")}  # part of a word
 
 
-@given(st.dates(date(1000, 1, 1), date(2099, 12, 31)))
-def test_every_day_of_the_calendar(day):
-    iso = day.isoformat()
-    for text in (f"{day.day} {day:%B} {day.year}", f"{day:%b} {day.day}, {day.year}", iso):
-        assert dates(text) == [(text, (iso, iso))]
-    after = (day.replace(day=28) + timedelta(4)).replace(day=1)
-    assert dates(f"{day:%B} {day.year}") == [(f"{day:%B} {day.year}", (iso[:8] + "01", (after - timedelta(1)).isoformat()))]
 
 
 @pytest.mark.parametrize(
@@ -144,10 +131,6 @@ def test_what_is_no_date(text):
     assert dates(text) == []
 
 
-def test_several_dates_in_their_order():
-    text = "From 1914 to 11 November 1918, and again on May 8, 1945 and in the 1950s."
-    assert [t for t, _ in dates(text)] == ["1914", "11 November 1918", "May 8, 1945", "1950s"]
-    assert [text[d.begin : d.end] for d in find_dates(text)] == [t for t, _ in dates(text)]
 
 
 def test_a_date_is_an_entity_with_its_interval_and_no_part_of_a_name():

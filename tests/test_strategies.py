@@ -27,7 +27,7 @@ from gsw_graph.evaluate.variants import setting_names as names
 from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.retrieve.strategy import Strategy
 
 README = Path(__file__).parents[1] / "README.md"
@@ -70,11 +70,41 @@ def test_each_stands_under_its_name_with_one_line() -> None:
         assert "passages" in one.gives
 
 
-def test_the_table_of_readme_is_that_of_the_records() -> None:
-    section = README.read_text("utf-8").split("\n## Strategies\n")[1].split("\n\n")[0]
-    rows = [line for line in section.splitlines() if line.startswith("| `") and "--strategy" not in line]
-    expected = [f"| `{one.name}`{' (default)' if one.name == 'auto' else ''} | {one.help} |" for one in STRATEGIES.values()]
-    assert rows == expected
+def test_the_page_of_strategies_names_them() -> None:
+    page = (README.parent / "docs" / "strategies.md").read_text("utf-8")
+    assert [name for name in STRATEGIES if f"`{name}" not in page] == []
+
+
+TOY = """
+from gsw_graph.retrieve.strategy import NoRecipe, Retrieved, Strategy
+
+def run(context, query, recipe):
+    with context.clock("database"):
+        return Retrieved(context.reader.bm25("stone pier", query.k))
+
+TOY = Strategy("toy", "a strategy of another package", run, NoRecipe())
+AGAIN = Strategy("linked", "a name that is taken", run, NoRecipe())
+"""
+
+
+def test_another_package_adds_one_by_its_entry_point(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "toy_strategy.py").write_text(TOY)
+    (info := tmp_path / "toy_strategy-1.0.dist-info").mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-strategy\nVersion: 1.0\n")
+    lines = ["toy = toy_strategy:TOY", "again = toy_strategy:AGAIN", "none = toy_strategy:run", "gone = no_such_module:X"]
+    (info / "entry_points.txt").write_text("\n".join(["[gswgraph.strategies]", *lines]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    strategies.cache_clear()
+    try:
+        with pytest.warns(UserWarning, match="is left out") as warned:
+            found = strategies()
+        assert {name: one for name, one in found.items() if name != "toy"} == STRATEGIES
+        assert sorted(str(one.message).partition(" of ")[0] for one in warned) == [f"the strategy '{name}'" for name in ("again", "gone", "none")]
+        answer = sample.ask("Who built the Stone Pier?", strategy="toy", k=2, keep=False)
+        assert answer.strategy == "toy"
+        assert answer.passages
+    finally:
+        strategies.cache_clear()
 
 
 def test_help_lists_them() -> None:
@@ -171,7 +201,7 @@ class First:
 def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
     """A setting of `eval` that nobody reads would seem to make no difference."""
     usual, seen = STRATEGIES[name], set[str]()
-    sizes = {setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole"}  # a small memory is one of many passages then
+    sizes = {setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole" and name != "proprag"}  # a small memory is one of many passages then
     for strategy in (usual, Variant(name, sizes).build()):
         for reranker in (None, First()):
             sample._reranker = reranker
@@ -181,7 +211,9 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
                         assert answer.passages
             finally:
                 sample._reranker = None
-    assert set(names(name)) - {"recipe"} <= seen
+        # the part of the graph that the concrete questions of `fusion` walk over was fetched with its own bounds
+        fetched = {"recipe", "chains.walk.cap", "chains.walk.limit"} if name == "fusion" else {"recipe"}
+        assert set(names(name)) - fetched <= seen
 
 
 def test_what_is_not_read_is_seen() -> None:

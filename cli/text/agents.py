@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gsw_graph.cli.text.output import counted, duration
-from gsw_graph.cli.text.safe_text import cut, one_line
+from gsw_graph.safe_text import cut, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,8 +19,8 @@ from gsw_graph.cli.text.chains import (
     why_not,
 )
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.cli.text.safe_text import cut, one_line, short_source
 from gsw_graph.notebook import SOURCES, conflict_lines
+from gsw_graph.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
-from sentencex import segment
 
 from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.model import content_id
-from gsw_graph.prompts import break_control_tokens
-from gsw_graph.text import content_words, idf, sentences, term_coverage
+from gsw_graph.prompts import break_control_tokens, fence
+from gsw_graph.text import content_words, idf, sentences, term_coverage, words, written_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -164,8 +162,7 @@ def listed(items: Sequence[Item]) -> str:
 
 def listed_lines(lines: str) -> str:
     """Put lines between two fences with a code made from them, which none of them can therefore contain."""
-    code = content_id("evidence", lines)[:12]
-    return f"<<<evidence {code}\n{lines}\nevidence {code}>>>"
+    return fence("evidence", lines)
 
 
 def flat(text: str) -> str:
@@ -196,23 +193,20 @@ def word_shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     own = [content_words(text) for text in texts]
     asked = content_words(question) & frozenset().union(*own)
     weights = idf(asked, own)
-    return np.array([term_coverage(asked, words, idf=weights) for words in own])
-
-
-_QUOTED_WORD = re.compile(r"\w+")
+    return np.array([term_coverage(asked, text, idf=weights) for text in own])
 
 
 def quote(text: str, question: str, answer: str) -> str:
     """The sentence that shares most words with a pair and holds its answer; where no sentence holds it,
     the one that shares most words."""
-    candidates = [sentence.strip() for sentence in segment("en", text) if sentence.strip()]
-    asked = set(_QUOTED_WORD.findall(f"{question} {answer}".casefold()))
+    candidates = [sentence for part in written_sentences(text) if (sentence := part.strip())]
+    asked = set(words(f"{question} {answer}"))
     wanted = re.compile(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)")
     return max(
         candidates,
         key=lambda sentence: (
             bool(wanted.search(sentence.casefold())),
-            len(asked.intersection(_QUOTED_WORD.findall(sentence.casefold()))),
+            len(asked.intersection(words(sentence))),
         ),
         default=text,
     )

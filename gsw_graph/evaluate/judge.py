@@ -19,8 +19,7 @@ from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.journal import Journal, Judgement, Outcome
 from gsw_graph.inference.chat.request import Request
-from gsw_graph.model import content_id
-from gsw_graph.prompts import prompt
+from gsw_graph.prompts import fence, prompt
 
 if TYPE_CHECKING:
     from gsw_graph.inference.chat.chat import Chat
@@ -137,10 +136,9 @@ def _request(name: str, key: str, scale: dict[str, float], question: Question, a
         f"Right answers: {gold[:_MAX_TEXT]}\n"
         f"Answer to judge: {flat(answer)[:_MAX_TEXT]}"
     )
-    code = content_id("case", case)[:12]
     messages = (
         {"role": "system", "content": prompt(name)},
-        {"role": "user", "content": f"<<<case {code}\n{case}\ncase {code}>>>"},
+        {"role": "user", "content": fence("case", case)},
     )
     schema: dict[str, Any] = {
         "type": "object",

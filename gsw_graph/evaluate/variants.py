@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import Field, TypeAdapter, ValidationError
 
 from gsw_graph.errors import InputError
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import strategies
 from gsw_graph.retrieve.strategy import Strategy
 
 Value: TypeAlias = bool | int | float | str
@@ -75,9 +75,9 @@ def parse_value(strategy: str, name: str, text: str) -> Value:
 
 def find_strategy(name: str) -> Strategy[Any]:
     """Return the strategy of this name. InputError: there is none."""
-    if name not in STRATEGIES:
-        raise InputError(f"there is no strategy {name!r}", hint=f"Use one of {', '.join(STRATEGIES)}")
-    return STRATEGIES[name]
+    if name not in strategies():
+        raise InputError(f"there is no strategy {name!r}", hint=f"Use one of {', '.join(strategies())}")
+    return strategies()[name]
 
 
 def setting_names(strategy: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from gsw_graph.model import Document, Failure, Workspace
@@ -86,24 +87,14 @@ class Rebel:
         self.model: str | None = self._rebel.name
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
-        some: list[Work] = []
-        for one in work:
-            if one.workspace is not None:
-                yield one
-                continue
-            some.append(one)
-            if len(some) == self._DOCUMENTS:
-                yield from self._done(some)
-                some = []
-        yield from self._done(some)
-
-    def _done(self, some: list[Work]) -> Iterator[Work]:
-        for one, (workspace, faults) in zip(
-            some, self._rebel.extract([one.document for one in some]), strict=True
-        ):
-            one.workspace = replace(with_names(workspace), model=self.model)
-            one.faults = [Failure(one.document.source, fault, part=True) for fault in faults]
-            yield one
+        iterator = iter(work)
+        while some := list(islice(iterator, self._DOCUMENTS)):
+            new = [task for task in some if task.workspace is None]
+            results = self._rebel.extract([task.document for task in new])
+            for task, (workspace, left_out) in zip(new, results, strict=True):
+                task.workspace = replace(with_names(workspace), model=self.model)
+                task.faults = [Failure(task.document.source, what, part=True) for what in left_out]
+            yield from some
 
 
 def by_model(

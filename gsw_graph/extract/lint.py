@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gsw_graph.dates import CALENDAR_WORDS, find_dates
 from gsw_graph.model import QAPair, Workspace
-from gsw_graph.names import FUNCTION_WORDS, normalise
-from gsw_graph.naming.dates import CALENDAR_WORDS, find_dates
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names, normalise
+from gsw_graph.text import FUNCTION_WORDS
 
 _PART = re.compile(r"[^\W_]+")
 _STEM = 5  # letters that two forms of a word share: Canada, Canadian
@@ -128,7 +128,9 @@ def names_of(text: str) -> Iterator[str]:
     if len(written) > _WORDS * max(len(_SENTENCE.findall(text)), 1):
         return
     small = {part for word in written for part in _PART.findall(word) if part.islower()}
-    for name, starter in names(text):
+    for name, starter, _, capitals in find_names(text):
+        if capitals:
+            continue
         common = (
             _ADJECTIVE.fullmatch(name)
             or name.casefold() in small

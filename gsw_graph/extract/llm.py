@@ -32,8 +32,7 @@ from gsw_graph.inference.chat.chat import Request
 from gsw_graph.inference.chat.replies import unwrapped
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.model import Document, Passage, Workspace
-from gsw_graph.names import normalise
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names, normalise
 from gsw_graph.prompts import fence, prompt
 
 if TYPE_CHECKING:
@@ -497,7 +496,7 @@ def _named_in(passage: Passage) -> list[str]:
     """The names and dates that rules see in a text. A word alone that opens a sentence may be any word,
     and a title is not noted."""
     text = passage.text.removeprefix(f"{passage.title}\n")
-    inside = {normalise(name) for name, starter in names(text) if not starter}
+    inside = {normalise(name.text) for name in find_names(text) if not (name.starter or name.capitals)}
     seen = rules.extract(Document("", "", (Passage(text, "", 0),), "")).entities
     return [entity.name for entity in seen if entity.from_ or entity.key in inside]
 

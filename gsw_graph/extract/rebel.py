@@ -130,27 +130,19 @@ class Rebel:
         return written
 
     def _generate(self, texts: list[str]) -> list[str]:
-        with self._reading:  # until the last tensor is gone: to free one is torch's work too
-            return self._generated(texts)
-
-    def _generated(self, texts: list[str]) -> list[str]:
         import torch
 
-        with torch.inference_mode(), quiet_libraries():
-            read = self._tokenizer(
-                texts, max_length=LENGTH, truncation=True, padding=True, return_tensors="pt"
-            ).to(self.device)
-            tokens = self._model.generate(
-                input_ids=read["input_ids"],
-                attention_mask=read["attention_mask"],
-                max_length=LENGTH,
-                num_beams=_BEAMS,
-                length_penalty=0.0,
+        # Held until the last tensor is gone: to free one is torch's work too.
+        with self._reading, torch.inference_mode(), quiet_libraries():
+            options = {"truncation": True, "padding": True, "return_tensors": "pt", "max_length": LENGTH}
+            inputs = dict(self._tokenizer(texts, **options).to(self.device))
+            inputs.pop("token_type_ids", None)
+            beams = {"max_length": LENGTH, "num_beams": _BEAMS, "length_penalty": 0.0}
+            written = self._tokenizer.batch_decode(
+                self._model.generate(**inputs, **beams), skip_special_tokens=False
             )
-        found: list[str] = self._tokenizer.batch_decode(
-            tokens, skip_special_tokens=False
-        )  # REBEL's own marks are among them
-        return found
+            del inputs
+        return list(written)
 
     def _failed(self, what: str) -> ModelError:
         return ModelError(what, where=self.name, hint="Try GSWGRAPH_DEVICE=cpu")

@@ -25,7 +25,6 @@ from gsw_graph.merging.same_names import (
     name_places,
     numbers,
     same_letters,
-    with_country,
     without_remark,
     words,
 )
@@ -298,10 +297,9 @@ def find_pairs(index: ConceptIndex) -> list[Pair]:
     not with their pairs.
     """
     blocks: defaultdict[str, list[str]] = defaultdict(list)
-    for key, concept in index.concepts.items():
-        for block in {letters(key), letters(with_country(key, concept.name))}:
-            if len(block) > 1:
-                blocks[block].append(key)
+    for key in index.concepts:
+        if len(block := letters(key)) > 1:
+            blocks[block].append(key)
     candidates = {
         pair
         for members in blocks.values()
@@ -395,9 +393,6 @@ def _by_letters(first: Concept, second: Concept) -> tuple[float, list[str]]:
         if count == [1, 2] and not (first.name.islower() and second.name.islower()):
             return 0.8, ["the same letters, as one word and as two"]  # "Charles Town" and "Charlestown"
         return 0.96, ["the same letters"]
-    forms = [with_country(concept.id, concept.name) for concept in (first, second)]
-    if forms != [first.id, second.id] and same_letters(forms[0], forms[1]):
-        return 0.95, ["the same letters, the country written out"]
     return 0.0, []
 
 

@@ -204,8 +204,6 @@ _ROMAN = {
 }
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
-_COUNTRIES = {"us": "united states", "usa": "united states", "uk": "united kingdom"}
-_CAPITALS = re.compile(r"(?:[Tt]he )?U\.?\s?[SK]\b")
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
 _SMALL = frozenset("of the and for in de la du des et on to a".split())
 _LEAST = 3  # letters of a name that is compared by its letters alone
@@ -284,15 +282,6 @@ def _run_together(written: str) -> str:
 def _has_initials(parts: list[str]) -> bool:
     """Tell whether letters alone stand side by side."""
     return any(len(one) == len(other) == 1 for one, other in pairwise(parts))
-
-
-def with_country(key: str, written: str) -> str:
-    """Write out "U.S." or "UK" at the beginning of a name, and the country by its short name; "us" in
-    small letters is another word."""
-    parts = words(key)
-    if parts[:1] and parts[0] in _COUNTRIES and _CAPITALS.match(written):
-        return " ".join((_COUNTRIES[parts[0]], *parts[1:]))
-    return "united states" if key == "united states of america" else key
 
 
 def numbers(key: str) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ def data(picture: Picture) -> dict[str, Any]:
     `edges`, and by id the `passages` behind them; texts within bounds."""
     nodes, edges = picture.nodes.values(), picture.edges.values()
     labels = dict.fromkeys(node.label for node in nodes)
-    behind = {id_ for drawn in (*nodes, *edges) for id_ in drawn.behind}
+    behind = {id_ for node in nodes for id_ in node.behind} | {id_ for edge in edges for id_ in edge.behind}
     return {
         "title": cut(one_line(picture.title), CAPTION),
         "said": cut(one_line(picture.said), VALUE),

@@ -1,7 +1,6 @@
 """What `Memory` gives back. Attributes carry the names of the JSON that the command line prints;
 `to_dict()` is that JSON."""
 
-from gsw_graph.results.analyses import Analysis, Parameter
 from gsw_graph.results.answers import (
     QA,
     AgentStep,
@@ -24,32 +23,38 @@ from gsw_graph.results.answers import (
     Trace,
 )
 from gsw_graph.results.contents import (
+    Alias,
+    Analysis,
     AskedQuestion,
+    Copied,
+    DocumentCounts,
     Documents,
+    Estimate,
+    Exported,
+    Finding,
     FollowedName,
+    Forgotten,
     FoundEntity,
     FoundPhrase,
     History,
+    LoadReport,
+    Merged,
+    MergeGroup,
+    Parameter,
+    RunCounts,
+    RunsReport,
     Shown,
     Status,
     StoredDocument,
     StoredName,
+    Suspicion,
     Table,
+    Unmerged,
     UsedPair,
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.results.loads import DocumentCounts, Estimate, LoadReport
-from gsw_graph.results.merges import Alias, Merged, MergeGroup, Suspicion, Unmerged
 from gsw_graph.results.result import Result
-from gsw_graph.results.upkeep import (
-    Copied,
-    Exported,
-    Finding,
-    Forgotten,
-    RunCounts,
-    RunsReport,
-)
 
 __all__ = [
     "QA",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.results.result import Result, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class RunEdge(Result):
 
 @dataclass(frozen=True)
 class FoundRun(Result):
-    """A run that a question found, by what channel ("facts", "answers", "thinking"), with its fine score and
+    """A run that a question found, by what channel ("facts", "answers"), with its fine score and
     its edges in the order of the text."""
 
     id: str
@@ -187,9 +189,7 @@ class Trace(Result):
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
     seeds: list[dict[str, Any]] = field(default_factory=list)  # {"concept": id, "weight": share}
     paths: dict[str, list[Step]] = field(default_factory=dict)  # by passage id
-    walked: str | None = (
-        None  # "neighbourhood", "twice" or "propositions"
-    )
+    walked: str | None = None  # "neighbourhood", "twice" or "propositions"
     passages_walked: int = 0
     bridges: list[str] = field(default_factory=list)
     fact_paths: list[FactPath] = field(default_factory=list)

@@ -1,16 +1,17 @@
-"""What a memory holds, as people look at it: documents, one whole, questions that were asked,
-tables of queries."""
+"""What a memory holds and what became of it: documents, questions that were asked, loads, merges, upkeep,
+analyses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.model import Failure
 from gsw_graph.results.answers import QA, Fact, RankedPassage
 from gsw_graph.results.result import Result, frame
 
 if TYPE_CHECKING:
-    pass
+    from gsw_graph.inference.costs import Entry
 
 
 @dataclass(frozen=True)
@@ -214,3 +215,208 @@ class Table(Result):
     def to_pandas(self) -> Any:
         """The table as a DataFrame. Raises InputError without pandas."""
         return frame(self.rows, self.columns)
+
+
+@dataclass(frozen=True)
+class Parameter(Result):
+    """What an analysis can be told: `what` says what it means, `default` is what holds where it is not
+    given."""
+
+    name: str
+    default: Any
+    what: str
+
+
+@dataclass(frozen=True)
+class Analysis(Result):
+    """A query of `cypher/explore/`. `summary` says in a line what it shows, `details` the rest. `query` runs
+    as it stands, with its defaults.
+
+    `plot`: the kind of picture its rows make, and the columns that it shows; empty where they make none.
+    """
+
+    name: str
+    summary: str
+    details: str
+    parameters: list[Parameter]
+    plot: list[str]
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many documents a load found in which state."""
+
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """What a load by a language model would take: calls to make, replies that are kept or ordered by a
+    batch, tokens, dollars where the price is known."""
+
+    model: str
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+
+@dataclass(frozen=True)
+class LoadReport(Result):
+    """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write,
+    index and total, which overlap.
+
+    `skipped`: what holds nothing to load (pictures, archives, empty files) or was left out (links out of a
+    folder), which is no failure.
+    With a language model: `faults` are things of its replies that were left out; `tokens`, `calls`
+    (`failed_calls` of them gave no reply
+    that can be used), `cached` and `dollars` what it took together, `ledger` the same by document, stage and
+    model. `estimate`: what a dry
+    run expects. `left_out`: what was left out of documents that were loaded, counted by kind (comments,
+    pictures); `skipped` says it by document. `note`: what may have been meant and was not done.
+    """
+
+    documents: DocumentCounts
+    nodes: dict[str, int]
+    failures: list[Failure]
+    seconds: dict[str, float]
+    tokens: dict[str, int] = field(default_factory=lambda: {"in": 0, "out": 0})
+    calls: int = 0
+    failed_calls: int = 0
+    cached: int = 0
+    dollars: float | None = None
+    faults: list[Failure] = field(default_factory=list)
+    ledger: list[Entry] = field(default_factory=list)
+    estimate: Estimate | None = None
+    note: str | None = None
+    skipped: list[Failure] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for skipped in self.skipped if not self.left_out else ():
+            for kind, number in getattr(skipped, "kinds", ()):
+                self.left_out[kind] = self.left_out.get(kind, 0) + number
+
+
+@dataclass(frozen=True)
+class Alias(Result):
+    """Hold a concept that is the same as another.
+
+    Attributes:
+        reason: why, in words.
+        score: how sure, in [0, 1].
+        method: `rules`.
+        run, at: of the merge (ISO, UTC); None where nothing was written.
+    """
+
+    id: str
+    name: str
+    passages: int
+    score: float
+    reason: str
+    method: str = "rules"
+    run: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class MergeGroup(Result):
+    """A canonical concept with its aliases; `passages` are its own."""
+
+    id: str
+    name: str
+    passages: int
+    aliases: list[Alias]
+
+
+@dataclass(frozen=True)
+class Suspicion(Result):
+    """Two concepts that may be the same, and are not merged."""
+
+    ids: list[str]
+    names: list[str]
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Merged(Result):
+    """What `merge` joined, would join (`run` is None) or has joined before. `suspicious`: pairs that are not
+    sure enough."""
+
+    run: str | None
+    groups: list[MergeGroup]
+    suspicious: list[Suspicion] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Unmerged(Result):
+    """What `unmerge` took apart: canonical concepts and aliases by name."""
+
+    groups: list[str]
+    aliases: list[str]
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """One thing that `doctor` looked at; `mend` is the line that mends it."""
+
+    check: str
+    ok: bool
+    found: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True)
+class Forgotten(Result):
+    """What `forget` removed: sources of documents, and names it was given that the memory does not know;
+    `questions`: how many whose answers cited these documents."""
+
+    forgotten: list[str]
+    unknown: list[str]
+    questions: int = 0
+
+
+@dataclass(frozen=True)
+class Exported(Result):
+    """What `export` wrote: how many documents and files, and where."""
+
+    documents: int
+    files: int
+    folder: str
+
+
+@dataclass(frozen=True)
+class RunsReport(Result):
+    """What `runs build` did: passages that it looked at, runs that it wrote, and how long that took."""
+
+    passages: int
+    runs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunCounts(Result):
+    """The symbol codebook: relations, runs, edges that stand on a statement each, and passages that say
+    something and have no run yet."""
+
+    relations: int
+    runs: int
+    edges: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Copied(Result):
+    """What a dump, a restore or a copy wrote: nodes and relationships by kind."""
+
+    source: str
+    target: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    seconds: float

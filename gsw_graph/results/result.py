@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Result:

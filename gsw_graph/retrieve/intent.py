@@ -1,5 +1,5 @@
-"""The intent of a question (PathwiseRAG, equations 1 to 3), by rules of English or by a language model, and
-the approach that fits it (equation 4).
+"""The intent of a question (PathwiseRAG, equations 1 to 3), by rules of English or by a language model; the
+approach that fits it (equation 4); and the condition on time that it states by dates.
 
 The paper trains RoBERTa for the intent and gives neither weights nor data. The scores of equations 33 to 36
 need encoders that are not public; over all intents that can occur they decide as the conditions of
@@ -11,18 +11,85 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from gsw_graph.answer.evidence import flat
+from gsw_graph.dates import find_dates
 from gsw_graph.inference.chat.request import Request
-from gsw_graph.names import FUNCTION_WORDS, normalise
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names, normalise
 from gsw_graph.prompts import prompt
 from gsw_graph.retrieve.comparison import Sides, sides_of
-from gsw_graph.retrieve.times import date_bounds
+from gsw_graph.text import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from gsw_graph.retrieve.agents.agent import Agent
+    from gsw_graph.retrieve.agents import Agent
+
+
+_FIRST, _LAST = "0001-01-01", "9999-12-31"
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
+).split()
+_NUMBER = rf"(?P<word>{'|'.join(reversed(_ORDINALS))}|(?P<number>\d{{1,2}})(?:st|nd|rd|th))"
+_CENTURY = re.compile(rf"\b(?:in|during) the {_NUMBER} century\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"\b(?:before|until|till|by|prior to|earlier than) (?:the )?(?:year |end of )?$", re.IGNORECASE
+)
+_AFTER = re.compile(r"\b(?:after|since|later than|following) (?:the )?(?:year |end of )?$", re.IGNORECASE)
+_DURING = re.compile(
+    r"\b(?:in|on|during|at|as of|of|in the year) (?:the )?(?:year |end of )?$", re.IGNORECASE
+)
+_BETWEEN = re.compile(r"\b(?:between|from|in the years?) (?:the )?$", re.IGNORECASE)
+_JOINS = re.compile(r"\s*(?:[-–—]|to|until|till|through|and)\s*", re.IGNORECASE)
+_BRACKETS = re.compile(r"\([^()]*\)")
+_YEARS = re.compile(r"(?<=\b[12]\d{3})[-–—](?=[12]\d{3}\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class DateBounds:
+    """Bound the first and the last day of a date, as ISO days, inclusive."""
+
+    from_least: str = _FIRST
+    from_most: str = _LAST
+    to_least: str = _FIRST
+    to_most: str = _LAST
+
+
+def date_bounds(question: str) -> DateBounds | None:
+    """Read the condition on time of a question.
+
+    What stands in brackets belongs to a name, as in "Change (1967 film)".
+
+    Returns:
+        The bounds of the dates that fit, or None where the question states no date as a condition.
+    """
+    text = _YEARS.sub(" to ", " ".join(_BRACKETS.sub(" ", question).split()))
+    if match := _CENTURY.search(text):
+        number = int(match["number"]) if match["number"] else 1 + _ORDINALS.index(match["word"].lower())
+        return DateBounds(from_most=f"{100 * number:04}-12-31", to_least=f"{100 * number - 99:04}-01-01")
+    dates = [found for found in find_dates(text) if found.days]
+    for found, later in zip_longest(dates, dates[1:]):
+        first, last = found.days or (_FIRST, _LAST)
+        before = text[: found.begin]
+        if _BETWEEN.search(before) and later is not None and _JOINS.fullmatch(text[found.end : later.begin]):
+            return DateBounds(from_least=first, to_most=(later.days or (_FIRST, _LAST))[1])
+        if _BEFORE.search(before):
+            return DateBounds(to_most=_shifted(first, -1))
+        if _AFTER.search(before):
+            return DateBounds(from_least=_shifted(last, 1))
+        if _DURING.search(before):
+            return DateBounds(from_most=last, to_least=first)
+    return None
+
+
+def _shifted(day: str, days: int) -> str:
+    try:
+        return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
+    except (OverflowError, ValueError):
+        return day
+
 
 Kind = Literal["causal", "comparative", "procedural", "hypothetical", "factual"]
 Approach = Literal["dense precision", "deep chain", "multi-aspect", "comparative matrix", "temporal-ordered"]
@@ -215,7 +282,9 @@ def _sides(question: str, side_names: Sequence[str]) -> Sides | None:
 
 def _entities(text: str) -> tuple[str, ...]:
     """Find the longest names of a text, without words that only begin it."""
-    candidates = [name for name, begins in names(text) if not (begins and name.casefold() in _BEGINS)]
+    candidates = [
+        name.text for name in find_names(text) if not (name.starter and name.text.casefold() in _BEGINS)
+    ]
     kept: list[str] = []
     for name in sorted(dict.fromkeys(candidates), key=len, reverse=True):
         if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in kept):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from gsw_graph.naming.finding import names
+from gsw_graph.names import find_names
 from gsw_graph.plan import rewrite
 from gsw_graph.text import FINE_KINDS, content_words, family, fine_kind, stem, term_coverage
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gsw_graph.store.hops import HopResult, Pair
+    from gsw_graph.store.facts import HopResult, Pair
 
 
 _DATE = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b", re.IGNORECASE)
@@ -253,7 +253,7 @@ def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
     text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
     known = {
         word
-        for name in [*answers.values(), *(name for name, _ in names(text))]
+        for name in [*answers.values(), *(name.text for name in find_names(text))]
         for word in content_words(name)
     }
     return ConcreteQuestion(
@@ -269,7 +269,7 @@ def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
 def relation_of(question: str) -> str:
     """A sub-question without the names and references in it: what it asks of them."""
     text = rewrite(question, lambda _: " ").replace(" >> ", " ")
-    for name, _ in sorted(names(text), key=lambda found: -len(found[0])):
+    for name in sorted((name.text for name in find_names(text)), key=len, reverse=True):
         text = text.replace(name, " ")
     return " ".join(text.replace("?", " ").split())
 

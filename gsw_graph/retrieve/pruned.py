@@ -17,7 +17,7 @@ import numpy as np
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, WORD
 from gsw_graph.results import FoundRun, RunEdge
 from gsw_graph.retrieve.names.linking import link, mentions
-from gsw_graph.store.rows import unpacked
+from gsw_graph.text import unpack_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -263,7 +263,7 @@ def _best_cosines(vectors: dict[str, NDArray[np.float32]], queries: NDArray[np.f
 
 def _unit(packed: list[bytes]) -> NDArray[np.float32]:
     """Return packed vectors, of length 1."""
-    vectors = unpacked(packed)
+    vectors = unpack_vectors(packed)
     unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     return unit
 

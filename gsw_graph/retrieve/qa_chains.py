@@ -24,7 +24,7 @@ from gsw_graph.retrieve.names.walk import rank_passages
 from gsw_graph.retrieve.pair_score import ConcreteQuestion, concrete, features, scores
 from gsw_graph.retrieve.recipes import CHAIN_SCORES
 from gsw_graph.retrieve.strategy import Retrieved
-from gsw_graph.store.hops import HopQuestion, HopResult, Pair, hop
+from gsw_graph.store.facts import HopQuestion, HopResult, Pair, hop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.recipes import ChainRecipe
     from gsw_graph.retrieve.strategy import Query
-    from gsw_graph.store.hops import Pair
+    from gsw_graph.store.facts import Pair
 
 
 
@@ -465,7 +465,7 @@ def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float)
     """What was found, with the answer of one hop, where its confidence is `sure` at least. A question of
     several hops has words that no one pair speaks of."""
     from gsw_graph.answer.chains import from_chains
-    from gsw_graph.retrieve.strategies.ricr import RICR
+    from gsw_graph.retrieve.strategies.fusion import RICR
 
     plan, chains = one_hop(query.question), RICR.recipe
     beams = grow_chains(plan, query.question, CandidateSearch(context, chains), chains, planned=False)

@@ -221,7 +221,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
 async def about(context: Context) -> Response:
     """Its version, the memory, the strategies by name, the language model that is set, and what it takes."""
     from gsw_graph.extract import EXTRACTORS
-    from gsw_graph.retrieve.strategies import STRATEGIES
+    from gsw_graph.retrieve.strategies import strategies
 
     settings, app = context.memory.settings, context.app
     return json_response(
@@ -229,7 +229,7 @@ async def about(context: Context) -> Response:
             "version": __version__,
             "memory": context.memory.url,
             "read_only": app.read_only,
-            "strategies": {strategy.name: strategy.help for strategy in STRATEGIES.values()},
+            "strategies": {strategy.name: strategy.help for strategy in strategies().values()},
             "extractors": ["auto", *EXTRACTORS],
             "embedder": settings.embedder,
             "llm": settings.llm,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.codebook import Edge, Name, Statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model import content_id
-from gsw_graph.store.rows import packed, unpacked
 from gsw_graph.store.statements import Unlogged, statement
+from gsw_graph.text import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,11 +95,11 @@ def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str],
     }
     found = []
     for row in reader._run("read/pairs_to_relate", passages=wanted):
-        vector = unpacked([row["vector"]])[0]
+        vector = unpack_vectors([row["vector"]])[0]
         about, answers = (tuple(sorted(_names(row[name]), key=str)) for name in ("about", "answers"))
         found.append(Statement(row["id"], "QAPair", row["passage"], row["relation"], vector, about, answers))
     for row in reader._run("read/propositions_to_relate", passages=wanted):
-        vector = unpacked([row["vector"]])[0]
+        vector = unpack_vectors([row["vector"]])[0]
         about = tuple(sorted(_names(row["mentions"]), key=str))
         found.append(
             Statement(
@@ -169,8 +169,8 @@ def _write(
     said = [one for run in runs for edge in run.edges for one in edge.statements]
     empty = sorted(set(passages) - there - {one.passage for one in said})
     rows: dict[str, list[Row]] = {
-        "concept_vectors": [{"id": name, "vector": packed(vector)} for name, vector in concepts.items()],
-        "relations": [{"name": name, "vector": packed(vector)} for name, vector in relations.items()],
+        "concept_vectors": [{"id": name, "vector": pack_vector(vector)} for name, vector in concepts.items()],
+        "relations": [{"name": name, "vector": pack_vector(vector)} for name, vector in relations.items()],
         "runs": [*map(_run_row, runs), *map(_empty_row, empty)],
     }
     for kind, name in _KINDS.items():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from gsw_graph.store.rows import unpacked
+from gsw_graph.text import unpack_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,6 +79,5 @@ def hop(
                 if id_ in found:  # a document that is not ready is out of sight
                     ways.setdefault(id_, []).append(way)
         candidates.append([(found[id_], tuple(ways[id_])) for id_ in sorted(ways)])
-    return HopResult(
-        candidates, *(unpacked(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors"))
-    )
+    vectors = ("pair_vectors", "phrase_vectors", "passage_vectors")
+    return HopResult(candidates, *(unpack_vectors(row[name]) for name in vectors))

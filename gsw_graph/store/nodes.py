@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class BytesProperty(Property[bytes]):
-    """Bytes as they are: a unit vector with one signed byte a dimension, which `rows.unpacked` reads."""
+    """Bytes as they are: a unit vector, a signed byte a dimension, which `text.unpack_vectors` reads."""
 
     def inflate(self, value: Any, obj: Any = None) -> Any:  # noqa: ARG002 - the shape that neomodel asks for
         """From the graph."""

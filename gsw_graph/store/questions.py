@@ -6,9 +6,9 @@ import json
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.characters import without_halves
 from gsw_graph.model import content_id
 from gsw_graph.store.statements import statement
+from gsw_graph.text import without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
 
 def _clean(value: Any) -> Any:
     """A text without halves of surrogate pairs, which no database takes."""
-    return without_halves(value) if isinstance(value, str) else value
+    return without_surrogates(value) if isinstance(value, str) else value
 
 
 def _pairs(answer: Answer) -> list[dict[str, Any]]:

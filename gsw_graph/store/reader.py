@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.results import Fact, RankedPassage
-from gsw_graph.store.rows import unpacked
 from gsw_graph.store.statements import Unlogged, statement
+from gsw_graph.text import unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -224,7 +224,7 @@ class Reader:
     def proposition_vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of propositions, of length 1, in the order of their ids."""
         rows = {row["id"]: row["vector"] for row in self._run("read/proposition_vectors", ids=list(ids))}
-        return unpacked([rows[id_] for id_ in ids])
+        return unpack_vectors([rows[id_] for id_ in ids])
 
     def neighbourhood(
         self,
@@ -257,7 +257,7 @@ class Reader:
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
         """The answered pairs of some passages."""
         row = self._run("read/pairs_of", passages=list(passages))[0]
-        return OfferedPairs(row["answers"], row["passages"], unpacked(row["vectors"]))
+        return OfferedPairs(row["answers"], row["passages"], unpack_vectors(row["vectors"]))
 
     def claims(self, passages: Sequence[str]) -> list[PairOf]:
         """What the answered pairs of some passages say, and about what."""

@@ -15,6 +15,7 @@ import numpy as np
 from gsw_graph.dates import is_distinctive
 from gsw_graph.model import content_id
 from gsw_graph.names import normalise
+from gsw_graph.text import pack_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,22 +46,6 @@ class Vectors:
     phrases: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
 
-def packed(vector: NDArray[np.float32]) -> bytes:
-    """A unit vector in one signed byte a dimension: a ninth of what the wire needs for floats, and a
-    cosine is off by some thousandths."""
-    return np.rint(vector * 127).astype(np.int8).tobytes()
-
-
-def unpacked(vectors: list[bytes]) -> NDArray[np.float32]:
-    """Packed vectors as float32 (n, dimension)."""
-    if not vectors:
-        return np.zeros((0, 0), dtype=np.float32)
-    found: NDArray[np.float32] = np.frombuffer(b"".join(vectors), dtype=np.int8).reshape(
-        len(vectors), -1
-    ) / np.float32(127)
-    return found
-
-
 def rows_of(
     workspace: Workspace,
     vectors: Vectors,
@@ -89,7 +74,7 @@ def rows_of(
             {
                 "id": phrase_id,
                 "phrase": phrase.phrase,
-                "vector": packed(vectors.phrases[phrase.phrase]),
+                "vector": pack_vector(vectors.phrases[phrase.phrase]),
                 "passage": passage,
             }
         )
@@ -102,7 +87,7 @@ def rows_of(
                     "answer": ", ".join(pair.answers),
                     "answers": list(pair.answers),
                     "embedding": floats(vectors.pairs[place]),
-                    "vector": packed(vectors.pairs[place]),
+                    "vector": pack_vector(vectors.pairs[place]),
                     "passage": passage,
                     "verb_phrase": phrase_id,
                 }
@@ -125,7 +110,7 @@ def rows_of(
                 "id": fact_id,
                 "text": fact.text,
                 "relation": fact.relation,
-                "vector": packed(vector),
+                "vector": pack_vector(vector),
                 "embedding": floats(vector),
                 "passage": passage,
             }
@@ -193,7 +178,7 @@ def _passages(
                 "text": passage.text,
                 "title": passage.title,
                 "position": passage.position,
-                "vector": packed(vector),
+                "vector": pack_vector(vector),
                 "embedding": floats(vector),
             }
         )

@@ -164,7 +164,7 @@ def _length(folder: Path, tokenizer: Any) -> int:
     """Return how many tokens of a text the model reads."""
     config = _json(folder / "config.json") or {}
     positions = (config.get("max_position_embeddings") or LENGTH) - bert.POSITION_OFFSET.get(
-        config.get("model_type"), 0
+        str(config.get("model_type")), 0
     )
     chosen = (_json(folder / "sentence_bert_config.json") or {}).get("max_seq_length")
     tokens = (_json(folder / "tokenizer_config.json") or {}).get("model_max_length")

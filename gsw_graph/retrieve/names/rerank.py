@@ -6,17 +6,15 @@ docs/linked.md has what each feature is worth, and bench/linked_order.py fits th
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from math import exp
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sentencex import segment
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise, title_names
+from gsw_graph.names import normalise, title_names
 from gsw_graph.retrieve.names.linking import link, mentions
-from gsw_graph.text import stem
+from gsw_graph.text import STOP_WORDS, sentences, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,9 +26,7 @@ if TYPE_CHECKING:
     from gsw_graph.retrieve.recipes import BridgeRecipe, RerankRecipe
 
 FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
-_WORD = re.compile(r"\w+")
 _SHORTEST = 2  # letters of a term
-_BLOCKS = re.compile(r"\n\s*\n")
 _LONGEST = 20_000  # characters of a passage that are looked at
 
 
@@ -48,8 +44,8 @@ class QueryTerms:
     def __init__(self, question: str, texts: Sequence[str]) -> None:
         self.terms = [
             stem(word)
-            for word in dict.fromkeys(_words(question))
-            if word not in FUNCTION_WORDS | CONNECTORS and len(word) >= _SHORTEST
+            for word in dict.fromkeys(words(question))
+            if word not in STOP_WORDS and len(word) >= _SHORTEST
         ]
         of_texts = [stems_of(text) for text in texts]
         self.has = np.array(
@@ -67,13 +63,7 @@ class QueryTerms:
 @lru_cache(maxsize=256)  # both walks of a question find much the same texts
 def stems_of(text: str) -> frozenset[str]:
     """Return the words of a text without their endings."""
-    return frozenset(map(stem, set(_words(text))))
-
-
-def _words(text: str) -> list[str]:
-    if text.isascii():
-        return _WORD.findall(text.casefold())
-    return [normalise(word) for word in _WORD.findall(text)]
+    return frozenset(map(stem, set(words(text))))
 
 
 def text_of(passage: RankedPassage) -> str:
@@ -119,7 +109,7 @@ def bridge_entities(
 
 def _sentences(passage: RankedPassage) -> list[str]:
     text = passage.text[:_LONGEST].removeprefix(f"{passage.title}\n")
-    return [sentence for block in _BLOCKS.split(text) for sentence in segment("en", " ".join(block.split()))]
+    return list(sentences(text))
 
 
 def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, str]]:

@@ -3,24 +3,25 @@ a strategy; the order is that of the help."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
 
 from gsw_graph.retrieve.strategies.auto import AUTO
-from gsw_graph.retrieve.strategies.bm25 import BM25
-from gsw_graph.retrieve.strategies.dense import DENSE
-from gsw_graph.retrieve.strategies.fusion import FUSION
+from gsw_graph.retrieve.strategies.baselines import BM25, DENSE
+from gsw_graph.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.retrieve.strategies.grasp import GRASP
 from gsw_graph.retrieve.strategies.ircot import IRCOT
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.retrieve.strategies.pruned import PRUNED
-from gsw_graph.retrieve.strategies.ricr import RICR
+from gsw_graph.retrieve.strategy import Strategy
 
-if TYPE_CHECKING:
-    from gsw_graph.retrieve.strategy import Strategy
+__all__ = ["STRATEGIES", "strategies"]
 
-__all__ = ["STRATEGIES"]
+GROUP = "gswgraph.strategies"
 
 STRATEGIES: dict[str, Strategy[Any]] = {
     one.name: one
@@ -38,3 +39,25 @@ STRATEGIES: dict[str, Strategy[Any]] = {
         BM25,
     )
 }
+
+
+@cache
+def strategies() -> dict[str, Strategy[Any]]:
+    """Return the strategies by name: ours, and those that installed packages add.
+
+    A package adds one by an entry point of the group `gswgraph.strategies` that names a `Strategy`. One that
+    cannot be loaded, or has a name that is taken, is left out with a warning: it costs no other.
+    """
+    found = dict(STRATEGIES)
+    for entry in entry_points(group=GROUP):
+        try:
+            strategy, problem = entry.load(), "it is no Strategy"
+        except Exception as error:  # code of others may raise anything
+            strategy, problem = None, f"it cannot be loaded ({error})"
+        if isinstance(strategy, Strategy) and strategy.name not in found:
+            found[strategy.name] = strategy
+            continue
+        if isinstance(strategy, Strategy):
+            problem = "its name is taken"
+        warnings.warn(f"the strategy {entry.name!r} of {entry.value} is left out: {problem}", stacklevel=2)
+    return found

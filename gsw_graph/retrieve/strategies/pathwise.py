@@ -17,43 +17,43 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.answer.chains import from_chains
-from gsw_graph.answer.evidence import ROOM, Item, flat, listed_lines, texts
+from gsw_graph.answer.evidence import ROOM, Item, flat, texts
 from gsw_graph.answer.reader import cited, from_items, read_answer
+from gsw_graph.dates import find_dates
 from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.request import Request
 from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.names import FUNCTION_WORDS, WORD, normalise
-from gsw_graph.naming.dates import find_dates
+from gsw_graph.names import normalise
 from gsw_graph.plan import Plan, rewrite
-from gsw_graph.prompts import prompt
+from gsw_graph.prompts import fence, prompt
 from gsw_graph.results import Claim, Conflict
-from gsw_graph.retrieve.agents.agent import Team
-from gsw_graph.retrieve.agents.side_by_side import side_by_side
-from gsw_graph.retrieve.agents.spoken import Spoken
+from gsw_graph.retrieve.agents import Spoken, Team, side_by_side
 from gsw_graph.retrieve.intent import (
     DEEPEST,
     Approach,
+    DateBounds,
     Intent,
     ask_intent,
     choose_approach,
+    date_bounds,
     read_intent,
 )
 from gsw_graph.retrieve.names.linking import mentions
 from gsw_graph.retrieve.recipes import PathwiseRecipe
-from gsw_graph.retrieve.strategies.dense import DENSE
+from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
-from gsw_graph.retrieve.times import DateBounds, date_bounds
 from gsw_graph.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.store.times import dated
+from gsw_graph.text import FUNCTION_WORDS, WORD
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage
-    from gsw_graph.retrieve.agents.agent import Agent
+    from gsw_graph.retrieve.agents import Agent
     from gsw_graph.retrieve.context import Context
     from gsw_graph.store.reader import PairOf
 
@@ -509,7 +509,7 @@ def ask_gaps(agent: Agent, question: str, asked: Asked) -> list[str]:
     )
     messages = (
         {"role": "system", "content": prompt("pathwise_gaps")},
-        {"role": "user", "content": f"Question: {flat(question)}\n{listed_lines(lines)}"},
+        {"role": "user", "content": f"Question: {flat(question)}\n{fence('evidence', lines)}"},
     )
     request = Request("pathwise_gaps", messages, _GAP_SCHEMA, limit=_GAP_TOKENS)
     words = " | ".join

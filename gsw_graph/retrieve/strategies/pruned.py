@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.retrieve.recipes import PrunedRecipe
-from gsw_graph.retrieve.strategies.dense import DENSE
+from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
@@ -112,15 +112,11 @@ def _cited(context: Context, question: str, recipe: PrunedRecipe) -> list[str]:
     here."""
     from gsw_graph.store.past import near
 
-    vector = context.vector(question).tolist()
+    vector, least = context.vector(question).tolist(), recipe.like
     with context.clock("database"):
         earlier = near(context.reader, vector, recipe.asked)
     good = [
-        one
-        for one in earlier
-        if one.cosine >= recipe.like
-        and one.is_citable
-        and one.verdict != "rejected"
+        one for one in earlier if one.cosine >= least and one.is_citable and one.verdict != "rejected"
     ]
     return list(dict.fromkeys(quoted.passage.id for one in good for quoted in one.quotes))
 

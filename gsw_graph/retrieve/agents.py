@@ -1,14 +1,17 @@
-"""An agent of a question: it asks the language model and searches the graph, and each of its steps is in the
-trace."""
+"""Agents of a question: each asks the language model and searches the graph, and every step is in the trace;
+several run at the same time.
+"""
 
 from __future__ import annotations
 
+import queue
 import threading
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gsw_graph.errors import GswGraphError, InputError
+from gsw_graph.errors import GswGraphError, InputError, ReplyError
+from gsw_graph.inference.chat.request import Reply, Request
 from gsw_graph.results import AgentStep, RankedPassage
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.inference.chat.request import Request
     from gsw_graph.retrieve.context import Context
+
 
 T = TypeVar("T")
 STAGE = "agents"  # of an answer's seconds: while the language model is asked by any of them
@@ -168,3 +172,55 @@ class Agent:
         self._team.step(
             AgentStep(self.name, stage, asked, found, list(statements), ids, tokens or {}, seconds, failed)
         )
+
+
+_LOOK = 0.5  # seconds: a wait without end would not see Ctrl-C on Windows
+
+
+def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T | ReplyError]:
+    """What each task returns, in their order; a ReplyError costs its own task alone. Any other error, of a
+    task or of who waits (Ctrl-C), ends the team and is raised."""
+    results: queue.SimpleQueue[tuple[int, T | BaseException]] = queue.SimpleQueue()
+    found: dict[int, T | ReplyError] = {}
+
+    def work(number: int, task: Callable[[], T]) -> None:
+        try:
+            results.put((number, task()))
+        except BaseException as error:
+            results.put((number, error))
+
+    def take() -> None:
+        try:
+            number, result = results.get(timeout=_LOOK)
+        except queue.Empty:
+            return
+        if isinstance(result, BaseException) and not isinstance(result, ReplyError):
+            raise result
+        found[number] = result
+
+    try:
+        # Threads of our own: those of an executor would keep an interrupted program alive until the last
+        # reply.
+        for number, task in enumerate(tasks):
+            threading.Thread(target=work, args=(number, task), name="gswgraph-agent", daemon=True).start()
+        while len(found) < len(tasks):
+            take()
+    except BaseException:
+        team.end()
+        raise
+    return [found[number] for number in range(len(tasks))]
+
+
+class Spoken:
+    """A `LanguageModel`. model: its name. asked: the steps in words; told: what came of one. Its replies do
+    not say what they took: the steps do."""
+
+    def __init__(self, agent: Agent, model: str, asked: str, told: Callable[[Any], str]) -> None:
+        self.model, self._agent, self._asked, self._told = model, agent, asked, told
+
+    def ask(
+        self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
+    ) -> Reply[T]:
+        """As `Agent.ask`."""
+        value = self._agent.ask(request, check, self._asked, self._told, on_text=on_text)
+        return Reply(value, False, 0, 0, 0.0)

@@ -1,1 +1,0 @@
-"""Names and dates in text, by rule."""

@@ -1,1 +1,0 @@
-"""Walks and chains together."""
