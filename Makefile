@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
-BENCH ?= bench/embed.py bench/load.py bench/write.py bench/proprag_scale.py
+BENCH ?= bench/embed.py bench/load.py bench/write.py
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready

@@ -1,4 +1,4 @@
-"""The weights by which `linked` puts passages in order (`OrderRecipe`), fitted on several sets of questions,
+"""The weights by which `linked` puts passages in order (`RerankRecipe`), fitted on several sets of questions,
 and what they are worth on questions they were not fitted on: no database, the same code.
 
     python bench/linked_order.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki
@@ -7,7 +7,7 @@ Each folder: corpus.json [{title, text}] and questions.json in the shape of MuSi
 neighbours in a file must not help. Each set is asked twice: over its own passages, and over the passages of
 all sets together, a larger memory of which most is beside the question. A softmax regression, in which each
 set has the same weight; held out: five folds of questions, twice, a question in the same fold for both
-corpora. "One walk" is `linked[leads.names=0,order.passages=0]`. Given --without, features are left out, and
+corpora. "One walk" is `linked[bridges.names=0,rerank.passages=0]`. Given --without, features are left out, and
 the last column alone says what they are worth.
 """
 
@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from linked import nearest, plain
 from scipy.optimize import minimize
 
 from gsw_graph.config import Settings
@@ -34,11 +33,10 @@ from gsw_graph.model import Document, Passage
 from gsw_graph.names import FUNCTION_WORDS
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.names.graph import NameGraph, build
-from gsw_graph.retrieve.names.leads import leads
-from gsw_graph.retrieve.names.order import FEATURES, features
-from gsw_graph.retrieve.names.passages import best_passages, best_together
-from gsw_graph.retrieve.names.wording import Wording
+from gsw_graph.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, text_of
+from gsw_graph.retrieve.names.walk import rank_passages
 from gsw_graph.retrieve.recipes import LinkedRecipe
+from gsw_graph.store.rows import TITLE_WEIGHT
 from gsw_graph.text import stem
 
 RECIPE = LinkedRecipe()
@@ -73,9 +71,9 @@ class Corpus:
         self.place = {p.full_text: n for n, p in enumerate(passages)}
         workspaces = [rules.extract(document) for document in documents]
         self.graph: NameGraph = build(
-            (w.document.source, [e.key for e in names], [bool(e.titles) for e in names])
+            (w.document.source, [e.key for e in names], [TITLE_WEIGHT if e.titles else 1.0 for e in names])
             for w in workspaces
-            for names in [plain(w)]
+            for names in [[entity for entity in w.entities if not entity.from_]]
         )
 
     def ranked(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
@@ -107,20 +105,19 @@ class Corpus:
     def ask(self, questions: Sequence[dict[str, Any]], embedder: Embedder) -> Asked:
         texts = [q["question"] for q in questions]
         near = nearest(embedder.encode_query(texts), self.vectors, RECIPE.walk.nearest)
-        most = RECIPE.order.passages
+        most = RECIPE.rerank.passages
         firsts = [
-            best_passages(self.graph, text, some, most, RECIPE.walk)
+            rank_passages(self.graph, [(text, some)], most, RECIPE.walk)
             for text, some in zip(texts, near, strict=True)
         ]
         further = []
         for text, walked in zip(texts, firsts, strict=True):
-            found = self.ranked(walked.passages, walked.scores)[: RECIPE.leads.passages]
-            wording = Wording(text, [f"{p.title}\n{p.text}" for p in found])
-            names = leads(self.graph, text, found, wording, RECIPE.leads)
+            found = self.ranked(walked.passages, walked.scores)[: RECIPE.bridges.passages]
+            names = bridge_entities(self.graph, text, found, RECIPE.bridges)
             further.append(" ".join([text, *names]))
-        others = nearest(embedder.encode_query(further), self.vectors, RECIPE.leads.nearest)
+        others = nearest(embedder.encode_query(further), self.vectors, RECIPE.bridges.nearest)
         seconds = [
-            best_together(self.graph, [(text, some), (more, theirs)], most, RECIPE.walk)
+            rank_passages(self.graph, [(text, some), (more, theirs)], most, RECIPE.walk)
             if more != text
             else walked
             for text, some, more, theirs, walked in zip(texts, near, further, others, firsts, strict=True)
@@ -137,8 +134,8 @@ class Corpus:
         candidates = []
         for text, walked in zip(texts, seconds, strict=True):
             found = self.ranked(walked.passages, walked.scores)
-            wording = Wording(text, [f"{p.title}\n{p.text}" for p in found])
-            candidates.append(features(self.graph, found, wording, RECIPE.order))
+            terms = QueryTerms(text, list(map(text_of, found)))
+            candidates.append(features(self.graph, found, terms, RECIPE.rerank))
         ids = [[int(i) for i in walked.passages] for walked in seconds]
         return Asked(
             candidates,
@@ -149,6 +146,14 @@ class Corpus:
             share_found([[int(i) for i in walked.passages] for walked in firsts], gold),
             share_found(ids, gold),
         )
+
+
+def nearest(questions: np.ndarray, passages: np.ndarray, k: int) -> list[list[tuple[str, float]]]:
+    """Return for each question its nearest passages, best first, with their cosine."""
+    return [
+        [(str(i), float(row[i])) for i in np.argsort(-row, kind="stable")[:k]]
+        for row in questions @ passages.T
+    ]
 
 
 def _stems(text: str) -> list[str]:
@@ -231,7 +236,7 @@ def main() -> None:
     for asked in (*own, *together):
         asked.candidates = [x[:, kept] for x in asked.candidates]
     weights = fit([*own, *together], [np.arange(len(asked.gold)) for asked in (*own, *together)])
-    given = np.array([getattr(RECIPE.order, FEATURES[n]) for n in kept])
+    given = np.array([getattr(RECIPE.rerank, FEATURES[n]) for n in kept])
     fitted = ", ".join(f"{FEATURES[n]} {w:.2f}" for n, w in zip(kept, weights, strict=True))
     print(f"Fitted on all questions: {fitted}\n")
     print("| questions, passages | dense | BM25 | one walk | two walks | `linked` | held out |")

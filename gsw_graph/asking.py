@@ -186,7 +186,7 @@ def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | No
     """What the evidence lacks or, where nothing was found, what the memory as a whole does."""
     if not draft.abstained or (found.beams is not None and found.beams.ends()):
         return draft.missing
-    if not context.reader.size()[1]:
+    if not found.passages and not context.reader.size()[1]:
         return "the memory is empty"
     if found.beams is not None and not context.has_pairs:
         return "the memory holds no question-answer pairs, of which chains are made"

@@ -1,7 +1,7 @@
 """A load from end to end: read, compare with the memory, extract, embed, write.
 
 Three threads work behind each other, each some windows ahead of the next: one reads and extracts, one embeds,
-the caller's writes. `concurrency.prefetch` bounds what waits between them.
+one writes; the caller's waits for them and reports. `concurrency.prefetch` bounds what waits between them.
 """
 
 from __future__ import annotations
@@ -434,10 +434,12 @@ def _write(
     counters: LoadCounters,
     report: Callable[[], None],
 ) -> None:
-    """Embed windows in a second thread behind the one that extracts, and write their batches in this one."""
+    """Embed windows in a second thread and write their batches in a third, so that Ctrl-C, which comes in
+    this one, breaks into no transaction: the batch under way is written whole."""
     from gsw_graph.store.writer import write_batch
 
-    ended = threading.Event()
+    ended, idle, lock = threading.Event(), threading.Event(), threading.Lock()
+    idle.set()
 
     def check() -> None:
         if ended.is_set():
@@ -451,17 +453,30 @@ def _write(
     def on_written(passages: int) -> None:
         counters.add(written=passages)
 
-    try:
-        with closing(
-            prefetch(batches(), _BYTES_AHEAD, size=lambda batch: batch.bytes, on_wait=report)
-        ) as ready:
+    def written() -> Iterator[None]:
+        size = lambda batch: batch.bytes  # noqa: E731
+        with closing(prefetch(batches(), _BYTES_AHEAD, size=size, on_wait=check)) as ready:
             for batch in ready:
+                with lock:
+                    check()
+                    idle.clear()
                 start = perf_counter()
-                write_batch(connection, batch, on_written)
-                counters.seconds["write"] += perf_counter() - start
+                try:
+                    write_batch(connection, batch, on_written)
+                finally:
+                    counters.seconds["write"] += perf_counter() - start
+                    idle.set()
+                yield None
+
+    try:
+        with closing(prefetch(written(), _WINDOWS_AHEAD, on_wait=report)) as done:
+            for _ in done:
                 report()
     finally:
-        ended.set()
+        with lock:
+            ended.set()
+        while not idle.wait(0.2):
+            pass
     report()
 
 

@@ -9,25 +9,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
-from gsw_graph.errors import InputError
 from gsw_graph.loaders import converter, json_files, markdown, text
 from gsw_graph.loaders.detect import BrokenTextError, Format, detect_format, strip_bom
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
 from gsw_graph.model import Document, Failure, Workspace
 
-__all__ = [
-    "UPLOAD",
-    "Identity",
-    "Position",
-    "Sources",
-    "paths",
-    "read",
-    "read_file",
-    "size",
-    "standard_input",
-]
+__all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
 
 UPLOAD = "upload:"
 """What the source of an upload begins with: it is no file here."""
@@ -104,37 +93,11 @@ def size(
     return None
 
 
-def paths(names: Iterable[str], *, follow_links: bool = False) -> Iterator[Path | Failure]:
-    """The files that `read` would open, in its order, and what it would list instead. InputError as of
-    `read`, or where standard input is among them."""
-    found, missing = expand(names)
-    if "-" in found:
-        raise InputError(
-            "a cluster cannot read standard input", hint="Put it into a file on a disk that all nodes share"
-        )
-    seen: set[Path] = set()
-    files = (
-        path
-        for name, root in found.items()
-        for path in walk(Path(name), seen, root, follow_links=follow_links)
-    )
-    return chain(missing, files)
-
-
-def read_file(name: str, path: Path) -> Iterator[Item]:
-    """What one file holds. name: by which it was reached. path: resolved."""
-    try:
-        with path.open("rb") as stream:
-            yield from _read_file(name, path, stream)
-    except OSError as error:
-        yield unreadable(Path(name), error)
-
-
 def _items(
     names: dict[str, Path | None], stdin: BinaryIO | None, position: Position, *, follow_links: bool
 ) -> Iterator[Item]:
+    """Yield what files, folders and standard input hold."""
     seen: set[Path] = set()
-    before = 0  # bytes of the files that are done
     for name, root in names.items():
         if name == "-":
             yield from _read_file("stdin", None, stdin or standard_input())
@@ -146,24 +109,26 @@ def _items(
             try:
                 with path.open("rb") as stream:
                     size = os.fstat(stream.fileno()).st_size
-                    for item in _read_file(path.as_posix(), path.resolve(), stream):
-                        position.bytes = before + (
-                            size if stream.closed or not stream.seekable() else min(stream.tell(), size)
-                        )
-                        yield item
-                    before += size
-                    position.bytes = before
+                    yield from _followed(path.as_posix(), path.resolve(), stream, size, position)
             except OSError as error:
                 yield unreadable(path, error)
 
 
 def _uploaded(uploads: Mapping[str, BinaryIO], position: Position) -> Iterator[Item]:
-    before = position.bytes
+    """Yield what uploads hold."""
     for name, stream in uploads.items():
-        for item in _read_file(name, Path(f"{UPLOAD}{name}"), stream):
-            position.bytes = before + stream.tell()
-            yield item
-        before = position.bytes = before + stream.seek(0, os.SEEK_END)
+        size = stream.seek(0, os.SEEK_END) - stream.seek(0)
+        yield from _followed(name, Path(f"{UPLOAD}{name}"), stream, size, position)
+
+
+def _followed(name: str, path: Path, stream: BinaryIO, size: int, position: Position) -> Iterator[Item]:
+    """Yield what a file of `size` bytes holds, and keep the position in it."""
+    before = position.bytes
+    for item in _read_file(name, path, stream):
+        known = not stream.closed and stream.seekable()
+        position.bytes = before + (min(stream.tell(), size) if known else size)
+        yield item
+    position.bytes = before + size
 
 
 def standard_input() -> BinaryIO:
@@ -204,56 +169,28 @@ def _own(item: Item, file: File) -> Item:
     )
 
 
-class Identity(NamedTuple):
-    """Where a document was read, and what tells whether it was read before: its source, hashes of its text
-    and of its content. passages: how many."""
-
-    place: str
-    source: str
-    text: str
-    content: str
-    passages: int
-
-    @classmethod
-    def of(cls, place: str, found: Document | Workspace) -> Identity:
-        document = found.document if isinstance(found, Workspace) else found
-        return cls(place, document.source, document.content_hash, found.content_hash, len(document.passages))
-
-
-class Sources:
-    """The sources that were read; kept of each are two hashes and its place."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, tuple[str, str, str]] = {}
-
-    def fresh(self, one: Identity) -> bool | Failure:
-        """Whether a document is the first of its source; a failure where it says something else."""
-        text, content, where = self._seen.setdefault(one.source, (one.text, one.content, one.place))
-        if where == one.place and content == one.content:
-            return True
-        if text != one.text:
-            return Failure(
-                one.place,
-                f"the source {one.source!r} has other content at {where}; give each record its own id",
-            )
-        if content != one.content:
-            return Failure(
-                one.place,
-                f"the document {one.source!r} was read at {where} with other findings, or none; load "
-                "only one of the two",
-            )
-        return False
-
-
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:
-    """Each source once."""
-    sources = Sources()
+    """Yield each source once, and a failure where it comes again with other content. Kept of each source are
+    two hashes and its place."""
+    seen: dict[str, tuple[str, str, str]] = {}
     for item in items:
         if isinstance(item, Failure):
             yield item
             continue
-        fresh = sources.fresh(Identity.of(*item))
-        if isinstance(fresh, Failure):
-            yield fresh
-        elif fresh:
-            yield item[1]
+        place, value = item
+        document = value.document if isinstance(value, Workspace) else value
+        source, text, content = document.source, document.content_hash, value.content_hash
+        if source not in seen:
+            seen[source] = text, content, place
+            yield value
+        elif text != seen[source][0]:
+            yield Failure(
+                place,
+                f"the source {source!r} has other content at {seen[source][2]}; give each record its own id",
+            )
+        elif content != seen[source][1]:
+            yield Failure(
+                place,
+                f"the document {source!r} was read at {seen[source][2]} with other findings, or none; load "
+                "only one of the two",
+            )

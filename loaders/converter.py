@@ -4,25 +4,32 @@ Each becomes Markdown, or plain text, and is then read as such. Nothing is fetch
 runs. What a document may cost is bounded: the bytes of the file, those that it unpacks to, and the time and
 the memory of the child. One child serves all documents; one that dies or is stopped is one failed document,
 and is replaced.
+
+On the child's stdin come requests, a line of JSON `{"form", "length"}` and as many bytes of a document. For
+each one on stdout goes a line of JSON, with the fields of `Converted`, or `{"failed": reason, "nothing":
+whether it is no fault}`. It opens no connection and starts no program. It ends when stdin ends, which it does
+with the parent, when a document takes too long, and when it would take more memory than it may.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from gsw_graph.loaders import markdown, pdf, text
-from gsw_graph.loaders.convert import OUT_OF_MEMORY, WHAT, Form
+from gsw_graph.loaders import mail, markdown, office, pdf, text, web
 from gsw_graph.loaders.detect import EXTRA
 from gsw_graph.loaders.files import (
     Converted,
@@ -33,6 +40,7 @@ from gsw_graph.loaders.files import (
     left_out,
     line_too_long,
     lines,
+    shortened,
 )
 from gsw_graph.model import Failure, Skipped
 
@@ -44,7 +52,29 @@ SECONDS = 60.0
 """For one document."""
 _LONGEST = 6 * pdf.MOST  # bytes of an answer
 
-_PROGRAM = "from gsw_graph.loaders.convert import main; main()"
+Form: TypeAlias = Literal["pdf", "html", "archive", "mail"]
+
+WHAT: dict[Form, str] = {
+    "pdf": "a PDF file",
+    "html": "an HTML page",
+    "archive": "an Office document, EPUB book or zip archive",
+    "mail": "a mail",
+}
+OUT_OF_MEMORY = 75
+_READERS = {"pdf": pdf.read_pdf, "html": web.markdown, "archive": office.markdown, "mail": mail.read_mail}
+# What no text has, and documents have all the same.
+_NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN = (
+    "socket.",
+    "subprocess.",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.startfile",
+    "os.system",
+)
+_PROGRAM = "from gsw_graph.loaders.converter import main; main()"
 _LIBRARIES: dict[Form, str] = {
     "pdf": "pypdfium2",
     "html": "markdownify",
@@ -72,10 +102,7 @@ def read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[It
     except UnusableError as error:
         yield (Skipped if isinstance(error, NothingError) else Failure)(file.name, str(error))
         return
-    if found.plain:
-        yield from text.write(file, found, key)
-    else:
-        yield from markdown.write(file, found, key)
+    yield from (text if found.plain else markdown).write(file, found, key)
     kind = Skipped if form == "mail" else Failure
     yield from (kind(file.name, fault, part=True) for fault in found.faults)
     yield from left_out(file.name, found.left_out)
@@ -102,6 +129,9 @@ def read_mailbox(file: File) -> Iterator[Item]:
             blank = not line.strip()
     if held:
         yield from read_data(file, "mail", b"".join(held), str(number + 1))
+
+
+# --- the parent ---
 
 
 class Converter:
@@ -148,13 +178,8 @@ class Converter:
         if self._process is None or self._owner != os.getpid():
             self._owner, self._process = os.getpid(), _start()
         process = self._process
-        late = threading.Event()
-
-        def stop_late() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(SECONDS, stop_late)
+        started = time.monotonic()
+        timer = threading.Timer(SECONDS, process.kill)
         timer.daemon = True
         timer.start()
         try:
@@ -177,7 +202,7 @@ class Converter:
             process.wait(timeout=1)
         code = process.returncode
         self.stop()
-        if late.is_set() or code == -14:
+        if time.monotonic() - started >= SECONDS:
             raise UnusableError(f"{WHAT[form]} that takes more than {SECONDS:.0f} seconds to read")
         if code == OUT_OF_MEMORY:
             raise UnusableError(f"{WHAT[form]} that takes more than {MEMORY >> 20:,} MiB of memory to read")
@@ -188,14 +213,14 @@ def _start() -> subprocess.Popen[bytes]:
     import gsw_graph
 
     path = [str(Path(gsw_graph.__path__[0]).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    # without these some Pythons do not start
+    kept = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
     environment = {  # nothing else: what reads hostile files has no keys and no passwords
+        **{name: os.environ[name] for name in kept if name in os.environ},
         "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path if entry),
         "PYTHONSAFEPATH": "1",
         "PYTHONUTF8": "1",
     }
-    # without these some Pythons do not start
-    kept = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
-    environment |= {name: os.environ[name] for name in kept if name in os.environ}
     return subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, str(MEMORY), str(SECONDS + 1)],
         stdin=subprocess.PIPE,
@@ -210,3 +235,97 @@ def _start() -> subprocess.Popen[bytes]:
 
 shared = Converter()
 atexit.register(shared.stop)
+
+
+# --- the child ---
+
+
+def convert(form: Form, data: bytes) -> Converted:
+    """Read a document. Raises UnusableError for whatever is wrong with it, and MemoryError."""
+    found = Converted(loader=form)
+    try:
+        _READERS[form](data, found)
+    except RecursionError as error:
+        raise UnusableError(f"{WHAT[form]} that is nested too deeply") from error
+    except Exception as error:  # every library has its own kinds for a broken file
+        if isinstance(error, UnusableError | MemoryError):
+            raise
+        reason = next(iter(str(error).strip().splitlines()), "")
+        raise UnusableError(
+            f"{WHAT[form]} that is broken, or of a kind that is not understood ({type(error).__name__}: "
+            f"{reason[:200]})"
+        ) from error
+    found.text, found.title, found.about = (
+        _NO_TEXT.sub("", part).strip() for part in (found.text, found.title[:1000], found.about)
+    )
+    if not found.text:
+        raise UnusableError(f"{WHAT[form]} without text")
+    found.faults = shortened(found.faults)
+    return found
+
+
+def main() -> None:
+    """Answer requests until the end."""
+    memory, seconds = int(sys.argv[1]), float(sys.argv[2])
+    source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    _limit_memory(memory)
+    sys.addaudithook(_forbid)
+    while line := source.readline():
+        request = json.loads(line)
+        # the process ends then, whatever it does and though its parent be gone
+        faulthandler.dump_traceback_later(seconds, exit=True)
+        try:
+            answer = _answer(request["form"], source.read(request["length"]))
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)  # what is left of it serves nobody
+        faulthandler.cancel_dump_traceback_later()
+        answers.write(answer + b"\n")
+        answers.flush()
+        if _size() > memory * 3 // 4:  # the next document shall have all of it
+            return
+
+
+def _answer(form: Form, data: bytes) -> bytes:
+    try:
+        found = convert(form, data)
+        answer = {**vars(found), "faults": [fault[:500] for fault in found.faults]}
+    except UnusableError as error:
+        answer = {"failed": str(error)[:2000], "nothing": isinstance(error, NothingError)}
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _limit_memory(memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    try:
+        resource.setrlimit(
+            resource.RLIMIT_AS, (memory if hard == resource.RLIM_INFINITY else min(memory, hard), hard)
+        )
+    except (ValueError, OSError):  # macOS
+        threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
+
+
+def _watch_memory(memory: int) -> None:
+    import resource
+
+    while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < memory:
+        time.sleep(0.25)
+    os._exit(OUT_OF_MEMORY)
+
+
+def _size() -> int:
+    """Return the bytes of the address space, which is what is limited; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _forbid(event: str, _: tuple[Any, ...]) -> None:
+    if event.startswith(_FORBIDDEN):
+        raise PermissionError(f"a document made its reader ask for {event}")

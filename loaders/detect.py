@@ -168,26 +168,29 @@ _TEXTLESS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"OTTO", "a font"),
     (0, b"\0\1\0\0", "a font"),
 )
-_JSONL = {".jsonl", ".ndjson"}
 # A page may begin with an XML declaration and comments; its name decides where it begins with any other tag.
 _HTML = re.compile(
     rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
-_HTML_NAMES = {".html", ".htm", ".xhtml"}
 _SUPPORTED = "text, Markdown, JSON, JSONL, CSV, mail, PDF, HTML, .docx, .pptx, .xlsx and EPUB are"
-_MARKDOWN = {".md", ".markdown"}
-_TABLES = {".csv", ".tsv", ".tab"}
 # Code and settings look like prose or Markdown to any rule: a comment is a heading, "---" is front matter.
-_CODE = frozenset(
+_CODE = tuple(
     ".asm .awk .bash .bat .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cypher .dart .diff .ex .exs .go "
     ".gradle .graphql .groovy .h .hpp .hs .ini .java .jl .js "
     ".jsx .kt .less .lua .m .mjs .ml .patch .php .pl .pm .properties .proto .ps1 .py .pyi .r .rb .rs .sass "
     ".scala .scss .sh .sql .swift .tf .toml .ts .tsx "
-    ".vb .vue .xml .xsd .xsl .yaml .yml .zig .zsh".split()
+    ".vb .vue .xml .xsd .xsl .yaml .yml .zig .zsh /makefile /dockerfile /jenkinsfile "
+    "/rakefile /gemfile /cmakelists.txt".split()
 )
-_CODE_NAMES = frozenset(("makefile", "dockerfile", "jenkinsfile", "rakefile", "gemfile", "cmakelists.txt"))
-_MAIL_NAMES = {".eml", ".mail"}
+_MARKDOWN = (".md", ".markdown")
+_JSON = (".json", ".ipynb")
+# What the name decides, where nothing in the text does.
+_NAMED: dict[Format, tuple[str, ...]] = {
+    "jsonl": (".jsonl", ".ndjson"),
+    "table": (".csv", ".tsv", ".tab"),
+    "code": _CODE,
+}
 # Lines of "Name: value", and among them one that only mail has.
 _HEADERS = re.compile(
     rb"(?:[!-9;-~]{1,80}:[ \t]?[^\r\n]{0,4000}\r?\n(?:[ \t][^\r\n]{0,4000}\r?\n){0,200}){2}"
@@ -231,36 +234,31 @@ def detect_format(file: File) -> Format | Failure:
     for magic, what in _FOREIGN.items():
         if head.startswith(magic):
             return Failure(file.name, f"{what}, which is not a supported format ({_SUPPORTED})")
-    body = head.lstrip()
-    if _OBJECT.match(body) and _suffix(file) not in _MARKDOWN:
-        return "jsonl" if _suffix(file) in _JSONL or _one_object_a_line(file, body) else "json"
+    body, name = head.lstrip(), _name(file)
+    if _OBJECT.match(body) and not name.endswith(_MARKDOWN):
+        return "jsonl" if name.endswith(_NAMED["jsonl"]) or _one_object_a_line(file, body) else "json"
     if b"\0" in head:
         return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
         return Skipped(file.name, "empty")
     if _MAILBOX.match(body):
         return "mailbox"
-    if (_suffix(file) in _MAIL_NAMES and _HEADERS.match(body)) or _mail(body):
+    if (name.endswith((".eml", ".mail")) and _HEADERS.match(body)) or _mail(body):
         return "mail"
-    if _suffix(file) == ".svg" and body.startswith(b"<"):
+    if name.endswith(".svg") and body.startswith(b"<"):
         return Skipped(file.name, "an SVG image, which has no text to load")
-    if _HTML.match(body) or (_suffix(file) in _HTML_NAMES and body.startswith(b"<")):
+    if _HTML.match(body) or (name.endswith((".html", ".htm", ".xhtml")) and body.startswith(b"<")):
         return "html"
-    if _suffix(file) in _JSONL:
-        return "jsonl"
-    if _suffix(file) in _TABLES:
-        return "table"
-    if _suffix(file) in _CODE or (file.path and file.path.name.lower() in _CODE_NAMES):
-        return "code"
-    if _suffix(file) in (".json", ".ipynb") or _ARRAY.match(body):
+    for named, ends in _NAMED.items():
+        if name.endswith(ends):
+            return named
+    if name.endswith(_JSON) or _ARRAY.match(body):
         return "json"
-    if _suffix(file) in _MARKDOWN or _looks_like_markdown(body):
-        return "markdown"
-    return "text"
+    return "markdown" if name.endswith(_MARKDOWN) or _looks_like_markdown(body) else "text"
 
 
-def _suffix(file: File) -> str:
-    return file.path.suffix.lower() if file.path else ""
+def _name(file: File) -> str:
+    return f"/{file.path.name.lower()}" if file.path else ""
 
 
 def _mail(body: bytes) -> bool:
@@ -278,7 +276,7 @@ def _one_object_a_line(file: File, body: bytes) -> bool:
     An object alone is no list of lines."""
     first, _, rest = body.partition(b"\n")
     if not rest.strip():
-        return not _WHOLE.match(body) and len(file.head) == HEAD and _suffix(file) not in (".json", ".ipynb")
+        return not _WHOLE.match(body) and len(file.head) == HEAD and not _name(file).endswith(_JSON)
     return not _WHOLE.match(body) and (first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{"))
 
 

@@ -100,6 +100,13 @@ def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
         yield Skipped(name, counted(counts), part=True, kinds=tuple(sorted(counts.items())))
 
 
+def shortened(faults: Iterable[str]) -> list[str]:
+    """Return the first faults of a document, and how many more there are."""
+    faults = list(faults)
+    more = len(faults) - LISTED
+    return [*faults[:LISTED], f"and {more} more faults"] if more > 0 else faults
+
+
 def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]:
     """Existing files and folders (and "-") for paths and globs, in the order given, each with the folder that
     its links are to stay in where a glob found it; and those that mean nothing.
@@ -133,14 +140,14 @@ def _matches(pattern: str) -> dict[str, Path | None]:
     fixed = next(n for n, part in enumerate(parts) if glob.has_magic(part))
     base = Path(*parts[:fixed])
     try:
-        found = [path for path in base.glob(str(Path(*parts[fixed:]))) if not _hidden(path.relative_to(base))]
+        found = [
+            path
+            for path in base.glob(str(Path(*parts[fixed:])))
+            if not any(part.startswith(".") for part in path.relative_to(base).parts)
+        ]
     except ValueError as error:  # such as "a**b" before Python 3.13
         raise InputError(str(error), where=_printable(pattern)) from error
     return dict.fromkeys(map(str, sorted(found)), base.resolve())
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def walk(
@@ -166,7 +173,16 @@ def walk(
         seen.add(real)
         mode = path.stat().st_mode
         if not stat.S_ISDIR(mode):
-            yield path if stat.S_ISREG(mode) or path.as_posix().startswith(_OPEN) else _endless(path)
+            name = path.as_posix()
+            yield (
+                path
+                if stat.S_ISREG(mode) or name.startswith(_OPEN)
+                else Failure(
+                    _printable(name),
+                    "a pipe or a device, which may keep a load waiting for ever: send what it says to "
+                    f"standard input: gswgraph load - < {_printable(name)}",
+                )
+            )
             return
         within = within or real
         children = sorted(child for child in path.iterdir() if not child.name.startswith("."))
@@ -181,15 +197,6 @@ def walk(
             yield from walk(child, seen, within, follow_links=follow_links)
         else:
             yield Failure(_printable(child.as_posix()), "not a regular file, or a link that leads nowhere")
-
-
-def _endless(path: Path) -> Failure:
-    name = _printable(path.as_posix())
-    return Failure(
-        name,
-        "a pipe or a device, which may keep a load waiting for ever: send what it says to standard input: "
-        f"gswgraph load - < {name}",
-    )
 
 
 def unreadable(path: Path, error: Exception) -> Failure:

@@ -7,21 +7,36 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from gsw_graph.loaders import detect, markdown, panini, records
 from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
 from gsw_graph.loaders.text import decode_bytes
 from gsw_graph.model import Failure, Skipped
 
+Reader: TypeAlias = Callable[[Record], Iterator[Item]]
+
+
+def _read_keyed(record: Record) -> Iterator[Item]:
+    return panini.read_keyed([record.value], record.place, record.file)
+
+
+def _has(*keys: str) -> Callable[[Mapping[str, object]], bool]:
+    return lambda value: not value.keys().isdisjoint(keys)
+
+
 # The first sign that fits says which reader; a new shape of record is its line here.
-_SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Callable[[Record], Iterator[Item]]], ...] = (
+_SHAPES: tuple[tuple[Callable[[Mapping[str, object]], bool], Reader], ...] = (
     (panini.is_chunk, panini.read_chunk),
-    (panini.is_combined, panini.read_combined),
-    (panini.is_keyed, panini.read_keyed),
-    (records.is_proposition, records.read_proposition),
-    (records.is_openie, records.read_openie),
-    (records.is_workspace, records.read_workspace),
-    (records.is_record, records.read_record),
+    (lambda value: isinstance(value.get("documents"), dict) and "text" not in value, panini.read_combined),
+    (lambda value: "text" not in value and any(map(panini.is_chunk, value.values())), _read_keyed),
+    (_has("extracted_entities", "extracted_triples"), records.read_openie),
+    (
+        lambda value: "passage" in value and ("text" not in value or "propositions" in value),
+        records.read_openie,
+    ),
+    (_has("entities", "verb_phrases", "propositions"), records.read_workspace),
+    (_has("text"), records.read_record),
 )
 
 
@@ -113,13 +128,13 @@ def _array(values: list[object], place: str, file: File) -> Iterator[Item]:
     if keyed := [
         value
         for value, reader in zip(values, readers, strict=True)
-        if reader is panini.read_keyed and isinstance(value, dict)
+        if reader is _read_keyed and isinstance(value, dict)
     ]:
-        yield from panini.read_all_keyed(keyed, place, file)
+        yield from panini.read_keyed(keyed, place, file)
     for number, (value, reader) in enumerate(zip(values, readers, strict=True), 1):
-        if reader is not panini.read_keyed:
+        if reader is not _read_keyed:
             yield from _object(value, f"{place}: record {number}", file, str(number))
 
 
-def _reader(value: object) -> Callable[[Record], Iterator[Item]] | None:
+def _reader(value: object) -> Reader | None:
     return next((read for fits, read in _SHAPES if fits(value)), None) if isinstance(value, dict) else None

@@ -103,35 +103,23 @@ def _front_matter(text: str) -> tuple[str, str, str]:
     """Return the title that front matter gives, a line of all else it says, and the text after it. Front
     matter that cannot be read is text."""
     first, _, rest = text.partition("\n")
-    mark = first.rstrip()
-    if mark in ("---", "+++", ";;;"):
-        end = re.compile(rf"^(?:{re.escape(mark)}|\.\.\.)[ \t]*$", re.MULTILINE).search(rest, 0, _MOST_FRONT)
-        written, body = (rest[: end.start()], rest[end.end() :]) if end else ("", "")
-    elif mark.startswith("{"):
-        try:
-            _, stop = json.JSONDecoder().raw_decode(text[:_MOST_FRONT])
-        except (ValueError, RecursionError):
-            return "", "", text
-        written, body, mark = text[:stop], text[stop:], ";;;"
-    else:
-        return "", "", text
-    if not written.strip():
-        return "", "", text
+    mark, values = first.rstrip(), None
     try:
-        values = _parsed(mark, written)
+        if mark.startswith("{"):
+            values, stop = json.JSONDecoder().raw_decode(text[:_MOST_FRONT])
+            body = text[stop:]
+        elif mark in ("---", "+++", ";;;"):
+            ending = re.compile(rf"^(?:{re.escape(mark)}|\.\.\.)[ \t]*$", re.MULTILINE)
+            if end := ending.search(rest, 0, _MOST_FRONT):
+                values, body = _parsed(mark, rest[: end.start()]), rest[end.end() :]
     except Exception:  # each format has its own errors
         values = None
     if not isinstance(values, dict) or not values:
         return "", "", text
-    title = values.get("title") or values.get("Title")
-    pairs = [
-        pair
-        for key, value in values.items()
-        if key not in ("title", "Title")
-        for pair in _flat(str(key), value)
-    ]
+    title = values.pop("title", None) or values.pop("Title", None)
+    about = properties(pair for key, value in values.items() for pair in _flat(str(key), value))
     title = " ".join(str(title).split()) if isinstance(title, str | int | float) else ""
-    return title, properties(pairs), body.lstrip("\n")
+    return title, about, body.lstrip("\n")
 
 
 def _parsed(mark: str, written: str) -> object:
@@ -174,85 +162,60 @@ def _link_name(link: re.Match[str]) -> str:
 
 def is_notebook(value: Mapping[str, object]) -> bool:
     """Return whether an object of JSON is a notebook."""
-    return "nbformat" in value and ("cells" in value or "worksheets" in value)
+    return "nbformat" in value and isinstance(value.get("cells"), list)
 
 
 def read_notebook(value: Mapping[str, Any], file: File) -> Iterator[Item]:
     """Yield the document of a notebook: its Markdown, its code, and the beginning of what that gave."""
     found = Converted(loader="notebook")
-    cells = value.get("cells")
-    if not isinstance(cells, list):
-        sheets = value.get("worksheets")
-        cells = (
-            [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells", ())]
-            if isinstance(sheets, list)
-            else []
-        )
     parts: list[str] = []
-    language = _language(value)
-    for cell in cells:
+    for cell in value["cells"]:
         if not isinstance(cell, dict):
             found.left_out["broken cell"] += 1
             continue
-        source = _lines_of(cell.get("source", cell.get("input"))).strip("\n")
+        source = _lines_of(cell.get("source")).strip("\n")
         if cell.get("cell_type") == "code":
-            parts += [_fenced(source, language)] if source.strip() else []
             outputs = cell.get("outputs")
-            for output in outputs if isinstance(outputs, list) else ():
-                text = _output(output, found.left_out) if isinstance(output, dict) else ""
-                parts += [_fenced(text)] if text.strip() else []
-        elif source.strip():
-            mark = "#" * int(cell.get("level") or 1) + " " if cell.get("cell_type") == "heading" else ""
-            parts.append(mark + source)
+            outputs = (
+                [part for part in outputs if isinstance(part, dict)] if isinstance(outputs, list) else []
+            )
+            texts = [source, *(_output(output, found.left_out) for output in outputs)]
+            parts += [_fenced(text) for text in texts if text.strip()]
+        else:
+            parts.append(source)
         attachments = cell.get("attachments")
         found.left_out["picture"] += len(attachments) if isinstance(attachments, dict) else 0
-    found.text = "\n\n".join(parts)
-    if not found.text.strip():
+    found.text = "\n\n".join(filter(str.strip, parts))
+    if not found.text:
         yield Skipped(file.name, "empty: a notebook without text")
         return
     yield from write(file, found, marked=True)
     yield from left_out(file.name, found.left_out)
 
 
-def _language(value: Mapping[str, Any]) -> str:
-    try:
-        name = str(value["metadata"]["kernelspec"]["language"])
-    except (KeyError, TypeError):
-        return "python"
-    return name if name.isalnum() else ""
-
-
 def _lines_of(value: object) -> str:
     return "".join(map(str, value)) if isinstance(value, list) else value if isinstance(value, str) else ""
 
 
-def _fenced(text: str, language: str = "") -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+def _fenced(text: str) -> str:
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
+    return f"{fence}\n{text.rstrip()}\n{fence}"
 
 
 def _output(output: Mapping[str, Any], left: Counter[str]) -> str:
     """Return the text of an output, its beginning where it is long."""
-    data = output.get("data", output)
-    data = data if isinstance(data, dict) else {}
-    if output.get("output_type") in ("error", "pyerr"):
+    if output.get("output_type") == "error":
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
-    pictures = [kind for kind in data if str(kind).startswith("image/") or kind in ("png", "jpeg", "svg")]
-    left["picture"] += bool(pictures)
-    text = (
-        _lines_of(output.get("text"))
-        or _lines_of(data.get("text/plain"))
-        or _lines_of(data.get("text/markdown"))
-    )
-    if not text and not pictures and data:
-        left["output"] += 1
-    if pictures and len(text) < 200 and text.startswith("<"):  # <Figure size 640x480 with 1 Axes>
+    data = output.get("data")
+    data = data if isinstance(data, dict) else {}
+    text = _lines_of(output.get("text") or data.get("text/plain") or data.get("text/markdown"))
+    picture = any(kind.startswith("image/") for kind in data)
+    left["picture"] += picture
+    left["output"] += bool(data) and not text and not picture
+    if picture and len(text) < 200 and text.startswith("<"):  # <Figure size 640x480 with 1 Axes>
         return ""
-    if len(text) > _MOST_OUTPUT:
-        left["long output"] += 1
-        text = text[:_MOST_OUTPUT]
-    return text
+    left["long output"] += len(text) > _MOST_OUTPUT
+    return text[:_MOST_OUTPUT]
 
 
 # --- blocks ---
@@ -370,10 +333,8 @@ class _Blocks:
         return link[2]
 
     def _wiki_link(self, link: re.Match[str]) -> str:
-        embedded, target = link[1], link[2]
-        if embedded:
-            picture = target.lower().endswith(_PICTURES)
-            self._left["picture" if picture else "embedded note"] += 1
+        if link[1]:
+            self._left["picture" if link[2].lower().endswith(_PICTURES) else "embedded note"] += 1
             return ""
         return _link_name(link)
 
@@ -381,25 +342,16 @@ class _Blocks:
         """Take tags of HTML out of a text; exponents stay such."""
 
         def shifted(match: re.Match[str]) -> str:
-            before, after = (
-                text[max(0, match.start() - 60) : match.start()],
-                text[match.end() : match.end() + 1],
-            )
-            return (
-                subscript(before, match[2])
-                if match[1].lower() == "sub"
-                else superscript(before, match[2], after)
-            )
+            before = text[max(0, match.start() - 60) : match.start()]
+            if match[1].lower() == "sub":
+                return subscript(before, match[2])
+            return superscript(before, match[2], text[match.end() : match.end() + 1])
 
         def tag(match: re.Match[str]) -> str:
             self._left["picture"] += match[0].lower().startswith("<img")
-            return (
-                "\n"
-                if _BREAKS.match(match[0]) and match[0][1:3].lower() != "br"
-                else " "
-                if _BREAKS.match(match[0])
-                else ""
-            )
+            if not _BREAKS.match(match[0]):
+                return ""
+            return " " if match[0][1:3].lower() == "br" else "\n"
 
         return _TAG.sub(tag, _RAISED.sub(shifted, text))
 

@@ -4,7 +4,6 @@ These are zip archives of XML. Only their texts are taken out, within bounds: no
 that grows without end.
 """
 
-# ruff: noqa: ARG005 (each way to write a formula is given all there is)
 from __future__ import annotations
 
 import datetime
@@ -188,6 +187,7 @@ def _core_properties(parts: Parts) -> str:
 
 # --- Word ---
 
+_DIAGRAM = "{*}ptLst/{*}pt/{*}t/{*}p"  # its texts (SmartArt)
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
@@ -211,7 +211,7 @@ def _read_word(parts: Parts, found: Converted) -> None:
             root = _parse(parts[name])
             _prepare_word(root, found.left_out)
             if "header" in name or "footer" in name:
-                edges += [text for part in root.iter(f"{_W}p") if (text := _plain_text(part))]
+                edges += _paragraphs(root, f".//{_W}p")
             else:
                 parts[name] = ElementTree.tostring(root, encoding="utf-8")
     result = mammoth.convert_to_html(
@@ -228,7 +228,12 @@ def _read_word(parts: Parts, found: Converted) -> None:
     edges = [
         text for text in dict.fromkeys(edges) if re.search(r"[^\W\d_]{2}", text) and text not in found.text
     ]
-    diagrams = [text for name in parts if "/diagrams/data" in name for text in _diagram(parts[name])]
+    diagrams = [
+        text
+        for name in parts
+        if "/diagrams/data" in name
+        for text in _paragraphs(_parse(parts[name]), _DIAGRAM)
+    ]
     found.text = "\n\n".join([found.text, *diagrams, *edges])
 
 
@@ -285,79 +290,72 @@ def _boxes(paragraph: Element) -> Iterator[Element]:
             yield from _boxes(child)
 
 
+def _paragraphs(element: Element, path: str) -> list[str]:
+    """Return the texts of the paragraphs of Word or DrawingML at a path below an element."""
+    return [text for part in element.iterfind(path) if (text := _plain_text(part))]
+
+
 def _plain_text(paragraph: Element) -> str:
     """Return the text of a paragraph of Word or DrawingML: its runs, line breaks and formulas."""
-    pieces: list[str] = []
+    text = ""
     for part in _inline(paragraph):
         kind = _kind_of(part)
         if kind in ("oMath", "oMathPara"):
-            pieces.append(formula(part))
+            text += formula(part)
         elif kind in ("br", "p", "tab", "cr"):
-            pieces.append(" ")
-        elif kind == "r":
-            text = "".join(t.text or "" for t in part if _kind_of(t) == "t")
-            text += " " * any(_kind_of(t) in ("br", "tab") for t in part)
-            shift = int(_value(part.find("{*}rPr"), "baseline") or 0) if _digits(part) else 0
-            before = "".join(pieces)[-60:] if shift else ""
-            pieces.append(
-                superscript(before, text) if shift > 0 else subscript(before, text) if shift < 0 else text
-            )
+            text += " "
         elif kind == "fld":
-            pieces += [t.text or "" for t in part.iter() if _kind_of(t) == "t"]
-    return " ".join("".join(pieces).split())
-
-
-def _digits(run: Element) -> bool:
-    return (_value(run.find("{*}rPr"), "baseline") or "").lstrip("-").isdigit()
+            text += "".join(t.text or "" for t in part.iter() if _kind_of(t) == "t")
+        else:
+            run = "".join(t.text or "" for t in part if _kind_of(t) == "t")
+            run += " " * any(_kind_of(t) in ("br", "tab") for t in part)
+            baseline = _value(part.find("{*}rPr"), "baseline") or "0"
+            write = subscript if baseline.startswith("-") else superscript
+            text += write(text[-60:], run) if baseline.strip("-0%") else run
+    return " ".join(text.split())
 
 
 def _inline(element: Element) -> Iterator[Element]:
     """Yield what a line is made of, in its order, not what stands within that."""
     for child in element:
-        if _kind_of(child) in ("r", "fld", "oMath", "oMathPara", "br", "tab", "cr"):
+        kind = _kind_of(child)
+        leaf = kind in ("r", "fld", "oMath", "oMathPara", "br", "tab", "cr")
+        if leaf or kind == "p":
             yield child
-        elif _kind_of(child) == "Fallback":
-            continue
-        else:
-            if _kind_of(child) == "p":
-                yield child
+        if not leaf and kind != "Fallback":
             yield from _inline(child)
 
 
 # --- formulas ---
 
-_SUMS = {"∑": "sum", "∏": "product", "∫": "integral"}
 _GROUPED = re.compile(r"[\w.,]*|\(.*\)", re.DOTALL)
-# How each kind of formula is written, by its parts (p), its members (m) and its settings (s).
-_FORMULAS: dict[str, Callable[[Mapping[str, str], list[str], Mapping[str, str]], str]] = {
-    "sSup": lambda p, m, s: _group(p["e"]) + _scripts(p),
-    "sSub": lambda p, m, s: _group(p["e"]) + _scripts(p),
-    "sSubSup": lambda p, m, s: _group(p["e"]) + _scripts(p),
-    "sPre": lambda p, m, s: _scripts(p) + p["e"],
-    "f": lambda p, m, s: f"{_group(p['num'])}/{_group(p['den'])}",
-    "rad": lambda p, m, s: (f"root_{_group(p['deg'])}" if p["deg"] else "sqrt") + f"({p['e']})",
-    "nary": lambda p, m, s: f"{_SUMS.get(sign := s.get('chr', '∫'), sign)}{_scripts(p)} {p['e']}",
-    "d": lambda p, m, s: f"{s.get('begChr', '(')}{', '.join(m)}{s.get('endChr', ')')}",
-    "limLow": lambda p, m, s: f"{p['e']}_{_group(p['lim'])}",
-    "limUpp": lambda p, m, s: f"{p['e']}^{_group(p['lim'])}",
-    "func": lambda p, m, s: f"{p['fName']}{'' if p['e'].startswith('(') else ' '}{p['e']}",
-    "m": lambda p, m, s: f"[{'; '.join(m)}]",
-    "mr": lambda p, m, s: ", ".join(m),
-    "eqArr": lambda p, m, s: "; ".join(m),
+# How the common kinds of formula are written, by their parts. Any other is its text in reading order.
+_FORMULAS: dict[str, Callable[[Mapping[str, str]], str]] = {
+    "sSup": lambda part: _group(part["e"]) + _scripts(part),
+    "sSub": lambda part: _group(part["e"]) + _scripts(part),
+    "sSubSup": lambda part: _group(part["e"]) + _scripts(part),
+    "f": lambda part: f"{_group(part['num'])}/{_group(part['den'])}",
+    "rad": lambda part: (f"root_{_group(part['deg'])}" if part["deg"] else "sqrt") + f"({part['e']})",
+    "nary": lambda part: f"{part['chr'] or '∫'}{_scripts(part)} {part['e']}",
+    "d": lambda part: f"{part['begChr'] or '('}{part['e']}{part['endChr'] or ')'}",
 }
 
 
 def formula(element: Element) -> str:
-    """Write a formula of Office in one line: (a+b)/(2c), x^2, sqrt(n), sum_(i=1)^n."""
+    """Write a formula of Office in one line: (a+b)/(2c), x^2, sqrt(n), ∑_(i=1)^n."""
     kind = _kind_of(element)
     if kind == "t":
         return element.text or ""
     parts = [(name, formula(child)) for child in element if not (name := _kind_of(child)).endswith("Pr")]
     if kind not in _FORMULAS:
-        return "".join(text for _, text in parts)
+        return (" " if kind in ("m", "mr", "eqArr") else "").join(text for _, text in parts)
+    named: dict[str, list[str]] = defaultdict(list)
+    for name, text in parts:
+        named[name].append(text)
     settings = {_kind_of(child): _value(child) or "" for child in element.iterfind(f"{{*}}{kind}Pr/*")}
-    members = [text for name, text in parts if name in ("e", "mr")]
-    return _FORMULAS[kind](defaultdict(str, parts), members, settings)
+    return _FORMULAS[kind](
+        defaultdict(str, {name: ", ".join(texts) for name, texts in named.items()} | settings)
+    )
 
 
 def _group(text: str) -> str:
@@ -387,7 +385,7 @@ def _slides(parts: Parts) -> Iterator[str]:
                 notes = list(_shapes(_parse(parts[part]), ("sldImg", "sldNum", "hdr", "ftr", "dt")))
                 yield from [f"notes: {notes[0]}", *notes[1:]] if notes else []
             elif kind == "diagramData":
-                yield from _diagram(parts[part])
+                yield from _paragraphs(_parse(parts[part]), _DIAGRAM)
 
 
 def _shapes(element: Element, without: tuple[str, ...] = ()) -> Iterator[str]:
@@ -399,7 +397,7 @@ def _shapes(element: Element, without: tuple[str, ...] = ()) -> Iterator[str]:
             if role in without:
                 continue
             mark = {"title": "## ", "ctrTitle": "# "}.get(role, "")
-            paragraphs = [text for part in shape.iterfind("{*}txBody/{*}p") if (text := _plain_text(part))]
+            paragraphs = _paragraphs(shape, "{*}txBody/{*}p")
             if mark and paragraphs:
                 yield mark + " ".join(paragraphs)
             else:
@@ -411,14 +409,6 @@ def _shapes(element: Element, without: tuple[str, ...] = ()) -> Iterator[str]:
             yield from _shapes(shape[0] if len(shape) else shape, without)
         else:
             yield from _shapes(shape, without)
-
-
-def _diagram(data: bytes) -> Iterator[str]:
-    """Yield the texts of a diagram (SmartArt)."""
-    points = _parse(data).iterfind("{*}ptLst/{*}pt")
-    yield from (
-        text for point in points for part in point.iterfind("{*}t/{*}p") if (text := _plain_text(part))
-    )
 
 
 # --- Excel ---
@@ -465,11 +455,7 @@ def _sheets(parts: Parts, found: Converted) -> Iterator[str]:
                 yield ""
     for name in parts:
         if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name):
-            yield from (
-                text
-                for part in _parse(parts[name]).iterfind(".//{*}txBody/{*}p")
-                if (text := _plain_text(part))
-            )
+            yield from _paragraphs(_parse(parts[name]), ".//{*}txBody/{*}p")
 
 
 def _spread(rows: list[list[str]], sheet: bytes, budget: _TextBudget) -> None:

@@ -19,10 +19,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
-from gsw_graph.assemble import Assembler, QuestionAndAnswers, Role
+from gsw_graph.assemble import Assembler
 from gsw_graph.loaders import records
 from gsw_graph.loaders.files import File, Item, Record
-from gsw_graph.loaders.records import Node, Places, finished, place_entity
+from gsw_graph.loaders.records import Entity, Node, Phrase, Places, add_contents, finished
 from gsw_graph.loaders.text import UNNAMED, source_of, stem
 from gsw_graph.model import Document, Failure, Passage, Workspace
 
@@ -32,8 +32,8 @@ _DIGITS = re.compile("[0-9]+")
 @dataclass(frozen=True, slots=True)
 class _Chunk:
     text: str  # "" where it has none
-    entities: list[tuple[str, list[Role]]]
-    phrases: list[tuple[str, list[QuestionAndAnswers]]]
+    entities: list[Entity]
+    phrases: list[Phrase]
 
     @property
     def said(self) -> str:
@@ -47,20 +47,10 @@ class _Chunk:
         return "\n".join(asked or [name for name, _ in self.entities if name.strip()])
 
 
-def is_chunk(value: Mapping[str, object]) -> bool:
-    """Whether an object is a GSW, or a chunk that has one."""
-    return not value.keys().isdisjoint(("entity_nodes", "verb_phrase_nodes", "gsw"))
-
-
-def is_combined(value: Mapping[str, object]) -> bool:
-    """Whether an object is a combined file."""
-    return isinstance(value.get("documents"), dict) and "text" not in value
-
-
-def is_keyed(value: Mapping[str, object]) -> bool:
-    """Whether an object has chunks by their ids."""
-    return "text" not in value and any(
-        isinstance(chunk, dict) and is_chunk(chunk) for chunk in value.values()
+def is_chunk(value: object) -> bool:
+    """Return whether a value is a GSW, or a chunk that has one."""
+    return isinstance(value, dict) and not value.keys().isdisjoint(
+        ("entity_nodes", "verb_phrase_nodes", "gsw")
     )
 
 
@@ -72,36 +62,31 @@ def read_chunk(record: Record) -> Iterator[Item]:
 
 
 def read_combined(record: Record) -> Iterator[Item]:
-    """The workspaces of a combined file, a document each."""
+    """Yield the workspaces of a combined file, one for each document."""
     documents = record.value["documents"]
     if not isinstance(documents, dict) or not documents:
         yield Failure(record.place, "empty")
         return
-    for key in sorted(documents, key=_order):
-        place, chunks = f"{record.place}: {_shown(key)}", documents[key]
-        if isinstance(chunks, dict) and chunks:
-            yield from _document(
-                sorted(chunks.items(), key=lambda item: _order(item[0])), place, record.file, key
-            )
-        else:
-            yield Failure(place, "no chunks")
+    keyed = {key: list(part.items()) if isinstance(part, dict) else [] for key, part in documents.items()}
+    yield from _documents(keyed, record.place, record.file)
 
 
-def read_keyed(record: Record) -> Iterator[Item]:
-    """The workspaces of chunks by id."""
-    yield from read_all_keyed([record.value], record.place, record.file)
-
-
-def read_all_keyed(values: Iterable[Mapping[str, object]], place: str, file: File) -> Iterator[Item]:
-    """The workspaces of the chunks of several objects: those whose ids differ after the last _ alone are
-    of one document."""
+def read_keyed(values: Iterable[Mapping[str, object]], place: str, file: File) -> Iterator[Item]:
+    """Yield the workspaces of the chunks of several objects: those whose ids differ after the last _ alone
+    are of one document."""
     documents: dict[str, list[tuple[str, object]]] = {}
     for key, chunk in (pair for value in values for pair in value.items()):
         documents.setdefault(key.rpartition("_")[0] or key, []).append((key, chunk))
+    yield from _documents(documents, place, file)
+
+
+def _documents(documents: Mapping[str, list[tuple[str, object]]], place: str, file: File) -> Iterator[Item]:
     for key in sorted(documents, key=_order):
-        yield from _document(
-            sorted(documents[key], key=lambda item: _order(item[0])), f"{place}: {_shown(key)}", file, key
-        )
+        at, chunks = f"{place}: {_shown(key)}", sorted(documents[key], key=lambda item: _order(item[0]))
+        if chunks:
+            yield from _document(chunks, at, file, key)
+        else:
+            yield Failure(at, "no chunks")
 
 
 def _order(key: str) -> tuple[list[tuple[int, str]], str]:
@@ -147,13 +132,7 @@ def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str
         ranges.append((start, len(passages)))
     assembler = Assembler(Document(source, title, tuple(passages), "panini"))
     for chunk, (start, end) in zip(chunks, ranges, strict=True):
-        places = Places(passages[start:end])
-        for entity, roles in chunk.entities:
-            place_entity(assembler, places, entity, roles)
-        for phrase, asked in chunk.phrases:
-            assembler.verb_phrase(
-                phrase, asked, places.best(answer for _, answers in asked for answer in answers)
-            )
+        add_contents(assembler, Places(passages[start:end]), chunk.entities, chunk.phrases)
     yield from finished(assembler, "panini", place, faults)
 
 
@@ -166,27 +145,27 @@ def _chunk(value: object, path: str, faults: list[str]) -> _Chunk | None:
     if reason := records.flaw(value):
         faults.append(at + reason)
         return None
-    text, gsw = value.get("text") or "", value
-    if "gsw" in value:
-        gsw = value["gsw"]
-        if not isinstance(gsw, dict):
-            faults.append(at + ("extraction failed upstream" if gsw is None else "`gsw` is not an object"))
-            return None
+    text, gsw = value.get("text") or "", value.get("gsw", value)
+    if not isinstance(gsw, dict):
+        faults.append(at + ("extraction failed upstream" if gsw is None else "`gsw` is not an object"))
+        return None
     if not isinstance(text, str):
         faults.append(f"{at}`text` is not a string")
         text = ""
     node = Node(gsw, path, faults)
     entities, names = _entities(node)
-    chunk = _Chunk(text if text.strip() else "", entities, _phrases(node, names))
+    forms = {_form(key) for key in names} | {"e0"}
+    phrases = node.phrases("verb_phrase_nodes", lambda question: _resolved(question, names, forms))
+    chunk = _Chunk(text if text.strip() else "", entities, phrases)
     if not chunk.text and not chunk.said:
         faults.append(f"{at}an empty workspace")
         return None
     return chunk
 
 
-def _entities(gsw: Node) -> tuple[list[tuple[str, list[Role]]], dict[str, str]]:
+def _entities(gsw: Node) -> tuple[list[Entity], dict[str, str]]:
     """The entities with their roles, and the names by id: the first where two have one id."""
-    entities: list[tuple[str, list[Role]]] = []
+    entities: list[Entity] = []
     names: dict[str, str] = {}
     for node in gsw.objects("entity_nodes"):
         if (name := node.string("name")) is None:
@@ -198,20 +177,6 @@ def _entities(gsw: Node) -> tuple[list[tuple[str, list[Role]]], dict[str, str]]:
                 "answers mean the first"
             )
     return entities, names
-
-
-def _phrases(gsw: Node, names: dict[str, str]) -> list[tuple[str, list[QuestionAndAnswers]]]:
-    forms = {_form(key) for key in names} | {"e0"}
-    phrases: list[tuple[str, list[QuestionAndAnswers]]] = []
-    for node in gsw.objects("verb_phrase_nodes"):
-        if (phrase := node.string("phrase")) is not None:
-            asked: list[QuestionAndAnswers] = [
-                (text, _resolved(q, names, forms))
-                for q in node.objects("questions")
-                if (text := q.string("text")) is not None
-            ]
-            phrases.append((phrase, asked))
-    return phrases
 
 
 def _resolved(question: Node, names: dict[str, str], forms: set[str]) -> list[str]:

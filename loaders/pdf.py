@@ -270,21 +270,14 @@ def _columns(runs: list[_Run]) -> tuple[list[_Run], list[_Run], list[_Run]] | No
         if len(left) < _LEAST_LINES or not (_is_prose(left) and _is_prose(right)):
             continue
         across = [run for run in runs if run.x0 < edge - 2 and run.x1 >= edge - run.size / 4]
-        beside = min(_top(left), _top(right)) - max(_bottom(left), _bottom(right))
-        if beside < 0 or len(across) > _MOST_ACROSS * (len(left) + len(right)):
+        top = min(max(run.y for run in side) for side in (left, right))
+        bottom = max(min(run.y for run in side) for side in (left, right))
+        if top < bottom or len(across) > _MOST_ACROSS * (len(left) + len(right)):
             continue
         if _by_cells(runs, edge) or (best is not None and len(across) >= len(best[1])):
             continue
         best = left, across, right
     return best
-
-
-def _top(runs: list[_Run]) -> float:
-    return max(run.y for run in runs)
-
-
-def _bottom(runs: list[_Run]) -> float:
-    return min(run.y for run in runs)
 
 
 def _by_cells(runs: list[_Run], edge: float) -> bool:

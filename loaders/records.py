@@ -25,11 +25,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import UnionType
+from typing import Any, TypeAlias
 
-from gsw_graph.assemble import Assembler, Role
-from gsw_graph.loaders.files import LISTED, MAX_LINE, Item, Record, storable
+from gsw_graph.assemble import Assembler, QuestionAndAnswers, Role
+from gsw_graph.loaders.files import MAX_LINE, Item, Record, shortened, storable
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
 from gsw_graph.model import Document, Failure, Passage, content_id
 
@@ -39,11 +41,6 @@ SHAPES = (
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
 _TITLE = 200  # characters; a longer first line is text
-
-
-def is_record(value: Mapping[str, object]) -> bool:
-    """Whether an object means to be a corpus record."""
-    return "text" in value
 
 
 def read_record(record: Record) -> Iterator[Item]:
@@ -119,6 +116,8 @@ def _sound(value: object) -> bool:
 # --- what is found in a text ---
 
 _WORD = re.compile(r"\w+")
+Entity: TypeAlias = tuple[str, list[Role]]
+Phrase: TypeAlias = tuple[str, list[QuestionAndAnswers]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,60 +140,69 @@ class Node:
         return None
 
     def strings(self, key: str) -> list[str]:
-        """The texts of a list."""
-        found = []
-        for path, value in self._list(key):
-            if isinstance(value, str):
-                found.append(value)
-            else:
-                self.faults.append(f"`{path}` is not a string")
-        return found
+        """Return the texts of a list."""
+        return [text for _, text in self._members(key, str, "is not a string")]
 
     def objects(self, key: str) -> Iterator[Node]:
-        """The objects of a list."""
-        for path, value in self._list(key):
-            if isinstance(value, dict):
-                yield Node(value, path, self.faults)
-            else:
-                self.faults.append(f"`{path}` is not an object")
+        """Yield the objects of a list."""
+        objects = self._members(key, dict, "is not an object")
+        return (Node(value, path, self.faults) for path, value in objects)
 
     def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
-        """Propositions: a text with the entities in it, or a text alone."""
-        for path, value in self._list(key):
+        """Yield propositions: a text with the entities in it, or a text alone."""
+        for path, value in self._members(key, str | dict, "is neither a string nor an object"):
             if isinstance(value, str):
                 yield value, []
-            elif not isinstance(value, dict):
-                self.faults.append(f"`{path}` is neither a string nor an object")
             elif (text := (node := Node(value, path, self.faults)).string("text")) is not None:
                 yield text, node.strings("entities")
 
     def roles(self) -> list[Role]:
-        """The roles of an entity with their states."""
+        """Return the roles of an entity with their states."""
         return [
             (role, node.strings("states"))
             for node in self.objects("roles")
             if (role := node.string("role")) is not None
         ]
 
+    def phrases(self, key: str, answers: Callable[[Node], list[str]]) -> list[Phrase]:
+        """Return verb phrases with their questions.
+
+        Args:
+            key: Under which they are.
+            answers: Gives the answers of a question.
+        """
+        return [
+            (
+                phrase,
+                [
+                    (text, answers(q))
+                    for q in node.objects("questions")
+                    if (text := q.string("text")) is not None
+                ],
+            )
+            for node in self.objects(key)
+            if (phrase := node.string("phrase")) is not None
+        ]
+
     def answers(self) -> list[str]:
-        """The answers of a question; null, "None" and a blank one are none."""
+        """Return the answers of a question; null, "None" and a blank one are none."""
         if self.value.get("answers") is None:
             return []
-        found = []
-        for path, value in self._list("answers"):
-            if isinstance(value, str):
-                if value.strip() not in ("", "None"):
-                    found.append(value.strip())
-            elif value is not None:
-                self.faults.append(f"`{path}` is not a string")
-        return found
+        texts = (text.strip() for _, text in self._members("answers", str | None, "is not a string") if text)
+        return [text for text in texts if text not in ("", "None")]
 
-    def _list(self, key: str) -> Iterator[tuple[str, object]]:
-        value = self.value.get(key, [])
-        if isinstance(value, list):
-            yield from ((f"{self._at(key)}[{n}]", part) for n, part in enumerate(value))
-        else:
+    def _members(self, key: str, kinds: type | UnionType, fault: str) -> Iterator[tuple[str, Any]]:
+        """Yield the paths and the members of a list that are of some kinds, and note a fault for others."""
+        values = self.value.get(key, [])
+        if not isinstance(values, list):
             self.faults.append(f"`{self._at(key)}` is not a list")
+            return
+        for n, value in enumerate(values):
+            path = f"{self._at(key)}[{n}]"
+            if isinstance(value, kinds):
+                yield path, value
+            else:
+                self.faults.append(f"`{path}` {fault}")
 
     def _at(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
@@ -237,101 +245,79 @@ class Places:
         )
 
 
-def place_entity(assembler: Assembler, places: Places, name: str, roles: Sequence[Role] = ()) -> None:
-    """An entity, in every passage it stands in."""
-    for position in places.of(name):
-        if not assembler.entity(name, position, roles):
-            return
+def add_contents(
+    assembler: Assembler, places: Places, entities: Iterable[Entity], phrases: Iterable[Phrase] = ()
+) -> None:
+    """Add entities, each in every passage it stands in, and verb phrases where their answers stand."""
+    for name, roles in entities:
+        for position in places.of(name):
+            if not assembler.entity(name, position, roles):
+                break
+    for phrase, questions in phrases:
+        answers = (answer for _, answers in questions for answer in answers)
+        assembler.verb_phrase(phrase, questions, places.best(answers))
 
 
 def finished(assembler: Assembler, extractor: str, place: str, faults: Iterable[str]) -> Iterator[Item]:
-    """The workspace, and what is wrong with parts of it."""
+    """Yield the workspace, and what is wrong with parts of it."""
     workspace = assembler.workspace(extractor)
     yield place, workspace
-    told = [*faults, *assembler.faults]
-    for fault in told[:LISTED]:
-        yield Failure(place, fault, part=True)
-    if len(told) > LISTED:
-        yield Failure(place, f"and {len(told) - LISTED} more faults", part=True)
-
-
-def is_workspace(value: Mapping[str, object]) -> bool:
-    """Whether an object says what was found in a text."""
-    return not value.keys().isdisjoint(("entities", "verb_phrases", "propositions"))
+    told = shortened([*faults, *assembler.faults])
+    yield from (Failure(place, fault, part=True) for fault in told)
 
 
 def read_workspace(record: Record) -> Iterator[Item]:
-    """The workspace of one record, then what is wrong with parts of it."""
-    made = record_document(record.value, record.place, "workspaces")
-    if isinstance(made, Failure):
-        yield made
-        return
-    assembler, places, node = Assembler(made), Places(made.passages), Node(record.value)
-    for entity in node.objects("entities"):
-        if (name := entity.string("name")) is not None:
-            place_entity(assembler, places, name, entity.roles())
-    for verb in node.objects("verb_phrases"):
-        if (phrase := verb.string("phrase")) is not None:
-            asked = [
-                (text, [a.removeprefix("TEXT:") for a in q.answers()])
-                for q in verb.objects("questions")
-                if (text := q.string("text")) is not None
-            ]
-            assembler.verb_phrase(
-                phrase, asked, places.best(answer for _, answers in asked for answer in answers)
-            )
-    for fact, names in node.facts("propositions"):
-        assembler.proposition(fact, names, places.best(names or [fact]))
-    yield from finished(assembler, "workspaces", record.place, node.faults)
-
-
-_SHOWN = 80  # characters of a faulty triple
-
-
-def is_openie(value: Mapping[str, object]) -> bool:
-    """Whether an object holds the entities or triples of a passage."""
-    return not value.keys().isdisjoint(("extracted_entities", "extracted_triples")) or (
-        "passage" in value and "text" not in value
-    )
+    """Yield the workspace of a record of our shape."""
+    return _read(record, "workspaces")
 
 
 def read_openie(record: Record) -> Iterator[Item]:
-    """The workspace of one passage, then what is wrong with parts of it."""
-    made = _document(record, "openie")
-    if isinstance(made, Failure):
-        yield made
-        return
-    assembler, places, node = Assembler(made), Places(made.passages), Node(record.value)
-    _names_and_triples(assembler, places, node)
-    yield from finished(assembler, "openie", record.place, node.faults)
+    """Yield the workspace of the entities, triples and propositions of a passage."""
+    return _read(record, "propositions" if {"passage", "propositions"} <= record.value.keys() else "openie")
 
 
-def _document(record: Record, loader: str) -> Document | Failure:
-    """The document of one passage."""
+def _read(record: Record, loader: str) -> Iterator[Item]:
+    """Yield the workspace of one record, then what is wrong with parts of it."""
     value, passage = record.value, record.value.get("passage")
-    if not (isinstance(value.get("title"), str) and isinstance(value.get("text"), str)) and isinstance(
-        passage, str
-    ):
-        title, text = titled(passage)
-        value = {**value, "title": title, "text": text}
-    return record_document(value, record.place, loader)
+    own = loader == "workspaces"
+    named = isinstance(value.get("title"), str) and isinstance(value.get("text"), str)
+    if not own and not named and isinstance(passage, str):
+        value = {**value, **dict(zip(("title", "text"), titled(passage), strict=True))}
+    document = record_document(value, record.place, loader)
+    if isinstance(document, Failure):
+        yield document
+        return
+    assembler, places, node = Assembler(document), Places(document.passages), Node(value)
+    if own:
+        entities = [
+            (name, entity.roles())
+            for entity in node.objects("entities")
+            if (name := entity.string("name")) is not None
+        ]
+        phrases = node.phrases(
+            "verb_phrases", lambda question: [text.removeprefix("TEXT:") for text in question.answers()]
+        )
+        add_contents(assembler, places, entities, phrases)
+    else:
+        add_contents(assembler, places, [(name, []) for name in node.strings("extracted_entities")])
+        _add_triples(assembler, places, node)
+    for text, names in node.facts("propositions"):
+        assembler.proposition(text, names, places.best(names or [text]))
+    yield from finished(assembler, loader, record.place, node.faults)
 
 
-def _names_and_triples(assembler: Assembler, places: Places, node: Node) -> None:
-    """The entities and triples of one passage; triples that are none are one fault, as they may be many."""
-    for name in node.strings("extracted_entities"):
-        place_entity(assembler, places, name)
+def _add_triples(assembler: Assembler, places: Places, node: Node) -> None:
+    """Add the triples of a passage; those that are none are one fault, as they may be many."""
     triples = node.value.get("extracted_triples", [])
     if not isinstance(triples, list):
         node.faults.append("`extracted_triples` is not a list")
         return
-    bad = [triple for triple in triples if not _is_triple(triple)]
-    for subject, relation, object_ in (triple for triple in triples if _is_triple(triple)):
+    for subject, relation, object_ in filter(_is_triple, triples):
         assembler.triple(subject, relation, object_, places.best([subject, object_]))
-    if bad:
+    if bad := [triple for triple in triples if not _is_triple(triple)]:
         node.faults.append(
             f"left out, being no three texts: {len(bad)} of {len(triples)} triples, the first "
-            f"{repr(bad[0])[:_SHOWN]}"
+            f"{repr(bad[0])[:80]}"
         )
 
 
@@ -341,21 +327,3 @@ def _is_triple(triple: object) -> bool:
         and len(triple) == 3
         and all(isinstance(part, str) and part.strip() for part in triple)
     )
-
-
-def is_proposition(value: Mapping[str, object]) -> bool:
-    """Whether an object holds the propositions of a passage."""
-    return "passage" in value and "propositions" in value
-
-
-def read_proposition(record: Record) -> Iterator[Item]:
-    """The workspace of one passage, then what is wrong with parts of it."""
-    made = _document(record, "propositions")
-    if isinstance(made, Failure):
-        yield made
-        return
-    assembler, places, node = Assembler(made), Places(made.passages), Node(record.value)
-    _names_and_triples(assembler, places, node)
-    for text, names in node.facts("propositions"):
-        assembler.proposition(text, names, places.best(names or [text]))
-    yield from finished(assembler, "propositions", record.place, node.faults)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -157,19 +157,13 @@ def _best(unit: str, starts: list[int], candidates: range) -> int:
     """The last candidate word that begins a line, else one after white space, else one that parts no
     combined character."""
 
-    def first(good: Iterable[int]) -> int | None:
-        return next(iter(good), None)
-
-    line = first(n for n in candidates if "\n" in unit[starts[n - 1] : starts[n]])
-    space = first(n for n in candidates if unit[starts[n] - 1].isspace()) if line is None else line
-    whole = (
-        first(n for n in candidates if not _joined(unit[starts[n] - 1], unit[starts[n]]))
-        if space is None
-        else space
+    places: tuple[Callable[[int], bool], ...] = (
+        lambda n: "\n" in unit[starts[n - 1] : starts[n]],
+        lambda n: unit[starts[n] - 1].isspace(),
+        lambda n: not _joined(unit[starts[n] - 1], unit[starts[n]]),
     )
-    return candidates[0] if whole is None else whole
+    return next((n for good in places for n in candidates if good(n)), candidates[0])
 
 
 def _joined(before: str, after: str) -> bool:
-    joiner = "\u200d"
-    return after == joiner or before == joiner or unicodedata.category(after).startswith("M")
+    return "\u200d" in (before, after) or unicodedata.category(after).startswith("M")

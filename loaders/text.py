@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gsw_graph.loaders.detect import detect_encoding, refusal
-from gsw_graph.loaders.files import LISTED, Converted, File, Item, line_too_long, lines
+from gsw_graph.loaders.files import Converted, File, Item, line_too_long, lines, shortened
 from gsw_graph.loaders.split import Block, paragraphs, split
 from gsw_graph.loaders.typography import join_lines
 from gsw_graph.model import Document, Failure, Passage, Skipped, content_id
@@ -160,10 +160,7 @@ def read_table(file: File) -> Iterator[Item]:
         yield Failure(file.name, "a table without rows" if not faults else faults[0])
         return
     yield from document(file, "csv", "", split([Block("\n".join(lines) + "\n", "lines")]), text)
-    for fault in faults[:LISTED]:
-        yield Failure(file.name, fault, part=True)
-    if len(faults) > LISTED:
-        yield Failure(file.name, f"and {len(faults) - LISTED} more rows that cannot be read", part=True)
+    yield from (Failure(file.name, fault, part=True) for fault in shortened(faults))
 
 
 def _table_rows(text: str) -> tuple[list[list[str]], list[str]]:

@@ -19,7 +19,7 @@ from gsw_graph.retrieve.names.linking import lucene_words
 from gsw_graph.retrieve.pair_score import concrete
 from gsw_graph.retrieve.qa_chains import CandidateSearch, document
 from gsw_graph.retrieve.recipes import ChainRecipe
-from gsw_graph.store.hops import HopQuestion, HopResult, Pair
+from gsw_graph.store.facts import HopQuestion, HopResult, Pair
 
 ASKED = concrete("Where was #1 born?", {1: "Ana Ruiz"})
 

@@ -17,7 +17,7 @@ from gsw_graph.model import Workspace
 from gsw_graph.plan import parse
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.recipes import ChainRecipe
-from gsw_graph.store.hops import hop
+from gsw_graph.store.facts import hop
 from gsw_graph.store.reader import Reader
 
 PLANS: dict[str, Any] = {

@@ -133,6 +133,6 @@ def test_the_child_ends_with_its_parent():
 
 
 def test_a_document_makes_its_reader_open_nothing():
-    program = "from gsw_graph.loaders import convert as c; import sys, socket; sys.addaudithook(c._forbid); socket.create_connection(('127.0.0.1', 9))"
+    program = "from gsw_graph.loaders import converter as c; import sys, socket; sys.addaudithook(c._forbid); socket.create_connection(('127.0.0.1', 9))"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "PermissionError: a document made its reader ask for socket." in found.stderr

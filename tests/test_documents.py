@@ -13,7 +13,7 @@ import document_files as make
 import pytest
 
 from gsw_graph.loaders import converter, office, pdf, read
-from gsw_graph.loaders.convert import convert
+from gsw_graph.loaders.converter import convert
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.model import Document, Failure, Skipped
 

@@ -11,7 +11,7 @@ from gsw_graph.retrieve.names import graph as name_graph
 from gsw_graph.retrieve.qa_chains import ScoredPair
 from gsw_graph.retrieve.recipes import FusionRecipe
 from gsw_graph.retrieve.strategies.fusion import Answered, bridges, rescored
-from gsw_graph.store.hops import Pair
+from gsw_graph.store.facts import Pair
 
 QUESTION = "Who leads the club that owns the Stone Pier?"
 NAMES = name_graph.build(

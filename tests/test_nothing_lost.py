@@ -170,7 +170,7 @@ def test_a_notebook_is_its_markdown_code_and_output(tmp_path):
     cells = [{"cell_type": "markdown", "source": ["# Tide\n", "By Ida."]}, {"cell_type": "code", "source": "print(1)", "outputs": outputs}, {"cell_type": "raw", "source": "Raw."}]
     text, title, left_out = load(tmp_path / "a.ipynb", json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}))
     assert title == "Tide"
-    assert text.startswith("By Ida.\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n```\nxxx")
+    assert text.startswith("By Ida.\n\n```\nprint(1)\n```\n\n```\n1\n```\n\n```\nxxx")
     assert text.endswith("Raw.")
     assert left_out == {"picture": 1, "long output": 1}
 

@@ -21,7 +21,7 @@ from gsw_graph.retrieve.pair_score import (
     relation_of,
     scores,
 )
-from gsw_graph.store.hops import HopResult
+from gsw_graph.store.facts import HopResult
 
 
 def asks(kind: str | None = None, names: str = "", words: str = "") -> ConcreteQuestion:

@@ -57,7 +57,7 @@ CALL (all) {
   UNWIND some AS c
   WITH DISTINCT c
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
-  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(COUNT { (c)<-[:NAMES]-(:Passage) }) AS frequencies
+  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(COUNT { (c)<-[:NAMES]-() }) AS frequencies
 }
 CALL (lists, named) {
   CALL (lists, named) {
@@ -66,7 +66,7 @@ CALL (lists, named) {
     RETURN p
     UNION
     UNWIND named AS c
-    WITH c, COUNT { (c)<-[:NAMES]-(:Passage) } AS places
+    WITH c, COUNT { (c)<-[:NAMES]-() } AS places
     WHERE places <= $cap
     MATCH (c)<-[n:NAMES]-(p:Passage)
     WITH p, sum(n.weight / sqrt(places)) AS weight

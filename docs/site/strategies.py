@@ -12,7 +12,6 @@ PAGES = {
     "fusion": "proprag.md",
     "pathwise": "pathwise.md",
     "proprag": "proprag.md",
-    "proprag-linked": "proprag.md",
     "pruned": "pruned.md",
     "grasp": "grasp.md",
     "ircot": "grasp.md",

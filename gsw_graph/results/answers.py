@@ -148,7 +148,7 @@ class RunEdge(Result):
 
 @dataclass(frozen=True)
 class FoundRun(Result):
-    """A run that a question found, by what channel ("facts", "answers", "thinking"), with its fine score and
+    """A run that a question found, by what channel ("facts", "answers"), with its fine score and
     its edges in the order of the text."""
 
     id: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gsw_graph.store.hops import HopResult, Pair
+    from gsw_graph.store.facts import HopResult, Pair
 
 
 _DATE = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b", re.IGNORECASE)

@@ -275,9 +275,9 @@ class Transport:
                 message = "the connection broke in the middle of the reply"
                 raise ReplyError(message, where=self.endpoint.host, hint="Ask again") from error
             check()
-            content, *others = chunk or ("", "", "", None, False)
-            finish, refusal = others[0] or finish, refusal + others[1]
-            usage, thinking = others[2] or usage, thinking or others[3]
+            content, ended, refused, counts, thought = chunk or ("", "", "", None, False)
+            finish, refusal = ended or finish, refusal + refused
+            usage, thinking = counts or usage, thinking or thought
             if piece := decoder.decode(content.encode("utf-16-le", "surrogatepass"), chunk is None):
                 pieces.append(piece)
                 on_text(piece)

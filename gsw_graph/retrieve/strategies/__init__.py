@@ -9,8 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gsw_graph.retrieve.strategies.auto import AUTO
-from gsw_graph.retrieve.strategies.bm25 import BM25
-from gsw_graph.retrieve.strategies.dense import DENSE
+from gsw_graph.retrieve.strategies.baselines import BM25, DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.retrieve.strategies.grasp import GRASP
 from gsw_graph.retrieve.strategies.ircot import IRCOT

@@ -40,7 +40,7 @@ from gsw_graph.retrieve.intent import (
 )
 from gsw_graph.retrieve.names.linking import mentions
 from gsw_graph.retrieve.recipes import PathwiseRecipe
-from gsw_graph.retrieve.strategies.dense import DENSE
+from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy

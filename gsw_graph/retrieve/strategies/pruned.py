@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.retrieve.recipes import PrunedRecipe
-from gsw_graph.retrieve.strategies.dense import DENSE
+from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 
