@@ -29,11 +29,11 @@ from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.model import Workspace
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategy import Query
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch
+from gsw_graph.strategy import Query
 
 BARE = (
     "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score "

@@ -14,7 +14,7 @@ from gsw_graph.plan import parse
 from gsw_graph.results import Answer, Trace
 from gsw_graph.retrieve.context import EVIDENCE
 from gsw_graph.retrieve.strategies import strategies
-from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
+from gsw_graph.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.answer.evidence import Show

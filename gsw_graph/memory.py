@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.picture.picture import Picture
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.strategy import Strategy
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
+    from gsw_graph.strategy import Strategy
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 

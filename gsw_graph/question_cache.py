@@ -16,8 +16,8 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.names import normalise
 from gsw_graph.results import Citation, PastAnswer
-from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved
 from gsw_graph.store.past import CachedQuestion, near
+from gsw_graph.strategy import AnswerDraft, Query, Retrieved
 from gsw_graph.text import words
 
 if TYPE_CHECKING:

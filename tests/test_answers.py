@@ -18,7 +18,7 @@ from gsw_graph.results import QA, Citation, Hop, RankedPassage
 from gsw_graph.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from
 from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.retrieve.strategies.fusion import RICR
-from gsw_graph.retrieve.strategy import AnswerDraft, Retrieved
+from gsw_graph.strategy import AnswerDraft, Retrieved
 
 TWO = plan("first", "second of #1")
 TABLE = {

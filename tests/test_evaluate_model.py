@@ -18,7 +18,7 @@ from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.retrieve.context import Context
 from gsw_graph.retrieve.strategies import STRATEGIES
-from gsw_graph.retrieve.strategy import Retrieved
+from gsw_graph.strategy import Retrieved
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))

@@ -22,7 +22,7 @@ from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation, RankedPassage
 from gsw_graph.retrieve.qa_chains import ScoredPair
 from gsw_graph.retrieve.strategies.fusion import RICR
-from gsw_graph.retrieve.strategy import AnswerDraft, Retrieved
+from gsw_graph.strategy import AnswerDraft, Retrieved
 
 ASKED = "Where was the builder of the bridge born?"
 TEXTS = {

@@ -14,7 +14,7 @@ from gsw_graph.answer.evidence import ENOUGH, ROOM, Item, flat, gather, listed
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.results import RankedPassage
 from gsw_graph.retrieve.qa_chains import ScoredPair
-from gsw_graph.retrieve.strategy import Retrieved
+from gsw_graph.strategy import Retrieved
 
 TWO = plan("first", "second of #1")
 

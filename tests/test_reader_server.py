@@ -16,7 +16,7 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.plan import decompose
 from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.strategy import Retrieved
+from gsw_graph.strategy import Retrieved
 
 EVIDENCE = gather("", Retrieved([RankedPassage("p", "Ana Ruiz", "Ana Ruiz was born in Port Ellery.", "ana.md", "d", 1.0)]))
 PLAN = {"plan": [{"id": 1, "question": "Who built it?", "retrieve": True}, {"id": 2, "question": "Where was #1 born?", "retrieve": True}]}

@@ -28,7 +28,7 @@ from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.retrieve.strategy import Strategy
+from gsw_graph.strategy import Strategy
 
 README = Path(__file__).parents[1] / "README.md"
 # What a language model says to agents, by stage; else it answers from the first line.
@@ -76,7 +76,7 @@ def test_the_page_of_strategies_names_them() -> None:
 
 
 TOY = """
-from gsw_graph.retrieve.strategy import NoRecipe, Retrieved, Strategy
+from gsw_graph.strategy import NoRecipe, Retrieved, Strategy
 
 def run(context, query, recipe):
     with context.clock("database"):

@@ -26,7 +26,7 @@ from gsw_graph.evaluate.data import question_set
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
-from gsw_graph.retrieve.strategy import Strategy
+from gsw_graph.strategy import Strategy
 
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 FURTHER, SAID = "Where was Ana Ruiz born?", "Valle Alto it is"

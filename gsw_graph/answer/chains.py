@@ -10,14 +10,14 @@ import numpy as np
 
 from gsw_graph.answer.evidence import quote
 from gsw_graph.results import QA, Chain, Citation, Hop
-from gsw_graph.retrieve.strategy import AnswerDraft
+from gsw_graph.strategy import AnswerDraft
 from gsw_graph.text import content_words, family, stem, term_coverage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gsw_graph.retrieve.qa_chains import BeamChain, Link
-    from gsw_graph.retrieve.strategy import ChainConfidence, Retrieved
+    from gsw_graph.strategy import ChainConfidence, Retrieved
 
 
 FEATURES = ("chain", "last", "first", "weakest")

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.context import Context
-    from gsw_graph.retrieve.strategy import Retrieved
     from gsw_graph.store.facts import PassageFact
+    from gsw_graph.strategy import Retrieved
 
 ENOUGH = 530  # tokens of all facts; with the rest of a payload 0.6 of what lines take
 PASSAGES = 20  # that are looked at, those of chains among them

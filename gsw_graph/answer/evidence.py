@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.results import RankedPassage
     from gsw_graph.retrieve.qa_chains import Beams
-    from gsw_graph.retrieve.strategy import Retrieved
+    from gsw_graph.strategy import Retrieved
 
 
 

@@ -15,14 +15,14 @@ from gsw_graph.inference.chat.tokens import estimate, estimate_messages
 from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 from gsw_graph.prompts import prompt
 from gsw_graph.results import Citation
-from gsw_graph.retrieve.strategy import AnswerDraft
+from gsw_graph.strategy import AnswerDraft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from gsw_graph.answer.evidence import Item, Show
     from gsw_graph.inference.chat.language_model import LanguageModel
-    from gsw_graph.retrieve.strategy import Retrieved
+    from gsw_graph.strategy import Retrieved
 
 
 # share of an answer's words that must stand somewhere, where no line has them all: "Rome and Oslo", two parts

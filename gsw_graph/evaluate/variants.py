@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from gsw_graph.errors import InputError
 from gsw_graph.retrieve.strategies import strategies
-from gsw_graph.retrieve.strategy import Strategy
+from gsw_graph.strategy import Strategy
 
 Value: TypeAlias = bool | int | float | str
 

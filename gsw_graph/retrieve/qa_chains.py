@@ -23,8 +23,8 @@ from gsw_graph.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.retrieve.names.walk import rank_passages
 from gsw_graph.retrieve.pair_score import ConcreteQuestion, concrete, features, scores
 from gsw_graph.retrieve.recipes import CHAIN_SCORES
-from gsw_graph.retrieve.strategy import Retrieved
 from gsw_graph.store.facts import HopQuestion, HopResult, Pair, hop
+from gsw_graph.strategy import Retrieved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from gsw_graph.inference.rerank.reranker import Reranker
     from gsw_graph.retrieve.context import Context
     from gsw_graph.retrieve.recipes import ChainRecipe
-    from gsw_graph.retrieve.strategy import Query
     from gsw_graph.store.facts import Pair
+    from gsw_graph.strategy import Query
 
 
 

@@ -17,7 +17,7 @@ from gsw_graph.retrieve.strategies.linked import LINKED
 from gsw_graph.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.retrieve.strategies.pruned import PRUNED
-from gsw_graph.retrieve.strategy import Strategy
+from gsw_graph.strategy import Strategy
 
 __all__ = ["STRATEGIES", "strategies"]
 

@@ -9,8 +9,8 @@ from gsw_graph.retrieve.comparison import Sides, sides_of
 from gsw_graph.retrieve.recipes import AutoRecipe
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 from gsw_graph.retrieve.votes import reciprocal_rank_fusion
+from gsw_graph.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context

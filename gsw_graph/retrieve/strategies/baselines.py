@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.names.linking import lucene_words
-from gsw_graph.retrieve.strategy import NoRecipe, Query, Retrieved, Strategy
+from gsw_graph.strategy import NoRecipe, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context

@@ -18,7 +18,7 @@ from gsw_graph.retrieve.names.walk import rank_passages
 from gsw_graph.retrieve.qa_chains import Candidates, CandidateSearch, ScoredPair
 from gsw_graph.retrieve.recipes import ChainRecipe, FusionRecipe, LinkedRecipe
 from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategy import ChainConfidence, Query, Retrieved, Strategy
+from gsw_graph.strategy import ChainConfidence, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,7 +24,7 @@ from gsw_graph.prompts import prompt
 from gsw_graph.retrieve.agents import Spoken, side_by_side
 from gsw_graph.retrieve.grasp import Finding, find
 from gsw_graph.retrieve.recipes import GraspRecipe
-from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
+from gsw_graph.strategy import AnswerDraft, Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

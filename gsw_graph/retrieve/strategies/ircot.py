@@ -18,8 +18,8 @@ from gsw_graph.prompts import prompt
 from gsw_graph.retrieve.agents import Agent, Team
 from gsw_graph.retrieve.recipes import IRCoTRecipe
 from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
 from gsw_graph.retrieve.votes import reciprocal_rank_fusion
+from gsw_graph.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage

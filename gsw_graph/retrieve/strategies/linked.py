@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.recipes import LinkedRecipe, RerankRecipe
-from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
+from gsw_graph.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.results import RankedPassage

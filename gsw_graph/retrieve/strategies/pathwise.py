@@ -43,9 +43,9 @@ from gsw_graph.retrieve.recipes import PathwiseRecipe
 from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.fusion import FUSION
 from gsw_graph.retrieve.strategies.linked import LINKED
-from gsw_graph.retrieve.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.store.times import dated
+from gsw_graph.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.text import FUNCTION_WORDS, WORD
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gsw_graph.retrieve.recipes import PROPOSITION_RECIPES, QUICK, PropositionRecipe
-from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
+from gsw_graph.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

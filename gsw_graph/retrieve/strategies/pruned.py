@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gsw_graph.retrieve.recipes import PrunedRecipe
 from gsw_graph.retrieve.strategies.baselines import DENSE
 from gsw_graph.retrieve.strategies.linked import LINKED, fetch_passages, in_order
-from gsw_graph.retrieve.strategy import Query, Retrieved, Strategy
+from gsw_graph.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
     from gsw_graph.retrieve.context import Context
