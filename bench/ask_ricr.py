@@ -129,7 +129,7 @@ def measure(memory: Memory, workspaces: list[Workspace], size: int, rounds: int)
     start = time.perf_counter()
     kept, have = fill(connection, Base(memory, workspaces), workspaces, size)
     schema.build_search_indexes(connection, memory.embedder.dimension)
-    memory._state = memory._held = None
+    memory._state = None
     print(
         f"{connection.dialect.name} {connection.dialect.version}: {have} pairs, written and indexed in "
         f"{time.perf_counter() - start:.0f} s",

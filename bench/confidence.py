@@ -24,7 +24,7 @@ from scipy.optimize import minimize
 from scipy.stats import rankdata
 
 from gsw_graph import Memory
-from gsw_graph.answer import confidence
+from gsw_graph.answer import chains as confidence
 from gsw_graph.results import Answer
 from gsw_graph.retrieve.strategies import STRATEGIES
 

@@ -100,7 +100,7 @@ def request_id_of(content: dict[str, Any]) -> str:
     """Return the hash of a recorded request."""
     schema = content["schema"]
     form = {"type": "json_schema", "json_schema": {"schema": schema}} if schema is not None else {}
-    return request_id({"messages": content["messages"], "response_format": form})
+    return str(request_id({"messages": content["messages"], "response_format": form}))
 
 
 def as_text(number: int, content: dict[str, Any]) -> str:

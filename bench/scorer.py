@@ -58,7 +58,7 @@ def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, n
         plan = parse(question["question_decomposition"])
         answers: dict[int, str] = {}
         for step, gold in zip(plan.steps, question["question_decomposition"], strict=True):
-            find = Recorder(memory._context(state, None, None, trace=False), ChainRecipe())
+            find = Recorder(memory._context(None, None, trace=False), ChainRecipe())
             find(
                 question["question"],
                 [pair_score.concrete(step.question, {parent: answers[parent] for parent in step.parents})],

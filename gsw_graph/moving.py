@@ -132,7 +132,8 @@ def kind_names() -> list[str]:
 def read_all(connection: Connection) -> Iterator[tuple[Kind, Row]]:
     """Yield all nodes, the Memory node first, then all relationships, kind by kind, each with its row: `key`
     and `properties`, of a relationship the keys of its ends as `key` and `end`."""
-    for kind in (*labels().values(), *relationships()):
+    kinds: list[Kind] = [*labels().values(), *relationships()]
+    for kind in kinds:
         for row in read(connection, kind):
             yield kind, row
 

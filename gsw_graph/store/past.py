@@ -78,9 +78,18 @@ def judge(connection: Connection, question: str, verdict: Verdict) -> None:
 
 def _question(row: Row) -> CachedQuestion:
     passages = sorted(row["passages"], key=lambda passage: (passage["rank"], passage["id"]))
-    keys = ("id", "title", "text", "source", "document")
     quotes = [
-        Quote(RankedPassage(*(cited[key] for key in keys), cited["score"] or 0.0), cited["quote"] or "")
+        Quote(
+            RankedPassage(
+                id=cited["id"],
+                title=cited["title"],
+                text=cited["text"],
+                source=cited["source"],
+                document=cited["document"],
+                score=cited["score"] or 0.0,
+            ),
+            cited["quote"] or "",
+        )
         for cited in passages
     ]
     pairs = sorted(row["pairs"], key=lambda pair: (pair["hop"], pair["id"]))
