@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import memory_option, open_memory
+from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.text.output import print_json
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
+    from gsw_graph.results import Answer
 
 QUESTIONS = (
     (
@@ -32,8 +38,9 @@ DEFAULT = "gswgraph-demo"
 
 @click.command()
 @memory_option
+@json_option
 @click.pass_obj
-def demo(url: str | None) -> None:
+def demo(url: str | None, as_json: bool) -> None:
     """Load thirty short documents with what was found in them, and ask three questions.
 
     The memory is the folder gswgraph-demo, or the one that --memory names; it stays, so that you can ask your own questions. No
@@ -43,6 +50,7 @@ def demo(url: str | None) -> None:
     Example:
       gswgraph demo
       gswgraph --memory /tmp/coast demo
+      gswgraph demo --json
     """
     from gsw_graph.cli.load import print_summary
     from gsw_graph.cli.text.answers import print_answer
@@ -51,6 +59,11 @@ def demo(url: str | None) -> None:
     url = url or DEFAULT
     memory_argument = f"gswgraph --memory {shlex.quote(url)}"
     with open_memory(url, create=True, models=["embedder"]) as memory:
+        if as_json:
+            document: dict[str, Any] = {"memory": url, "load": memory.load(str(corpus())).to_dict()}
+            document["answers"] = [_ask(memory, question, plan).to_dict() for _, question, plan in QUESTIONS]
+            print_json(document)
+            return
         click.echo(f"$ {memory_argument} load {shlex.quote(str(corpus()))}")
         with Waiting().begin("loading") as waiting:
             report = memory.load(str(corpus()))
@@ -59,14 +72,17 @@ def demo(url: str | None) -> None:
         for comment, question, plan in QUESTIONS:
             option = f" --plan {shlex.quote(json.dumps(plan))}" if plan else ""
             click.echo(f"\n# {comment}\n$ {memory_argument} ask -k 2{option} {shlex.quote(question)}\n")
-            answer = memory.ask(question, k=2, plan=list(plan) or None, llm=False)
-            print_answer(answer)
+            print_answer(_ask(memory, question, plan))
     click.echo(
         f"\nYour own questions:             {memory_argument} ask"
         "\nYour own documents and model:   export GSWGRAPH_LLM=MODEL OPENAI_API_KEY=KEY    "
         "# or GSWGRAPH_LLM_URL of your own server"
         "\n                                gswgraph --memory my-memory load FILES && gswgraph --memory my-memory ask"
     )
+
+
+def _ask(memory: Memory, question: str, plan: tuple[str, ...]) -> Answer:
+    return memory.ask(question, k=2, plan=list(plan) or None, llm=False)
 
 
 def corpus() -> Path:

@@ -222,19 +222,26 @@ def show(run: str, id: str, as_json: bool) -> None:
 @click.argument("first", type=click.Path(exists=True), metavar="A")
 @click.argument("second", type=click.Path(exists=True), metavar="B")
 @click.option("--metric", default="f1", show_default=True, help="em, f1, lr1, lr2, recall@k or all_gold@k.")
-def diff(first: str, second: str, metric: str) -> None:
+@json_option
+def diff(first: str, second: str, metric: str, as_json: bool) -> None:
     """Show the questions that B won and lost against A by a metric, with both answers side by side.
 
     \b
     Example:
       gswgraph eval diff results/before results/after --metric recall@5
     """
-    from gsw_graph.cli.text.evaluations import print_diff
+    from gsw_graph.cli.text.evaluations import changed, print_diff
+    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import compare as comparison
     from gsw_graph.evaluate import load
 
     a, b = load(first), load(second)
-    print_diff(a, b, comparison(a, b), metric)
+    found = comparison(a, b)
+    won, lost = (changed(a, b, by_label, metric) for by_label in (found.won, found.lost))
+    if as_json:
+        print_json({"metric": metric, "questions": found.questions, "won": won, "lost": lost})
+    else:
+        print_diff(won, lost, found.questions, metric)
 
 
 @eval.command()

@@ -198,12 +198,12 @@ class Memory:
         unless `replace`; what changed is replaced.
 
         Args:
-            *paths: Names of what is loaded; a list of names is as good.
+            paths: Names of what is loaded; a list of names is as good.
             stdin: What `-` means.
             uploads: Open files by name; their source is `upload:NAME`.
             progress: Called with how far the load is.
             cancel: Ends the load from another thread; what was written stays.
-            **options: Those of `LoadOptions`, such as `extractor="rules"` or `dry_run=True`.
+            options: Those of `LoadOptions`, such as `extractor="rules"` or `dry_run=True`.
 
         Raises:
             InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
@@ -378,7 +378,7 @@ class Memory:
         """Remove documents with all that only they supported, and the questions whose answers cite them.
 
         Args:
-            *sources: Sources or paths; a folder is meant where its name ends in a slash.
+            sources: Sources or paths; a folder is meant where its name ends in a slash.
             everything: Remove all documents, and all questions asked.
             dry_run: Only return what would be removed.
             folder: Where paths begin, None where no source is a path.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
-from gsw_graph.loading import Progress
+from gsw_graph.loading import LoadOptions, Progress
 from gsw_graph.picture.answers import of_answer
 from gsw_graph.picture.picture import Picture
 from gsw_graph.results import (
@@ -214,26 +214,9 @@ class FakeMemory:
     def __exit__(self, kind, value, traceback):
         self.close()
 
-    def load(
-        self,
-        *paths,
-        extractor="auto",
-        replace=False,
-        upgrade=False,
-        second_pass=False,
-        batch=False,
-        dry_run=False,
-        budget=None,
-        follow_links=False,
-        stdin=None,
-        uploads=None,
-        progress=None,
-        cancel=None,
-    ):
-        given = {"extractor": extractor, "replace": replace, "upgrade": upgrade, "second_pass": second_pass, "batch": batch, "dry_run": dry_run, "budget": budget}
-        given["follow_links"] = follow_links
+    def load(self, *paths, stdin=None, uploads=None, progress=None, cancel=None, **options):
         text = stdin.read() if stdin is not None else None
-        self._called("load", *paths, **given, stdin=text, progress=progress is not None)
+        self._called("load", *paths, **asdict(LoadOptions(**options)), stdin=text, progress=progress is not None)
         return self.report
 
     def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, llm=True, keep=True, budget=None, past=True, evidence="lines", build_runs=True, on_text=None, on_stage=None, cancel=None):
@@ -248,7 +231,7 @@ class FakeMemory:
     def warm(self, *, cancel=None):
         self._called("warm")
 
-    def forget(self, *sources, everything=False, folder="", dry_run=False):
+    def forget(self, *sources, everything=False, dry_run=False, folder=""):
         self._called("forget", *sources, everything=everything)
         return self.forgotten
 
@@ -296,10 +279,8 @@ class FakeMemory:
         self._called("reject", which)
         return replace(self.question, verdict="rejected")
 
-    def doctor(self, *, mend=False, deep=False, may_forget=None):
+    def doctor(self, *, mend=False, deep=False):
         self._called("doctor", mend=mend, deep=deep)
-        if mend and deep:
-            self.calls.append(("may forget", (may_forget(["/far/1.md"]),), {}))
         return self.findings
 
     def cypher(self, query, *, write=False, timeout=None, cancel=None, **parameters):

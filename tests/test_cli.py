@@ -54,7 +54,9 @@ def test_every_verb_says_in_the_list_what_its_own_help_says():
 
 
 @pytest.mark.parametrize(("path", "command"), commands(), ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
-def test_help_has_examples_that_can_be_copied(path, command):
+def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "memory.jsonl").touch()  # `restore` wants the file of its example to be there
     result = run(*path, "--help")
     assert result.exit_code == 0
     lines = examples(command)
@@ -76,6 +78,18 @@ def test_every_verb_that_prints_results_has_json():
     for path, command in commands():
         if not isinstance(command, click.Group) and path != ("mcp",):  # whose output is the protocol
             assert "--json" in [name for option in command.params for name in option.opts], path
+
+
+def test_the_demo_loads_and_asks(fake):
+    shown = run("demo").stdout
+    assert shown.startswith("$ gswgraph --memory gswgraph-demo load ")
+    assert shown.count("$ gswgraph --memory gswgraph-demo ask -k 2 ") == 3
+    document = json.loads(run("--memory", "there", "demo", "--json").stdout)
+    assert list(document) == ["memory", "load", "answers"]
+    assert document["memory"] == "there"
+    assert document["load"]["documents"]["new"] == 2
+    assert [one["question"] for one in document["answers"]] == [call[1][0] for call in fake.calls if call[0] == "ask"][3:]
+    assert {call[2]["llm"] for call in fake.calls if call[0] == "ask"} == {False}
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], *[[verb, "--help"] for verb in VERBS]], ids=" ".join)

@@ -167,6 +167,11 @@ def test_a_part_is_asked_side_by_side_and_looked_at(memory):
     lines = run("diff", "one", "two", "--metric", "recall@5").stdout.splitlines()
     assert lines[:4] == ["Won, ricr: a? (a)", "  gold: Ada", "  A: Ada; em 1.00; f1 1.00; gold at 1, -", "  B: Ada; em 1.00; f1 1.00; gold at 1, 2"]
     assert lines[-1] == "recall@5: 1 won, 1 lost of 3 questions"
+    found = json.loads(run("diff", "one", "two", "--metric", "recall@5", "--json").stdout)
+    assert (found["metric"], found["questions"], len(found["won"]), len(found["lost"])) == ("recall@5", 3, 1, 1)
+    (won,) = found["won"]
+    assert (won["strategies"], won["key"], won["question"], won["answers"]) == ("ricr", "a", "a?", ["Ada"])
+    assert (won["a"]["ranks"], won["b"]["ranks"]) == ([1, None], [1, 2])
 
 
 def test_side_by_side_gives_the_same_results(memory):

@@ -13,7 +13,8 @@ import cli_runner
 import pytest
 from cli_runner import HOSTILE, run
 
-from gsw_graph.cli.text import output, safe_text
+from gsw_graph import safe_text
+from gsw_graph.cli.text import output
 from gsw_graph.model import Failure
 from gsw_graph.results import DocumentCounts, Finding, Forgotten, LoadReport, RankedPassage, Status, Table
 

@@ -14,7 +14,7 @@ import pytest
 
 from gsw_graph.cli import main
 from gsw_graph.retrieve.strategies import STRATEGIES
-from gsw_graph.store import nodes, schema
+from gsw_graph.store import nodes
 
 engines.needs("sphinx", "docs")
 REPOSITORY = Path(__file__).parents[1]
@@ -77,8 +77,10 @@ def test_the_graph_is_there_whole(site: Path) -> None:
             assert f"\n{one.get_db_property_name(name)}\n" in shown, (cls, name)
         for one in cls.defined_properties(aliases=False, properties=False).values():
             assert one.definition["relation_type"] in drawing
-    for name in [*schema.MIGRATIONS[1], *schema.SEARCH_INDEXES]:
-        assert f"\n{name}\n" in shown
+    indexes = nodes.indexes()
+    assert {index.kind for index in indexes} == {"unique", "range", "vector", "text"}
+    for index in indexes:
+        assert f"\n{index.name}\n" in shown
 
 
 def test_every_strategy_is_explained(site: Path) -> None:

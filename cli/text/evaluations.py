@@ -119,28 +119,42 @@ def print_question(question: dict[str, Any]) -> None:
         click.echo(f"{one_line(name)}: {_row(row)}")
 
 
-def print_diff(first: Evaluation, second: Evaluation, found: Comparison, metric: str) -> None:
-    """Print the questions that the second won and lost by a metric, with both rows."""
+def changed(
+    first: Evaluation, second: Evaluation, by_label: dict[str, list[str]], metric: str
+) -> list[dict[str, Any]]:
+    """The questions that a comparison counts as won or as lost by a metric, with both rows."""
     before, after = ({item["key"]: item for item in each.questions} for each in (first, second))
-    for word, by_label in (("Won", found.won), ("Lost", found.lost)):
-        for label, keys in by_label.items():
-            strategies, _, name = label.rpartition(" ")
-            if name != metric:
-                continue
-            a, _, b = strategies.partition(" -> ")
-            for key in keys:
-                question = before[key]
-                click.echo(
-                    f"{word}, {one_line(strategies)}: {one_line(question['question'])} ({one_line(key)})"
-                )
-                click.echo(f"  gold: {' | '.join(map(one_line, question['answers'])) or '-'}")
-                click.echo(f"  A: {_row(question['strategies'][a])}")
-                click.echo(f"  B: {_row(after[key]['strategies'][b or a])}")
-    total = [
-        sum(len(keys) for label, keys in each.items() if label.endswith(f" {metric}"))
-        for each in (found.won, found.lost)
-    ]
-    click.echo(f"{metric}: {total[0]:,} won, {total[1]:,} lost of {counted(found.questions, 'question')}")
+    found = []
+    for label, keys in by_label.items():
+        strategies, _, name = label.rpartition(" ")
+        if name != metric:
+            continue
+        a, _, b = strategies.partition(" -> ")
+        found += [
+            {
+                "strategies": strategies,
+                "key": key,
+                "question": before[key]["question"],
+                "answers": before[key]["answers"],
+                "a": before[key]["strategies"][a],
+                "b": after[key]["strategies"][b or a],
+            }
+            for key in keys
+        ]
+    return found
+
+
+def print_diff(won: list[dict[str, Any]], lost: list[dict[str, Any]], questions: int, metric: str) -> None:
+    """Print the questions that the second won and lost by a metric, with both rows."""
+    for word, changes in (("Won", won), ("Lost", lost)):
+        for one in changes:
+            click.echo(
+                f"{word}, {one_line(one['strategies'])}: {one_line(one['question'])} ({one_line(one['key'])})"
+            )
+            click.echo(f"  gold: {' | '.join(map(one_line, one['answers'])) or '-'}")
+            click.echo(f"  A: {_row(one['a'])}")
+            click.echo(f"  B: {_row(one['b'])}")
+    click.echo(f"{metric}: {len(won):,} won, {len(lost):,} lost of {counted(questions, 'question')}")
 
 
 def _row(row: dict[str, Any]) -> str:

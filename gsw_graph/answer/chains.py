@@ -4,9 +4,8 @@ not hold it; and how sure that is, fitted on questions asked with and without th
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from gsw_graph.answer.evidence import quote
 from gsw_graph.results import QA, Chain, Citation, Hop
@@ -30,11 +29,11 @@ _LEAST = 1e-3
 def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], scale: ChainConfidence) -> float:
     """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a
     chain."""
-    return (
-        float(1 / (1 + np.exp(scale.bias - np.array(features(hops, chains)) @ np.array(scale.weights))))
-        if chains
-        else 0.0
-    )
+    if not chains:
+        return 0.0
+    import numpy as np
+
+    return float(1 / (1 + np.exp(scale.bias - np.array(features(hops, chains)) @ np.array(scale.weights))))
 
 
 def features(hops: Sequence[Sequence[float]], chains: Sequence[float]) -> list[float]:
@@ -43,7 +42,7 @@ def features(hops: Sequence[Sequence[float]], chains: Sequence[float]) -> list[f
     if not chains:
         return [0.0] * len(FEATURES)
     best = hops[0]
-    return [chains[0], best[-1], best[0], 1 + float(np.log10(max(min(best), _LEAST))) / 3]
+    return [chains[0], best[-1], best[0], 1 + log10(max(min(best), _LEAST)) / 3]
 
 
 def from_chains(

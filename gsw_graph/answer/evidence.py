@@ -14,8 +14,6 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import numpy as np
-
 from gsw_graph.inference.chat.tokens import estimate
 from gsw_graph.prompts import break_control_tokens, fence
 from gsw_graph.text import content_words, idf, sentences, term_coverage, words, written_sentences
@@ -23,6 +21,7 @@ from gsw_graph.text import content_words, idf, sentences, term_coverage, words, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from gsw_graph.results import RankedPassage
@@ -190,6 +189,8 @@ def sentences_of(passage: RankedPassage) -> tuple[str, ...]:
 
 def word_shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return for each text the share of the question's words that it has, a rare one counting more."""
+    import numpy as np
+
     own = [content_words(text) for text in texts]
     asked = content_words(question) & frozenset().union(*own)
     weights = idf(asked, own)
@@ -279,6 +280,8 @@ def _passages(passages: Sequence[RankedPassage], asked: Sequence[str], room: int
 def _shortened(passage: RankedPassage, whole: str, asked: Sequence[str], tokens: int) -> str:
     """The best sentences of a passage, in the order of the text; the beginning where it has none that
     fits."""
+    import numpy as np
+
     parts = sentences_of(passage)
     scores = _scores(asked, parts)
     room, chosen = tokens - estimate(_titled(passage, "…")), list[int]()
@@ -294,6 +297,8 @@ def _sentences(
 ) -> Iterator[Item]:
     """The best sentences of some passages, at most `each` of one, in so many tokens; the passages in their
     order."""
+    import numpy as np
+
     texts = [sentences_of(passage) for passage in passages]
     places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
     # The title counts: it is often the only place that names what the sentence is about.
@@ -313,6 +318,8 @@ def _sentences(
 
 def _scores(asked: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
     """What a sentence says of the question, or of one of its parts: the greatest share."""
+    import numpy as np
+
     shares = np.array([word_shares(one, texts) for one in asked])
     return shares.max(axis=0) if texts else np.zeros(0)
 
