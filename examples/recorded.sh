@@ -6,7 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 said=$(mktemp)
 "${PYTHON:-python3}" "$here/replay.py" "$here/replies.jsonl" "$here/agents.jsonl" >"$said" &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -f "$said"' EXIT
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null || true; rm -f "$said"' EXIT
 until grep -q '^export OPENAI_MODEL' "$said"; do
     kill -0 $server # ended: its message stands above
     sleep 0.1
