@@ -222,6 +222,7 @@ class Memory:
                 progress(now)
 
         with self._locks.write(check), self._changing():
+            check()  # a short load would be written before its first report
             return load(
                 self._connection,
                 self._settings,

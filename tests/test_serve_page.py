@@ -98,7 +98,7 @@ def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(pa
             transfer.items.add(new File([text], "hostile.md", { type: "text/markdown" }));
             for (const kind of ["dragover", "drop"]) dispatchEvent(new DragEvent(kind, { dataTransfer: transfer, bubbles: true, cancelable: true }));
         }""",
-        f"# Hostile {HOSTILE}\n\nThe Hostile Lamp {HOSTILE} was lit in Fennick.",
+        f"# Hostile `{HOSTILE}`\n\nThe Hostile Lamp `{HOSTILE}` was lit in Fennick. {HOSTILE}",  # outside code the loader leaves tags out
     )
     expect(page.locator("#report")).to_contain_text("1 new")
     page.get_by_role("navigation").get_by_role("link", name="Documents").click()
@@ -106,7 +106,8 @@ def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(pa
     page.keyboard.press("Enter")
     expect(page.locator("main .rows a")).to_have_count(1)  # until then what was listed before stands there
     page.locator("main .rows a").first.click()
-    expect(page.locator(".text").first).to_contain_text("onerror=document.title='taken'")
+    expect(page.locator(".text").first).to_contain_text(HOSTILE)
+    expect(page.locator("main h1")).to_contain_text(HOSTILE)
     assert page.locator("main img").count() == 0
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_text("Forget it").click()
