@@ -142,6 +142,7 @@ class LoadCounters:
     replaced: int = 0
     documents_embedded: int = 0
     passages: int = 0
+    passage_tokens: int = 0
     written: int = 0
     answered: int = 0
     seen: int = 0
@@ -646,15 +647,30 @@ def _estimated(
         counters.failures,
         {**counters.seconds, "total": perf_counter() - start},
         estimate=estimated,
-        note=_note(counters, options.chosen(settings), settings),
+        note=_embedding_note(counters, settings) or _note(counters, options.chosen(settings), settings),
         skipped=counters.skipped,
     )
 
 
+def _embedding_note(counters: LoadCounters, settings: Settings) -> str | None:
+    """Estimate what a server of embeddings would be sent for the passages, which is what rules embed."""
+    if not settings.embedder_url or not counters.passages:
+        return None
+    passages = "1 passage" if counters.passages == 1 else f"{counters.passages:,} passages"
+    return (
+        f"the server of embeddings would be sent {passages}, about "
+        f"{counters.passage_tokens:,} tokens, and the phrases and pairs that are found in them"
+    )
+
+
 def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
+    from gsw_graph.inference.chat.tokens import estimate
+
     for item in work:
+        passages = item.document.passages
         counters.add(
-            **{"new" if item.mode == "new" else "replaced": 1, "passages": len(item.document.passages)}
+            **{"new" if item.mode == "new" else "replaced": 1, "passages": len(passages)},
+            passage_tokens=sum(estimate(passage.text) for passage in passages),
         )
         yield item
 

@@ -174,7 +174,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         url = urlsplit(self.path)
-        content = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        length = int(self.headers.get("Content-Length", "0"))
+        content = self.rfile.read(length)
+        if len(content) < length:  # the client was killed while it sent this: no request came
+            self.close_connection = True
+            return
         answer = self.server.serve(self.command, url.path, dict(parse_qsl(url.query)), self.headers, content)
         if answer is None:
             self.close_connection = True

@@ -174,9 +174,9 @@ def test_an_interrupted_question_leaves_its_answer_to_nobody(shared: Any, monkey
     with monkeypatch.context() as patch:
         patch.setattr(process, "_word", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            process.ask({"analyze": "RETURN 1"})
-    assert process.ask({"analyze": "CREATE (n) RETURN n"})["reads"] is False
-    assert process.ask({"analyze": "RETURN 1"})["reads"] is True
+            process.ask({"analyze": "RETURN 1", "database": shared.database})
+    assert process.ask({"analyze": "CREATE (n) RETURN n", "database": shared.database})["reads"] is False
+    assert process.ask({"analyze": "RETURN 1", "database": shared.database})["reads"] is True
 
 
 def test_interrupt_of_the_terminal_does_not_reach_the_engine(tmp_path: Path) -> None:

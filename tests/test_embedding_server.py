@@ -194,6 +194,16 @@ def test_a_budget_holds(server: Server, settings: Settings) -> None:
         backend.encode(["new"], query=False)
 
 
+def test_a_dry_run_counts_what_the_server_would_be_sent(server: Server, settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Ana Ruiz built the Stone Pier in 1902.")
+    with Memory.open(settings=replace(settings, memory=str(tmp_path / "memory"))) as memory:
+        report = memory.load(tmp_path / "a.txt", extractor="rules", dry_run=True)
+    assert report.note is not None
+    assert "would be sent 1 passage, about" in report.note
+    assert server.asked == []
+
+
+
 @pytest.mark.parametrize("dimension", [256, 4096])
 def test_load_ask_and_another_dimension(server: Server, settings: Settings, tmp_path: Path, dimension: int) -> None:
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")

@@ -17,7 +17,7 @@ from gsw_graph.evaluate.report import notes
 from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.inference.chat.language_model import QuestionModel
 from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.strategy import Retrieved
 
 DELAY = 0.02
@@ -47,6 +47,7 @@ def said(monkeypatch, tmp_path):
 
     for name in ("ricr", "fusion"):
         monkeypatch.setitem(STRATEGIES, name, replace(STRATEGIES[name], run=run))
+    strategies.cache_clear()  # the table is read once in a process
 
     def evaluated(names, plan=({"id": 1, "question": "Who?", "retrieve": True},), answer="Answer: Ada\nSources: 1", cache="cache"):
         def model(body):
@@ -55,7 +56,8 @@ def said(monkeypatch, tmp_path):
         with ModelServer(model, delay=DELAY) as server, Chat.open(Settings(llm="m", llm_url=server.url, llm_price=(1.0, 1.0), cache_dir=tmp_path / cache)) as chat:
             return evaluate(Memory(chat), ASKED, names, plans="model"), server.count()
 
-    return evaluated
+    yield evaluated
+    strategies.cache_clear()
 
 
 def took(found, name):

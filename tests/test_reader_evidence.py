@@ -106,12 +106,15 @@ def test_sentences_stop_where_there_is_enough() -> None:
     assert len(gather(ASKED, Retrieved([long], below=further))) == 1
 
 
-def test_of_a_passage_too_long_its_best_sentences_are_read() -> None:
-    rest = "The town is old and its market is held twice a week on the square. " * 400
-    found = Retrieved([passage("e", f"{rest}The Marrow Bridge was built by Ana Ruiz. {rest}"), passage("f", "Short.")])
-    items = gather(ASKED, found)
-    assert "Marrow Bridge was built by Ana Ruiz" in items[0].text
-    assert "…" in items[0].text
+def test_of_a_passage_too_long_its_beginning_is_read() -> None:
+    rest = "The town is old and its market is held twice a week on the square. " * 100
+    text = f"Ana Ruiz came by sea. {rest}The Marrow Bridge was built by Ana Ruiz. {rest * 4}"
+    items = gather(ASKED, Retrieved([passage("e", text), passage("f", "Short.")]))
+    assert f"title e: {text}".startswith(items[0].text.removesuffix(" …"))
+    assert items[0].text.endswith(" …")
+    assert ROOM * 0.45 < estimate(items[0].text) <= ROOM / 2
+    assert "Marrow Bridge" not in "".join(texts(items))
+    assert items[1].text == "title f: Short."
     assert sum(estimate(item.text) for item in items) <= ROOM
 
 

@@ -25,7 +25,7 @@ from gsw_graph.evaluate import Variant, evaluate, tune
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.memory import Memory
 from gsw_graph.results import Answer
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.strategy import Strategy
 
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
@@ -44,10 +44,12 @@ def added() -> ModuleType:
 
 
 @pytest.fixture
-def strategy(added: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Strategy[Any]:
-    """The strategy, with its line in the table."""
+def strategy(added: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Strategy[Any]]:
+    """The strategy, with its line in the table, which is read once in a process."""
     monkeypatch.setitem(STRATEGIES, added.SECOND_LOOK.name, added.SECOND_LOOK)
-    return added.SECOND_LOOK
+    strategies.cache_clear()
+    yield added.SECOND_LOOK
+    strategies.cache_clear()
 
 
 @pytest.fixture

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gsw_graph.strategy import Retrieved
 
 
-
 _BEFORE = re.compile('(?:(?:the|a|an) )?["“]?', re.IGNORECASE)
 _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
 
@@ -130,21 +129,13 @@ class Item:
 
 
 def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ) -> Iterator[Item]:
-    """Titles and texts of at most so many passages, the best first, in so many tokens."""
-    for passage, tokens, whole in share(passages, room, most):
-        yield Item(cut(whole, tokens), passage)
-
-
-def share(
-    passages: Sequence[RankedPassage], room: int, most: int
-) -> Iterator[tuple[RankedPassage, int, str]]:
-    """Of at most so many passages, the best first: each with the tokens it may take, and its title and text
-    in a line. What a short one leaves of its share goes to the next."""
+    """Titles and texts of at most so many passages, the best first, in so many tokens: of a long one the
+    beginning. What a short one leaves of its share goes to the next."""
     shown = passages[: min(most, max(room, 0) // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
-        whole, tokens = flat(f"{passage.title}: {text}" if passage.title else text), room // left
-        yield passage, tokens, whole
+        whole, tokens = flat(_titled(passage, text)), room // left
+        yield Item(cut(whole, tokens), passage)
         room -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
 
@@ -178,8 +169,6 @@ def cut(text: str, tokens: int) -> str:
     while (size := estimate(begin)) >= tokens:  # one is for the sign that it goes on
         begin = begin[: len(begin) * (tokens - 1) // size]
     return f"{begin.rpartition(' ')[0] or begin} …"
-
-
 
 
 def sentences_of(passage: RankedPassage) -> tuple[str, ...]:
@@ -224,8 +213,8 @@ _ROLES = 100  # characters of roles and states
 
 
 def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
-    """Pairs of the chains, hop by hop and the best chain first; the best passages, whole where there is
-    room and by their sentences where not; sentences of those below them."""
+    """Pairs of the chains, hop by hop and the best chain first; the beginnings of the best
+    passages, whole where there is room; sentences of those below them."""
     return _gathered(asked, found, _EACH, ENOUGH)
 
 
@@ -243,7 +232,7 @@ def _gathered(asked: Sequence[str], found: Retrieved, each: int, enough: int) ->
             break
         pairs.append(item)
     room = ROOM - sum(estimate(item.text) for item in pairs)
-    items = [*pairs, *_passages(first, asked, room)]
+    items = [*pairs, *texts(first, room)]
     return [*items, *_sentences(below, asked, enough - sum(estimate(item.text) for item in items), each)]
 
 
@@ -267,29 +256,6 @@ def _pairs(beams: Beams, found: Retrieved, read: set[str]) -> Iterator[Item]:
             roles = flat("; ".join(filter(None, pair.descriptions)))[:_ROLES]
             text = f"{pair.question} {', '.join(pair.answers)}{f' ({roles})' if roles else ''}"
             yield Item(cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
-
-
-def _passages(passages: Sequence[RankedPassage], asked: Sequence[str], room: int) -> Iterator[Item]:
-    """The best passages with their titles; of one that is longer than its share the sentences that matter
-    most. What a short one leaves goes to the next."""
-    for passage, tokens, whole in share(passages, room, READ):
-        fits = len(whole) <= 10 * tokens and estimate(whole) <= tokens
-        yield Item(whole if fits else _shortened(passage, whole, asked, tokens), passage)
-
-
-def _shortened(passage: RankedPassage, whole: str, asked: Sequence[str], tokens: int) -> str:
-    """The best sentences of a passage, in the order of the text; the beginning where it has none that
-    fits."""
-    import numpy as np
-
-    parts = sentences_of(passage)
-    scores = _scores(asked, parts)
-    room, chosen = tokens - estimate(_titled(passage, "…")), list[int]()
-    for place in np.argsort(-scores, kind="stable").tolist():
-        if (size := estimate(flat(parts[place])) + 1) <= room:
-            chosen.append(place)
-            room -= size
-    return flat(_titled(passage, _joined(parts, chosen))) if chosen else cut(whole, tokens)
 
 
 def _sentences(
