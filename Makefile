@@ -72,7 +72,7 @@ lint: $(READY)
 	@echo 'mypy gsw_graph bench/*.py'
 	@set -o pipefail; cd build/lint && $(abspath $(BIN))/mypy --config-file ../../pyproject.toml --cache-dir ../../.mypy_cache gsw_graph bench/*.py \
 		| sed -E 's#^gsw_graph/($(subst $() ,|,$(ROOMS)))/#\1/#'
-	cd build/lint && PYTHONPATH=. $(abspath $(BIN))/lint-imports ../../pyproject.toml --no-cache | tail -n +10
+	@set -o pipefail; cd build/lint && PYTHONPATH=. $(abspath $(BIN))/lint-imports ../../pyproject.toml --no-cache | tail -n +10
 	@$(BIN)/python bench/size.py
 
 # A link that leads nowhere ends it.
