@@ -25,15 +25,15 @@ import numpy as np
 from made import copies, originals, vectors
 
 from gsw_graph import Memory, Settings
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.model import Workspace
-from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.strategies.linked import LINKED
+from gsw_graph.ask.retrieve.context import Context
+from gsw_graph.ask.retrieve.strategies.linked import LINKED
+from gsw_graph.ask.strategy import Query
+from gsw_graph.model.documents import Workspace
+from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch
-from gsw_graph.strategy import Query
 
 BARE = (
     "CALL db.index.vector.queryNodes('passage_embedding', $k, $embedding) YIELD node, score "

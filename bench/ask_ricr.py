@@ -26,8 +26,8 @@ from made import copies, originals, vectors
 
 from gsw_graph import Memory, Settings
 from gsw_graph.engine import Connection
-from gsw_graph.model import Workspace
-from gsw_graph.results import Answer
+from gsw_graph.model.documents import Workspace
+from gsw_graph.model.results import Answer
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch

@@ -24,9 +24,9 @@ from scipy.optimize import minimize
 from scipy.stats import rankdata
 
 from gsw_graph import Memory
-from gsw_graph.answer import chains as confidence
-from gsw_graph.results import Answer
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.ask.answer import chains as confidence
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
+from gsw_graph.model.results import Answer
 
 
 def roc(scores: np.ndarray, there: np.ndarray) -> float:

@@ -26,15 +26,15 @@ from rich.console import Console
 from rich.table import Table
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.inference.embed.model_files import find_model
-from gsw_graph.inference.embed.torch_backend import TorchBackend
+from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.models.embed.model_files import find_model
+from gsw_graph.models.embed.torch_backend import TorchBackend
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "corpus"
 START = """
 import time; start = time.perf_counter()
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.models.embed.embedder import Embedder
 Embedder.load(Settings.from_env()).encode_query(["Who was it?"])
 print(time.perf_counter() - start)
 """

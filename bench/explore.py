@@ -25,7 +25,7 @@ from made import copies, originals
 from gsw_graph import Memory, Settings
 from gsw_graph.errors import GswGraphError
 from gsw_graph.explore.analyses import analyses
-from gsw_graph.model import Workspace
+from gsw_graph.model.documents import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Vectors
 from gsw_graph.store.writer import BATCH_BYTES, Batch, write_batch

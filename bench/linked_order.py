@@ -26,18 +26,18 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from gsw_graph.ask.retrieve.names.graph import NameGraph, build
+from gsw_graph.ask.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, text_of
+from gsw_graph.ask.retrieve.names.walk import rank_passages
+from gsw_graph.ask.retrieve.recipes import LinkedRecipe
 from gsw_graph.config import Settings
 from gsw_graph.extract import rules
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.model import Document, Passage
-from gsw_graph.names import FUNCTION_WORDS
-from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.names.graph import NameGraph, build
-from gsw_graph.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, text_of
-from gsw_graph.retrieve.names.walk import rank_passages
-from gsw_graph.retrieve.recipes import LinkedRecipe
+from gsw_graph.model.documents import Document, Passage
+from gsw_graph.model.results import RankedPassage
+from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store.rows import TITLE_WEIGHT
-from gsw_graph.text import stem
+from gsw_graph.text.names import FUNCTION_WORDS
+from gsw_graph.text.words import stem
 
 RECIPE = LinkedRecipe()
 RIDGE = 1e-3  # of the weights in units of each feature's spread

@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 
 from gsw_graph import Memory, Settings, loaders
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.loading import texts
-from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.load.loading import texts
+from gsw_graph.model.documents import Document, Failure, Workspace
+from gsw_graph.models.embed.embedder import Embedder
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from gsw_graph import loaders
 from gsw_graph.extract import rules, with_names
-from gsw_graph.model import Document, Entity, Failure, QAPair, Workspace
-from gsw_graph.names import normalise
+from gsw_graph.model.documents import Document, Entity, Failure, QAPair, Workspace
+from gsw_graph.text.names import normalise
 
 EXAMPLES = str(Path(__file__).parent.parent / "examples/corpus")
 COMMON = (

@@ -28,16 +28,16 @@ from typing import Any
 from made import copies, originals
 
 from gsw_graph import Settings
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.loading import texts
-from gsw_graph.model import Workspace
+from gsw_graph.load.loading import texts
+from gsw_graph.model.documents import Workspace
+from gsw_graph.models.embed.embedder import Embedder
 
 LOAD = """import resource, sys
 from gsw_graph.cli import main
 main(sys.argv[1:], standalone_mode=False)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"""
 AT_RANDOM = """import numpy as np
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.models.embed.embedder import Embedder
 really, numbers = Embedder.encode, np.random.default_rng(0)
 def encode(self, texts):
     if encode.first:

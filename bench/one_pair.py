@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from gsw_graph import Memory
-from gsw_graph.names import WORD, normalise
-from gsw_graph.plan import parse
-from gsw_graph.retrieve.recipes import AutoRecipe
-from gsw_graph.retrieve.strategies.auto import AUTO
+from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.recipes import AutoRecipe
+from gsw_graph.ask.retrieve.strategies.auto import AUTO
+from gsw_graph.text.names import WORD, normalise
 
 SURE = np.arange(0.4, 0.91, 0.05)
 

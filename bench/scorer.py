@@ -23,10 +23,10 @@ import numpy as np
 from scipy.optimize import minimize
 
 from gsw_graph import Memory
-from gsw_graph.plan import parse
-from gsw_graph.retrieve import pair_score
-from gsw_graph.retrieve.qa_chains import Candidates, CandidateSearch
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve import pair_score
+from gsw_graph.ask.retrieve.qa_chains import Candidates, CandidateSearch
+from gsw_graph.ask.retrieve.recipes import ChainRecipe
 from gsw_graph.store.reader import Reader
 
 COLUMNS = ("recall@5", "answer first", "in a chain", "in the evidence")

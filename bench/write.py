@@ -22,7 +22,7 @@ from made import copies, originals, vectors
 
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection, connect
-from gsw_graph.model import Workspace
+from gsw_graph.model.documents import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Row, Vectors
 from gsw_graph.store.statements import statement

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from gsw_graph.ask.plan import load
+from gsw_graph.ask.retrieve.context import EVIDENCE
+from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
-from gsw_graph.plan import load
-from gsw_graph.retrieve.context import EVIDENCE
-from gsw_graph.retrieve.strategies import strategies
 
 
 class _Ask(click.Command):
@@ -137,7 +137,7 @@ def ask(
         raise click.UsageError("A picture is of one question: give the question too.")
     steps = None if plan is None else load(plan)
     if html is not None:
-        from gsw_graph.picture.page import check
+        from gsw_graph.explore.picture.page import check
 
         check(html)  # before anything is asked, and paid for
     traced = options["trace"] is not None

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.browser import open_page
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.errors import EngineError
+from gsw_graph.explore.browser import open_page
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
-    from gsw_graph.results import Answer
+    from gsw_graph.model.results import Answer
 
 
 @click.command()
@@ -40,7 +40,7 @@ def browse(url: str | None, /, as_json: bool) -> None:
                 memory.browser(), "the blue arrow beside the query draws what brings the documents together"
             )
         else:
-            from gsw_graph.browser import overview
+            from gsw_graph.explore.browser import overview
 
             if not memory.status().nodes.get("Concept"):
                 raise EngineError("the memory holds no names yet", hint="gswgraph load FILES")

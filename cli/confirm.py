@@ -8,10 +8,10 @@ import click
 
 from gsw_graph.cli.options import json_option, kept, memory_option, open_memory
 from gsw_graph.cli.text.output import print_json
-from gsw_graph.safe_text import one_line
+from gsw_graph.text.safe_text import one_line
 
 if TYPE_CHECKING:
-    from gsw_graph.results import AskedQuestion
+    from gsw_graph.model.results import AskedQuestion
 
 
 @click.command()

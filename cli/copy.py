@@ -10,12 +10,12 @@ import click
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, duration, print_json
 from gsw_graph.cli.text.progress import EVERY
-from gsw_graph.safe_text import short_source, without_password
+from gsw_graph.text.safe_text import short_source, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gsw_graph.results import Copied
+    from gsw_graph.model.results import Copied
 
 _quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
 
@@ -39,7 +39,7 @@ def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
       gswgraph copy .gswgraph bolt://localhost:7687
       gswgraph copy neo4j://server:7687 backup/ --json
     """
-    from gsw_graph import moving
+    from gsw_graph.load import moving
 
     _print(moving.copy(*moving.sides(source, target), on_written=_reporter(quiet)), "Copied", as_json)
 

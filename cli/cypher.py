@@ -12,7 +12,7 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_failure, print_json
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Analysis, Table
+    from gsw_graph.model.results import Analysis, Table
 
 _TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for itself
 _PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it

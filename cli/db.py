@@ -129,8 +129,8 @@ def open_(as_json: bool) -> None:
     """
     import sys
 
-    from gsw_graph import browser
     from gsw_graph.config import Settings
+    from gsw_graph.explore import browser
 
     server = browser.private(Settings.from_env())
     opened = browser.open_page(server.browser)

@@ -14,7 +14,7 @@ from gsw_graph.cli.text.output import print_json
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
-    from gsw_graph.results import Answer
+    from gsw_graph.model.results import Answer
 
 QUESTIONS = (
     (

@@ -50,7 +50,7 @@ def draw(
       gswgraph draw 'MATCH way = (:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way LIMIT 25' --html pairs.html
       gswgraph draw 'MATCH way = (c:Concept {id: $id})<-[:REFERS_TO]-()-[:IN]->() RETURN way' -p id=vellmouth --html vellmouth.html
     """
-    from gsw_graph.picture.page import check
+    from gsw_graph.explore.picture.page import check
 
     text = query_of(query, file)
     check(html)

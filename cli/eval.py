@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.retrieve.strategies import strategies
 
 if TYPE_CHECKING:
     from gsw_graph.evaluate import QuestionSet

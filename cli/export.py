@@ -6,7 +6,7 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_json
-from gsw_graph.safe_text import short_source
+from gsw_graph.text.safe_text import short_source
 
 
 @click.command()

@@ -8,10 +8,10 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import counted, print_failure, print_json
-from gsw_graph.safe_text import clean, short_source, without_password
+from gsw_graph.text.safe_text import clean, short_source, without_password
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Forgotten
+    from gsw_graph.model.results import Forgotten
 
 
 @click.command()

@@ -9,10 +9,10 @@ import click
 from gsw_graph.cli.options import json_option, kept, memory_option, open_memory
 from gsw_graph.cli.text.chains import sure
 from gsw_graph.cli.text.output import counted, duration, moment, money, print_json
-from gsw_graph.safe_text import cut, one_line, short_source
+from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.results import AskedQuestion, History
+    from gsw_graph.model.results import AskedQuestion, History
 
 SHOWN = 20  # for people
 _LONG = 300  # characters of an answer in the list

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from gsw_graph.errors import GswGraphError
-from gsw_graph.safe_text import clean, without_password
+from gsw_graph.text.safe_text import clean, without_password
 
 # Verbs that share the file of another.
 _FILES = {"unmerge": "merge", "dump": "copy", "restore": "copy"}

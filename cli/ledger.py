@@ -9,10 +9,10 @@ import click
 
 from gsw_graph.cli.options import json_option, settings
 from gsw_graph.cli.text.output import counted, money, print_json, print_table
-from gsw_graph.safe_text import short_source
+from gsw_graph.text.safe_text import short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.costs import Entry
+    from gsw_graph.models.costs import Entry
 
 SHOWN = 20  # documents listed for people
 
@@ -29,7 +29,7 @@ def ledger(as_json: bool) -> None:
       gswgraph ledger
       gswgraph ledger --json
     """
-    from gsw_graph.inference.costs import stored, total
+    from gsw_graph.models.costs import stored, total
 
     rows = stored(settings())
     if as_json:
@@ -52,8 +52,8 @@ def ledger(as_json: bool) -> None:
 
 
 def _print(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
-    from gsw_graph.inference.costs import total
-    from gsw_graph.results import Table
+    from gsw_graph.model.results import Table
+    from gsw_graph.models.costs import total
 
     columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]
     rows = []

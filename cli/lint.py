@@ -12,11 +12,11 @@ import click
 
 from gsw_graph.cli.options import json_option
 from gsw_graph.cli.text.output import counted, print_failure, print_json
-from gsw_graph.safe_text import one_line, short_source
+from gsw_graph.text.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.extract.lint import Issue
-    from gsw_graph.model import Document, Failure, Workspace
+    from gsw_graph.model.documents import Document, Failure, Workspace
 
 SHOWN = 20  # faults of one kind, and failures, that are listed for people
 
@@ -49,7 +49,7 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
     from gsw_graph.errors import InputError
     from gsw_graph.extract.lint import KINDS
     from gsw_graph.extract.lint import lint as issues_of
-    from gsw_graph.model import Failure, Skipped, Workspace
+    from gsw_graph.model.documents import Failure, Skipped, Workspace
 
     rows: list[_Row] = []  # what is printed and no more: files may be larger than the memory
     failures: list[Failure] = []
@@ -98,7 +98,7 @@ def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace |
     """What the files hold, each with the name of its file."""
     from gsw_graph.loaders import read
     from gsw_graph.loaders.files import expand, walk
-    from gsw_graph.model import Failure
+    from gsw_graph.model.documents import Failure
 
     names, missing = expand(list(paths))
     yield from ((failure.source, failure) for failure in missing)

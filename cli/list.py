@@ -8,10 +8,10 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_json, print_pairs
-from gsw_graph.safe_text import short_source
+from gsw_graph.text.safe_text import short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.results import StoredDocument
+    from gsw_graph.model.results import StoredDocument
 
 SHOWN = 50  # for people
 

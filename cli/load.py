@@ -12,14 +12,14 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory, setti
 from gsw_graph.cli.text.output import calls, counted, duration, money, print_failure, print_json
 from gsw_graph.cli.text.progress import reporter
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.model import counted as counted_kinds
-from gsw_graph.safe_text import one_line, short_source
+from gsw_graph.model.documents import counted as counted_kinds
+from gsw_graph.text.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gsw_graph.memory import Memory
-    from gsw_graph.results import LoadReport
+    from gsw_graph.model.results import LoadReport
 
 SHOWN = 20  # failures listed for people
 

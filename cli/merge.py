@@ -8,10 +8,10 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_json
-from gsw_graph.safe_text import cut, one_line
+from gsw_graph.text.safe_text import cut, one_line
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Merged
+    from gsw_graph.model.results import Merged
 
 SHOWN = 50  # groups and pairs for people
 _REASON = 110  # characters of one

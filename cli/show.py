@@ -10,10 +10,10 @@ import click
 from gsw_graph.cli.list import about
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_json
-from gsw_graph.safe_text import clean, one_line, short_source
+from gsw_graph.text.safe_text import clean, one_line, short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.results import FoundEntity, Shown, WholePassage
+    from gsw_graph.model.results import FoundEntity, Shown, WholePassage
 
 
 @click.command()

@@ -8,10 +8,10 @@ import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import counted, print_json, print_pairs
-from gsw_graph.safe_text import one_line, short_source
+from gsw_graph.text.safe_text import one_line, short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Status
+    from gsw_graph.model.results import Status
 
 SHOWN = 20  # unfinished documents listed for people
 

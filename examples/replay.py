@@ -104,7 +104,7 @@ def read_lines(*paths: str | Path) -> list[dict[str, Any]]:
 
 @cache
 def _prompts() -> dict[str, str]:
-    prompts = [file for file in files("gsw_graph.prompts").iterdir() if file.name.endswith(".md")]
+    prompts = [file for file in files("gsw_graph.models.prompts").iterdir() if file.name.endswith(".md")]
     return {file.name[:-3]: file.read_text(encoding="utf-8").strip() for file in prompts}
 
 

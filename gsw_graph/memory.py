@@ -14,8 +14,8 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.loading import Progress
-from gsw_graph.results import (
+from gsw_graph.load.loading import Progress
+from gsw_graph.model.results import (
     Answer,
     AskedQuestion,
     Copied,
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.strategy import Strategy
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
-    from gsw_graph.inference.chat.chat import Chat
-    from gsw_graph.inference.chat.language_model import QuestionModel
-    from gsw_graph.inference.embed.embedder import Embedder
-    from gsw_graph.inference.rerank.reranker import Reranker
-    from gsw_graph.picture.picture import Picture
-    from gsw_graph.retrieve.context import Context
+    from gsw_graph.explore.picture.picture import Picture
+    from gsw_graph.models.chat.chat import Chat
+    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.embed.embedder import Embedder
+    from gsw_graph.models.rerank.reranker import Reranker
     from gsw_graph.store.past import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
-    from gsw_graph.strategy import Strategy
 
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
 
@@ -105,7 +105,7 @@ class Memory:
         process has the folder open, InputError for another name in `models`.
         """
         from gsw_graph.engine import connect, exists
-        from gsw_graph.inference.embed.embedder import EarlyModels
+        from gsw_graph.models.embed.embedder import EarlyModels
 
         settings = settings or Settings.from_env()
         if url is not None:
@@ -152,7 +152,7 @@ class Memory:
         """The embedder of the settings, loaded when it is first needed."""
         with self._lazy:
             if self._embedder is None:
-                from gsw_graph.inference.embed.embedder import Embedder
+                from gsw_graph.models.embed.embedder import Embedder
 
                 self._embedder = Embedder.load(self._settings)
             return self._embedder
@@ -163,7 +163,7 @@ class Memory:
         embedder's vectors serve."""
         with self._lazy:
             if self._reranker is None:
-                from gsw_graph.inference.rerank.reranker import load
+                from gsw_graph.models.rerank.reranker import load
 
                 self._reranker = load(self._settings)
             return self._reranker
@@ -173,7 +173,7 @@ class Memory:
         """The language model of the settings, for questions. Raises InputError where they name none."""
         with self._lazy:
             if self._chat is None:
-                from gsw_graph.inference.chat.chat import Chat
+                from gsw_graph.models.chat.chat import Chat
 
                 self._chat = Chat.open(self._settings)
             return self._chat
@@ -209,7 +209,7 @@ class Memory:
             InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
                 the report.
         """
-        from gsw_graph.loading import LoadOptions, load
+        from gsw_graph.load.loading import LoadOptions, load
 
         check = cancel.check if cancel else never_cancelled
         names: list[str] = []
@@ -258,8 +258,9 @@ class Memory:
         """The `k` passages that a strategy finds for a question, best first, with a plan the chains that lead
         to an answer, and the answer.
 
-        `plan` in any form that `gsw_graph.plan.parse` reads, False for none and none to be made; `auto` is
-        `fusion` with one, or where there are pairs to follow, else `linked`.
+        `plan` in any form that `gsw_graph.ask.plan.parse` reads, False for none and none to be made;
+        `auto` is `fusion` with one, or where there are pairs to follow, else `linked`.
+
         Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets
         its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it. `on_stage`
         is told what is being done: a key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`,
@@ -277,9 +278,9 @@ class Memory:
         Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
         plan, budget or form of evidence that is none.
         """
-        from gsw_graph.asking import ask, nothing, prepared
-        from gsw_graph.inference.chat.language_model import QuestionModel
-        from gsw_graph.inference.costs import QuestionBudget
+        from gsw_graph.ask.asking import ask, nothing, prepared
+        from gsw_graph.models.chat.language_model import QuestionModel
+        from gsw_graph.models.costs import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
@@ -386,7 +387,7 @@ class Memory:
         Raises:
             InputError: A name is empty.
         """
-        from gsw_graph.forgetting import forget
+        from gsw_graph.load.forgetting import forget
 
         with self._locks.write(), self._changing():
             return (
@@ -403,7 +404,7 @@ class Memory:
 
         Raises EngineError where another process removes what a run stands on.
         """
-        from gsw_graph.codebook import build
+        from gsw_graph.ask.codebook import build
 
         if self._ready() is None:
             return RunsReport(0, 0, 0.0)
@@ -427,7 +428,7 @@ class Memory:
     def merge(self, *, dry_run: bool = False) -> Merged:
         """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
         `unmerge` takes back; see docs/merging.md. With `dry_run` only say which."""
-        from gsw_graph.merging.merge import merge
+        from gsw_graph.load.merging.merge import merge
 
         if not self._exists():
             return Merged(None, [])
@@ -439,7 +440,7 @@ class Memory:
     @with_plain_errors
     def merged(self, name: str = "") -> Merged:
         """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
-        from gsw_graph.merging.merge import merged
+        from gsw_graph.load.merging.merge import merged
 
         return merged(self._connection, name)
 
@@ -447,7 +448,7 @@ class Memory:
     def unmerge(self, what: str) -> Unmerged:
         """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
         what it was before. Raises InputError where there is no such group or run."""
-        from gsw_graph.merging.merge import unmerge
+        from gsw_graph.load.merging.merge import unmerge
 
         with self._locks.write(), self._changing():
             self._exists()
@@ -456,11 +457,11 @@ class Memory:
     @with_plain_errors
     def export(self, target: str | Path, format: str = "panini") -> Exported:
         """Write the memory as files: `panini`, the shape that Panini's evaluation reads, into a new or empty
-        folder; `graphml` into a new file. See `gsw_graph.export`.
+        folder; `graphml` into a new file. See `gsw_graph.load.export`.
 
         Raises InputError where something is in the target, nothing in the memory, or no such format.
         """
-        from gsw_graph import export
+        from gsw_graph.load import export
 
         if format not in ("panini", "graphml"):
             raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
@@ -478,7 +479,7 @@ class Memory:
     def dump(self, target: str | Path) -> Copied:
         """Write all that the memory holds into a new file, a node or a relationship a line of JSON; `restore`
         reads it. Raises InputError where something is in its place, or nothing in the memory."""
-        from gsw_graph import moving
+        from gsw_graph.load import moving
 
         return moving.dump(self._connection, target)
 
@@ -487,7 +488,7 @@ class Memory:
         """Write the memory of a dump into this one, which must be empty. `progress` gets the number of nodes
         and relationships written. Raises InputError for what is no dump, SchemaError where this memory is
         not empty."""
-        from gsw_graph import moving
+        from gsw_graph.load import moving
 
         with self._locks.write(), self._changing():
             return moving.restore(self._connection, source, progress or (lambda _: None))
@@ -533,7 +534,7 @@ class Memory:
         Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
         is kept.
         """
-        from gsw_graph import browser
+        from gsw_graph.explore import browser
         from gsw_graph.explore.contents import asked
 
         place, reader = browser.find(self._settings), self._reader
@@ -618,7 +619,7 @@ class Memory:
             mend: First make missing indexes, count again and delete orphaned nodes.
             deep: Also compare every text with the hash of what was loaded.
         """
-        from gsw_graph import doctor
+        from gsw_graph.load import doctor
 
         if mend:
             with self._locks.write(), self._locks.exclusive(), self._changing():
@@ -641,9 +642,9 @@ class Memory:
         `trace=True` shows how its passages were found. A query is bounded as in `cypher`, and may only read.
         Raises InputError as `cypher` does, and where nothing is returned that can be drawn.
         """
-        from gsw_graph.picture.answers import of_answer
-        from gsw_graph.picture.picture import NODES
-        from gsw_graph.picture.records import of_records
+        from gsw_graph.explore.picture.answers import of_answer
+        from gsw_graph.explore.picture.picture import NODES
+        from gsw_graph.explore.picture.records import of_records
         from gsw_graph.store.drawn import DrawnReader, drawn
 
         reader = DrawnReader(self._connection)
@@ -757,8 +758,8 @@ class Memory:
         check: Check = never_cancelled,
     ) -> Context:
         """What a strategy works with for one question."""
-        from gsw_graph.results import Trace
-        from gsw_graph.retrieve.context import Context
+        from gsw_graph.ask.retrieve.context import Context
+        from gsw_graph.model.results import Trace
         from gsw_graph.store.reader import Reader
 
         return Context(
@@ -776,7 +777,7 @@ class Memory:
         self, on_stage: Callable[[str, str | None], None] | None, check: Check, *, may_build: bool
     ) -> None:
         """Build the runs that are missing, which `pruned` needs; InputError where that is not allowed."""
-        from gsw_graph.codebook import build
+        from gsw_graph.ask.codebook import build
         from gsw_graph.store.codebook import without_runs
 
         missing = 0 if may_build else len(without_runs(self._reader))

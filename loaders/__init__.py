@@ -14,7 +14,7 @@ from typing import BinaryIO
 from gsw_graph.loaders import converter, json_files, markdown, text
 from gsw_graph.loaders.detect import BrokenTextError, Format, detect_format, strip_bom
 from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
-from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.model.documents import Document, Failure, Workspace
 
 __all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
 

@@ -42,7 +42,7 @@ from gsw_graph.loaders.files import (
     lines,
     shortened,
 )
-from gsw_graph.model import Failure, Skipped
+from gsw_graph.model.documents import Failure, Skipped
 
 MOST = 256 * 1024 * 1024
 """Bytes of a file, of which most are pictures where it is large."""

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from gsw_graph.errors import InputError
 from gsw_graph.loaders.files import HEAD, File, opened
-from gsw_graph.model import Failure, Skipped
+from gsw_graph.model.documents import Failure, Skipped
 
 # --- encodings ---
 

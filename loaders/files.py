@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.model import Document, Failure, Skipped, Workspace, counted
+from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
 
 MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from gsw_graph.loaders import detect, markdown, panini, records
 from gsw_graph.loaders.files import File, Item, Record, line_too_long, lines
 from gsw_graph.loaders.text import decode_bytes
-from gsw_graph.model import Failure, Skipped
+from gsw_graph.model.documents import Failure, Skipped
 
 Reader: TypeAlias = Callable[[Record], Iterator[Item]]
 

@@ -19,7 +19,7 @@ from gsw_graph.loaders.files import Converted, File, Item, left_out, properties
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import about_block, decode, document
 from gsw_graph.loaders.typography import join_lines, subscript, superscript, vocabulary
-from gsw_graph.model import Failure, Skipped
+from gsw_graph.model.documents import Failure, Skipped
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")

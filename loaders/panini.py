@@ -19,12 +19,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
-from gsw_graph.assemble import Assembler
+from gsw_graph.load.assemble import Assembler
 from gsw_graph.loaders import records
 from gsw_graph.loaders.files import File, Item, Record
 from gsw_graph.loaders.records import Entity, Node, Phrase, Places, add_contents, finished
 from gsw_graph.loaders.text import UNNAMED, source_of, stem
-from gsw_graph.model import Document, Failure, Passage, Workspace
+from gsw_graph.model.documents import Document, Failure, Passage, Workspace
 
 _DIGITS = re.compile("[0-9]+")
 

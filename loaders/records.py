@@ -30,10 +30,10 @@ from dataclasses import dataclass, field
 from types import UnionType
 from typing import Any, TypeAlias
 
-from gsw_graph.assemble import Assembler, QuestionAndAnswers, Role
+from gsw_graph.load.assemble import Assembler, QuestionAndAnswers, Role
 from gsw_graph.loaders.files import MAX_LINE, Item, Record, shortened, storable
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
-from gsw_graph.model import Document, Failure, Passage, content_id
+from gsw_graph.model.documents import Document, Failure, Passage, content_id
 
 SHAPES = (
     'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON '

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from gsw_graph.text import written_sentences
+from gsw_graph.text.words import written_sentences
 
 # Small embedding models read about 256 tokens, which is about 200 English words; MOST leaves room to end with
 # a paragraph.

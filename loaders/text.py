@@ -16,7 +16,7 @@ from gsw_graph.loaders.detect import detect_encoding, refusal
 from gsw_graph.loaders.files import Converted, File, Item, line_too_long, lines, shortened
 from gsw_graph.loaders.split import Block, paragraphs, split
 from gsw_graph.loaders.typography import join_lines
-from gsw_graph.model import Document, Failure, Passage, Skipped, content_id
+from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id
 
 UNNAMED = "the file's name is not UTF-8; rename it"
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")

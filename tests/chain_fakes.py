@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gsw_graph.names import normalise
-from gsw_graph.plan import Plan, parse
-from gsw_graph.retrieve.pair_score import ConcreteQuestion
-from gsw_graph.retrieve.qa_chains import BeamChain, Beams, ScoredPair, grow_chains
-from gsw_graph.retrieve.recipes import CHAIN_SCORES, ChainRecipe
+from gsw_graph.ask.plan import Plan, parse
+from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion
+from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams, ScoredPair, grow_chains
+from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, ChainRecipe
 from gsw_graph.store.facts import Pair
+from gsw_graph.text.names import normalise
 
 
 def pair(id: str, *answers: str, question: str = "", passage: str = "", descriptions: Sequence[str] = (), title: str = "", number: int = 0) -> Pair:

@@ -22,8 +22,8 @@ import pytest
 import samples
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
+from gsw_graph.models.embed.embedder import Embedder
 
 # What a machine's environment says of terminals and proxies is not what the tests are about; processes that they start inherit this.
 for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "COLUMNS", "LINES"):

@@ -10,7 +10,7 @@ import pytest
 from gsw_graph.extract import rules
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
-from gsw_graph.model import Document
+from gsw_graph.model.documents import Document
 from gsw_graph.store import writer
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

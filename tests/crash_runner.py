@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import fakes
 
-from gsw_graph import loading
 from gsw_graph.config import Settings
 from gsw_graph.extract import Rules
 from gsw_graph.extract.pool import ByModel
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.load import loading
 from gsw_graph.memory import Memory
+from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import writer
 
 SECONDS = 0.01  # that the embedding of a window takes

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.models.embed.embedder import Embedder
 
 REPOSITORY = Path(__file__).parents[1]
 PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]

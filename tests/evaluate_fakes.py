@@ -13,7 +13,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import evaluate, write
 from gsw_graph.evaluate.data import question_set
-from gsw_graph.results import Status
+from gsw_graph.model.results import Status
 
 
 class FakeMemory:

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 from types import ModuleType
 
 from gsw_graph.errors import InputError
-from gsw_graph.loading import LoadOptions, Progress
-from gsw_graph.picture.answers import of_answer
-from gsw_graph.picture.picture import Picture
-from gsw_graph.results import (
+from gsw_graph.explore.picture.answers import of_answer
+from gsw_graph.explore.picture.picture import Picture
+from gsw_graph.load.loading import LoadOptions, Progress
+from gsw_graph.model.results import (
     QA,
     Alias,
     Answer,

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.models.embed.embedder import Embedder
 
 DIMENSION = 64
 

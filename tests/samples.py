@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gsw_graph.names import normalise
+from gsw_graph.text.names import normalise
 
 Record = dict[str, Any]
 

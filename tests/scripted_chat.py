@@ -1,4 +1,4 @@
-"""A language model that says what a test wants it to say: the surface of `gsw_graph.inference.chat.chat.Chat` that plans and answers use."""
+"""A language model that says what a test wants it to say: the surface of `gsw_graph.models.chat.chat.Chat` that plans and answers use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gsw_graph.errors import ReplyError
-from gsw_graph.inference.chat.request import Reply, Request
+from gsw_graph.models.chat.request import Reply, Request
 
 
 class ScriptedChat:

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import fakes
 
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.models.embed.embedder import Embedder
 
 if __name__ == "__main__":
     Embedder.load = staticmethod(fakes.embedder)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from gsw_graph.ask.retrieve.agents import HaltedError, Team, side_by_side
 from gsw_graph.errors import InputError, ReplyError, StoppedError
-from gsw_graph.inference.chat.request import Reply, Request
-from gsw_graph.results import RankedPassage, Trace
-from gsw_graph.retrieve.agents import HaltedError, Team, side_by_side
+from gsw_graph.model.results import RankedPassage, Trace
+from gsw_graph.models.chat.request import Reply, Request
 
 REQUEST = Request("rewrite", ({"role": "user", "content": "Who?"},))
 

@@ -13,7 +13,7 @@ from cli_runner import last_call, run
 
 from gsw_graph.errors import InputError
 from gsw_graph.explore.analyses import NAMES, PLOTS, analyses, bind, markdown, parse
-from gsw_graph.results import Table
+from gsw_graph.model.results import Table
 
 fake = cli_runner.fake
 FILE = """// What it shows.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.pair_score import FineType, expected_fine_type, fine_type_match
+from gsw_graph.ask.retrieve.pair_score import FineType, expected_fine_type, fine_type_match
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.retrieve.pair_score import answer_types, expected_type, type_match
+from gsw_graph.ask.retrieve.pair_score import answer_types, expected_type, type_match
 
 
 @pytest.mark.parametrize(

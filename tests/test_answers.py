@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 from chain_fakes import Find, grown, pair, plan, scored
 
-from gsw_graph.answer import chains as module
-from gsw_graph.answer import from_chains
-from gsw_graph.answer.chains import confidence as chance
-from gsw_graph.answer.chains import shown
-from gsw_graph.answer.evidence import quote
-from gsw_graph.plan import Plan
-from gsw_graph.results import QA, Citation, Hop, RankedPassage
-from gsw_graph.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from
-from gsw_graph.retrieve.strategies import STRATEGIES
-from gsw_graph.retrieve.strategies.fusion import RICR
-from gsw_graph.strategy import AnswerDraft, Retrieved
+from gsw_graph.ask.answer import chains as module
+from gsw_graph.ask.answer import from_chains
+from gsw_graph.ask.answer.chains import confidence as chance
+from gsw_graph.ask.answer.chains import shown
+from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.ask.plan import Plan
+from gsw_graph.ask.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
+from gsw_graph.ask.retrieve.strategies.fusion import RICR
+from gsw_graph.ask.strategy import AnswerDraft, Retrieved
+from gsw_graph.model.results import QA, Citation, Hop, RankedPassage
 
 TWO = plan("first", "second of #1")
 TABLE = {

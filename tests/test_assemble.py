@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.assemble import Assembler, named, words_of
-from gsw_graph.model import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
-from gsw_graph.names import normalise
+from gsw_graph.load.assemble import Assembler, named, words_of
+from gsw_graph.model.documents import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
+from gsw_graph.text.names import normalise
 
 
 def assembler(*texts, title="The Old Pier"):

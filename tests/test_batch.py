@@ -15,12 +15,12 @@ from model_server import Fault, ModelServer
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.extract.llm import check, request
-from gsw_graph.inference import batch
-from gsw_graph.inference.chat.chat import Chat, Request
-from gsw_graph.inference.costs import Budget
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
-from gsw_graph.model import Document
+from gsw_graph.model.documents import Document
+from gsw_graph.models import batch
+from gsw_graph.models.chat.chat import Chat, Request
+from gsw_graph.models.costs import Budget
 
 PASSAGES = 14
 

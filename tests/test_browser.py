@@ -11,13 +11,13 @@ from urllib.request import url2pathname
 import pytest
 from click.testing import CliRunner
 
-from gsw_graph import browser
 from gsw_graph.cli import browse, main
 from gsw_graph.config import Settings
 from gsw_graph.engine import browser_style, local
 from gsw_graph.errors import EngineError
+from gsw_graph.explore import browser
+from gsw_graph.explore.picture.colours import COLOURS
 from gsw_graph.memory import Memory
-from gsw_graph.picture.colours import COLOURS
 
 PASSWORD = "0123456789abcdef"
 PLACE = browser.Place("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j", "neo4j", known=True)

@@ -14,13 +14,13 @@ import samples
 from chromium import chromium, shoot
 from cli_runner import run as run_command
 
-from gsw_graph import browser
 from gsw_graph.cli import browse
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.errors import InputError
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.explore import browser
 from gsw_graph.memory import Memory
+from gsw_graph.models.embed.embedder import Embedder
 
 GRASS = "() => (localStorage['neo4j.grass'] || '').includes('QAPair')"
 HOPS = ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]

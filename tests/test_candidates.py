@@ -12,13 +12,13 @@ import pytest
 from chain_fakes import grown, pair, plan
 from numpy.typing import NDArray
 
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.retrieve import qa_chains as candidates
-from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.names.linking import lucene_words
-from gsw_graph.retrieve.pair_score import concrete
-from gsw_graph.retrieve.qa_chains import CandidateSearch, document
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.ask.retrieve import qa_chains as candidates
+from gsw_graph.ask.retrieve.context import Context
+from gsw_graph.ask.retrieve.names.linking import lucene_words
+from gsw_graph.ask.retrieve.pair_score import concrete
+from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, document
+from gsw_graph.ask.retrieve.recipes import ChainRecipe
+from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store.facts import HopQuestion, HopResult, Pair
 
 ASKED = concrete("Where was #1 born?", {1: "Ana Ruiz"})

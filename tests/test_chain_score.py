@@ -9,7 +9,7 @@ from chain_fakes import Find, grown, plan, scored
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.recipes import CHAIN_SCORES, ChainRecipe, geometric, panini_code
+from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, ChainRecipe, geometric, panini_code
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=8)
 

@@ -13,10 +13,10 @@ from model_server import KEY, SCHEMA, Fault, ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError, StoppedError
-from gsw_graph.inference.chat import chat as chat_calls
-from gsw_graph.inference.chat.chat import Chat, Reply, Request
-from gsw_graph.inference.chat.transport import Transport
-from gsw_graph.inference.costs import Budget
+from gsw_graph.models.chat import chat as chat_calls
+from gsw_graph.models.chat.chat import Chat, Reply, Request
+from gsw_graph.models.chat.transport import Transport
+from gsw_graph.models.costs import Budget
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))

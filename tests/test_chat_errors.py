@@ -17,9 +17,9 @@ from model_server import Raw as Answer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, ReplyError, StoppedError
-from gsw_graph.inference.chat import chat as chat_calls
-from gsw_graph.inference.chat.chat import Chat, Request
-from gsw_graph.inference.chat.transport import RefusedError
+from gsw_graph.models.chat import chat as chat_calls
+from gsw_graph.models.chat.chat import Chat, Request
+from gsw_graph.models.chat.transport import RefusedError
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
 LONG = Request("extract", ({"role": "user", "content": "some words of a passage " * 200},), SCHEMA, "a.txt")

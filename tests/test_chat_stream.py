@@ -12,8 +12,8 @@ from model_server import Raw as Answer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
-from gsw_graph.inference.chat import chat as chat_calls
-from gsw_graph.inference.chat.chat import Chat, Request
+from gsw_graph.models.chat import chat as chat_calls
+from gsw_graph.models.chat.chat import Chat, Request
 
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))
 PLAIN = {"choices": [{"finish_reason": "stop", "message": {"content": "Paris\nSources: 1"}}]}

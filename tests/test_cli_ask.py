@@ -19,7 +19,7 @@ from gsw_graph.cli.text.answers import NOT_ANSWERS
 from gsw_graph.cli.text.waiting import Waiting
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
-from gsw_graph.results import PastAnswer
+from gsw_graph.model.results import PastAnswer
 
 fake = cli_runner.fake
 

@@ -9,7 +9,7 @@ import cli_runner
 import pytest
 from cli_runner import HOSTILE, last_call, run
 
-from gsw_graph.results import Documents, History
+from gsw_graph.model.results import Documents, History
 
 fake = cli_runner.fake
 

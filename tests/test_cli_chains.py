@@ -11,8 +11,8 @@ import pytest
 from cli_runner import HOSTILE, last_call, run
 from fake_memory import ASKED, BORN, chained, hop
 
-from gsw_graph.plan import parse
-from gsw_graph.results import QA, Candidate, Chain, Citation, HopTrace, Trace
+from gsw_graph.ask.plan import parse
+from gsw_graph.model.results import QA, Candidate, Chain, Citation, HopTrace, Trace
 
 fake = cli_runner.fake
 

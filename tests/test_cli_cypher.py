@@ -11,7 +11,7 @@ import pytest
 from cli_runner import last_call, run
 
 from gsw_graph.cli.text import output
-from gsw_graph.results import Table
+from gsw_graph.model.results import Table
 
 fake = cli_runner.fake
 

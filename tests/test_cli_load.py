@@ -16,8 +16,8 @@ from fake_memory import Progress
 
 from gsw_graph.cli.text import progress
 from gsw_graph.errors import InputError
-from gsw_graph.model import Failure, Skipped
-from gsw_graph.results import DocumentCounts, Estimate, LoadReport
+from gsw_graph.model.documents import Failure, Skipped
+from gsw_graph.model.results import DocumentCounts, Estimate, LoadReport
 
 fake = cli_runner.fake
 

@@ -8,7 +8,7 @@ import cli_runner
 import pytest
 from cli_runner import last_call, run
 
-from gsw_graph.results import Finding, Forgotten, Status
+from gsw_graph.model.results import Finding, Forgotten, Status
 
 fake = cli_runner.fake
 

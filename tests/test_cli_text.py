@@ -13,10 +13,18 @@ import cli_runner
 import pytest
 from cli_runner import HOSTILE, run
 
-from gsw_graph import safe_text
 from gsw_graph.cli.text import output
-from gsw_graph.model import Failure
-from gsw_graph.results import DocumentCounts, Finding, Forgotten, LoadReport, RankedPassage, Status, Table
+from gsw_graph.model.documents import Failure
+from gsw_graph.model.results import (
+    DocumentCounts,
+    Finding,
+    Forgotten,
+    LoadReport,
+    RankedPassage,
+    Status,
+    Table,
+)
+from gsw_graph.text import safe_text
 
 fake = cli_runner.fake
 

@@ -11,12 +11,12 @@ import samples
 from contract import HOSTILE, records
 from dump import differences, dump, version
 
+from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.recipes import ChainRecipe
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
-from gsw_graph.model import Workspace
-from gsw_graph.plan import parse
-from gsw_graph.results import Answer
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.model.documents import Workspace
+from gsw_graph.model.results import Answer
 from gsw_graph.store.facts import hop
 from gsw_graph.store.reader import Reader
 

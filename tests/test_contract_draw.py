@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gsw_graph.errors import InputError
+from gsw_graph.explore.picture.picture import NODES
 from gsw_graph.memory import Memory
-from gsw_graph.picture.picture import NODES
 
 
 def test_a_name_stands_once_with_the_passages_behind_every_edge(corpus: Memory) -> None:

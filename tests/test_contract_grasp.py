@@ -9,11 +9,11 @@ import samples
 from contract import HOSTILE
 from dump import version
 
+from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.memory import Memory
-from gsw_graph.names import normalise
-from gsw_graph.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.store.facts import Facts, near, of_name
 from gsw_graph.store.reader import Reader
+from gsw_graph.text.names import normalise
 
 LIMITS = {"nearest": 3, "worded": 2, "common": 30, "most": 40}
 ASKED = ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "Who is the mayor of Valle Alto?", "What flows into the Salt Sea?", "?"]

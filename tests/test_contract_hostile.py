@@ -14,7 +14,7 @@ from dump import dump, version
 from gsw_graph.extract import rules
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
-from gsw_graph.model import Document
+from gsw_graph.model.documents import Document
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ import pytest
 from contract import CORPUS, CORPUS_NODES, CORPUS_RELATIONSHIPS, DOCUMENTS, FILES, records
 from dump import differences, dump, version
 
-from gsw_graph import loading
 from gsw_graph.config import Settings
 from gsw_graph.errors import SchemaError
 from gsw_graph.extract import Rules, rules
+from gsw_graph.load import loading
 from gsw_graph.memory import Memory
-from gsw_graph.names import normalise
 from gsw_graph.store import writer
 from gsw_graph.store.schema import SCHEMA
+from gsw_graph.text.names import normalise
 
 
 def test_from_nothing(fresh_settings: Settings, fake_embedder: None) -> None:

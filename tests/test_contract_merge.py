@@ -12,7 +12,7 @@ from dump import differences, dump, version
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Merged
+from gsw_graph.model.results import Merged
 
 CHAIN = ["Who founded the World Tide Office?", "Where was #1 born?"]
 

@@ -20,7 +20,7 @@ from model_server import ModelServer
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer
+from gsw_graph.model.results import Answer
 
 OTHER_WORDS = "The builder of the Stone Pier was born in a town: on which river lies that town?"
 AGAIN = f"{samples.QUESTION.lower()} ?"

@@ -10,11 +10,11 @@ import pytest
 import samples
 from contract import HOSTILE
 
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer, Conflict
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.model.results import Answer, Conflict
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 COMPARED = "Which was built first, the Marrow Bridge or the Cray Bridge?"

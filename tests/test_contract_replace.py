@@ -10,8 +10,8 @@ import samples
 from contract import rows
 from dump import differences, dump, version
 
-from gsw_graph import loading
 from gsw_graph.extract import Rules
+from gsw_graph.load import loading
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
 

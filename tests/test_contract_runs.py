@@ -15,11 +15,11 @@ import served
 from contract import rows
 from dump import differences, dump, version
 
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer, RunCounts
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.model.results import Answer, RunCounts
 
 EDGES = {
     ("ana ruiz", "built", "stone pier", "Stone Pier", 0),
@@ -97,7 +97,7 @@ def test_a_build_that_is_broken_off_goes_on(sample: Memory, monkeypatch: pytest.
     expected = dump(sample)
     sample.cypher("MATCH (r:Run) DETACH DELETE r", write=True)
     sample.cypher("MATCH (r:Relation) DETACH DELETE r", write=True)
-    monkeypatch.setattr("gsw_graph.codebook.WINDOW", 1)
+    monkeypatch.setattr("gsw_graph.ask.codebook.WINDOW", 1)
 
     def stop(done: int, of: int) -> None:
         if done == 2:
@@ -155,7 +155,7 @@ def test_a_server_that_only_reads_says_how_runs_are_built(sample: Memory) -> Non
 
 def test_a_build_ends_with_its_question_and_the_next_goes_on(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who waits for it can leave, and builds the rest where the first one leaves."""
-    monkeypatch.setattr("gsw_graph.codebook.WINDOW", 1)
+    monkeypatch.setattr("gsw_graph.ask.codebook.WINDOW", 1)
     begun, waits, go = threading.Event(), threading.Event(), threading.Event()
     builds, leaves = Cancel(), Cancel()
 

@@ -13,9 +13,9 @@ from contract import rows
 from dump import differences, dump
 
 from gsw_graph.memory import Memory
-from gsw_graph.model import content_id
-from gsw_graph.names import normalise
-from gsw_graph.text import pack_vector, unpack_vectors
+from gsw_graph.model.documents import content_id
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import pack_vector, unpack_vectors
 
 
 def test_counts_are_those_of_the_files(sample: Memory) -> None:

@@ -16,7 +16,7 @@ from waiting import until
 from gsw_graph.loaders import converter, read
 from gsw_graph.loaders.converter import Converter
 from gsw_graph.loaders.files import UnusableError
-from gsw_graph.model import Document, Failure
+from gsw_graph.model.documents import Document, Failure
 
 if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify"))):
     pytest.skip("needs the extra documents", allow_module_level=True)

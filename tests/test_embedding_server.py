@@ -19,11 +19,11 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, SchemaError
-from gsw_graph.inference.costs import Budget
-from gsw_graph.inference.embed import server as module
-from gsw_graph.inference.embed.embedder import Embedder
-from gsw_graph.inference.embed.server import ServerBackend
 from gsw_graph.memory import Memory
+from gsw_graph.models.costs import Budget
+from gsw_graph.models.embed import server as module
+from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.models.embed.server import ServerBackend
 
 KEY = "sk-very-secret"
 Answer = Callable[[list[str]], "tuple[int, dict[str, str], bytes]"]

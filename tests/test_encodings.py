@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gsw_graph.loaders import detect as encoding
 from gsw_graph.loaders import read
-from gsw_graph.model import Document, Failure
+from gsw_graph.model.documents import Document, Failure
 
 if not os.environ.get("CI") and not find_spec("chardet"):
     pytest.skip("needs the extra documents", allow_module_level=True)

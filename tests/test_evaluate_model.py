@@ -10,15 +10,15 @@ from evaluate_fakes import FakeMemory, questions, record
 from fake_memory import passage
 from model_server import ModelServer
 
-from gsw_graph.asking import ask, prepared
+from gsw_graph.ask.asking import ask, prepared
+from gsw_graph.ask.retrieve.context import Context
+from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
+from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.report import notes
-from gsw_graph.inference.chat.chat import Chat
-from gsw_graph.inference.chat.language_model import QuestionModel
-from gsw_graph.retrieve.context import Context
-from gsw_graph.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.strategy import Retrieved
+from gsw_graph.models.chat.chat import Chat
+from gsw_graph.models.chat.language_model import QuestionModel
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
-from gsw_graph.errors import InputError
-from gsw_graph.evaluate import Variant, evaluate, run
-from gsw_graph.evaluate.variants import current_value as current
-from gsw_graph.evaluate.variants import parse_value
-from gsw_graph.evaluate.variants import parse_variants as variants
-from gsw_graph.evaluate.variants import setting_names as names
-from gsw_graph.retrieve.recipes import (
+from gsw_graph.ask.retrieve.recipes import (
     PAPER,
     QUICK,
     ChainRecipe,
     FusionRecipe,
     WalkRecipe,
 )
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate import Variant, evaluate, run
+from gsw_graph.evaluate.variants import current_value as current
+from gsw_graph.evaluate.variants import parse_value
+from gsw_graph.evaluate.variants import parse_variants as variants
+from gsw_graph.evaluate.variants import setting_names as names
 
 
 def build(strategy, settings):

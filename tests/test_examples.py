@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from gsw_graph.ask.plan import load
 from gsw_graph.loaders import read
-from gsw_graph.model import Document, Workspace
-from gsw_graph.plan import load
+from gsw_graph.model.documents import Document, Workspace
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 QUESTIONS = [json.loads(line) for line in (EXAMPLES / "questions.jsonl").read_text(encoding="utf-8").splitlines()]

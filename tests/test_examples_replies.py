@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from scripted_chat import ScriptedChat
 
-from gsw_graph.answer.reply import parse
+from gsw_graph.ask.answer.reply import parse
+from gsw_graph.ask.plan import decompose
 from gsw_graph.extract.llm import check, issues_of, request
 from gsw_graph.loaders import read
-from gsw_graph.model import Document
-from gsw_graph.plan import decompose
+from gsw_graph.model.documents import Document
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINES = [json.loads(line) for line in (EXAMPLES / "replies.jsonl").read_text(encoding="utf-8").splitlines()]

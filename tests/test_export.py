@@ -9,12 +9,12 @@ import cli_runner
 import pytest
 from cli_runner import last_call, run
 
-from gsw_graph import export as exporting
+from gsw_graph.ask.plan import load as load_plan
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
+from gsw_graph.load import export as exporting
 from gsw_graph.memory import Memory
-from gsw_graph.plan import load as load_plan
-from gsw_graph.results import Exported
+from gsw_graph.model.results import Exported
 
 fake = cli_runner.fake
 

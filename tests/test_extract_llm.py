@@ -23,8 +23,8 @@ from gsw_graph.extract.llm import (
     read,
     request,
 )
-from gsw_graph.model import Document, Passage
-from gsw_graph.prompts import prompt
+from gsw_graph.model.documents import Document, Passage
+from gsw_graph.models.prompts import prompt
 
 TEXT = "The Stone Pier was built by Ana Ruiz in 1902."
 REPLY = {

@@ -10,7 +10,7 @@ from test_extract_llm import FOUND, REPLY, document
 
 from gsw_graph.extract.lint import KINDS, Issue
 from gsw_graph.extract.llm import PATCH, extract_passage, issues_of, mend_request, mended, read, read_patch
-from gsw_graph.prompts import prompt
+from gsw_graph.models.prompts import prompt
 
 DATE = {
     "phrase": "built in",

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gsw_graph.retrieve.fusion import Answered, bridges, rescored
-from gsw_graph.retrieve.names import graph as name_graph
-from gsw_graph.retrieve.qa_chains import ScoredPair
-from gsw_graph.retrieve.recipes import FusionRecipe
+from gsw_graph.ask.retrieve.fusion import Answered, bridges, rescored
+from gsw_graph.ask.retrieve.names import graph as name_graph
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.recipes import FusionRecipe
 from gsw_graph.store.facts import Pair
 
 QUESTION = "Who leads the club that owns the Stone Pier?"

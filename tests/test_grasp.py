@@ -15,11 +15,11 @@ import pytest
 import samples
 from model_server import ModelServer, stage_of
 
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
-from gsw_graph.results import AgentStep, Answer
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.model.results import AgentStep, Answer
+from gsw_graph.models.embed.embedder import Embedder
 
 PLAN = "Plan: the builder, the town, the river.\n" + "\n".join(f"{n}. {step}" for n, step in enumerate(samples.PLAN, 1))
 HOLDS = {"Who built the Stone Pier?": "Ana Ruiz", "Where was Ana Ruiz born?": "Valle Alto", "On which river does Valle Alto lie?": "ombre"}
@@ -174,7 +174,7 @@ def test_a_name_is_followed(memory: Memory, model: Model) -> None:
 
 def small() -> Any:
     """A recipe whose first search shows little."""
-    from gsw_graph.retrieve.recipes import GraspRecipe
+    from gsw_graph.ask.retrieve.recipes import GraspRecipe
 
     return GraspRecipe(near=1, worded=1, common=0, lines=2, most=2, voting=2)
 
@@ -292,7 +292,7 @@ def test_whatever_a_model_writes_it_ends(memory: Memory, model: Model, server: M
 
 
 def test_the_rewrite_may_come_first(memory: Memory, model: Model) -> None:
-    from gsw_graph.retrieve.recipes import GraspRecipe
+    from gsw_graph.ask.retrieve.recipes import GraspRecipe
 
     model.plan = "1. Who built the Stone Pier?"
     first = STRATEGIES["grasp"].with_recipe(GraspRecipe(rewrite="first"))
@@ -405,7 +405,7 @@ def test_ctrl_c_ends_it_and_leaves_the_memory_clean(memory: Memory, model: Model
 def test_a_budget_that_is_used_up_leaves_what_was_found(memory: Memory, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many calls the budget allows, the question ends with an answer that is cited, or an honest refusal."""
     from gsw_graph.errors import BudgetError
-    from gsw_graph.inference.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.language_model import QuestionModel
 
     right, left = QuestionModel.ask, 0
 

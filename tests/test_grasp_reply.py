@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.grasp import Found, Insufficient, More, parse_reply
-from gsw_graph.retrieve.strategies.grasp import MOST, parse_plan
+from gsw_graph.ask.retrieve.grasp import Found, Insufficient, More, parse_reply
+from gsw_graph.ask.retrieve.strategies.grasp import MOST, parse_plan
 
 FOUND = Found("Ana Ruiz", "Ana Ruiz built it.", (1, 3))
 

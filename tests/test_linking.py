@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.names import CONNECTORS, FUNCTION_WORDS, normalise
-from gsw_graph.retrieve.names.linking import link, mentions
+from gsw_graph.ask.retrieve.names.linking import link, mentions
+from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, normalise
 
 
 def linked(question, *known):

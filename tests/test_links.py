@@ -11,7 +11,7 @@ import pytest
 
 from gsw_graph.loaders import read, size
 from gsw_graph.memory import Memory
-from gsw_graph.model import Document, Failure, Skipped
+from gsw_graph.model.documents import Document, Failure, Skipped
 
 WORDS = "Some words."
 LINK = "a link that leads out of the folder; load what it leads to by its name, or with --follow-links"

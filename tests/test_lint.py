@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.assemble import Assembler
 from gsw_graph.extract.lint import KINDS, Issue, lint
+from gsw_graph.load.assemble import Assembler
 from gsw_graph.loaders import read
-from gsw_graph.model import Document, Passage, Workspace
+from gsw_graph.model.documents import Document, Passage, Workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "gsw" / "workspaces.jsonl"
 TEXT = "The Stone Pier was built by Ana Ruiz in 1902. Her brother Juan Ruiz bought it from Oslo Harbour."

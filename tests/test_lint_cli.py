@@ -11,7 +11,7 @@ from gsw_graph import loaders
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.lint import SHOWN
 from gsw_graph.extract.lint import Issue
-from gsw_graph.model import Failure, Workspace
+from gsw_graph.model.documents import Failure, Workspace
 
 PIER = {
     "title": "Stone Pier",

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.inference.chat.cache import Cache, CachedReply
-from gsw_graph.inference.chat.request import Request
+from gsw_graph.models.chat.cache import Cache, CachedReply
+from gsw_graph.models.chat.request import Request
 
 ASKED = Request("extract", ({"role": "system", "content": "s"}, {"role": "user", "content": "Łódź \udc80"}), {"type": "object", "required": ["a"]}, "a.txt")
 WRITER = """
 import sys
 from pathlib import Path
-from gsw_graph.inference.chat.cache import Cache, CachedReply
+from gsw_graph.models.chat.cache import Cache, CachedReply
 cache = Cache(Path(sys.argv[1]))
 for number in range(int(sys.argv[3])):
     cache.put(f"{sys.argv[2]}-{number}", "m", "plan", CachedReply({"number": number}, 1, 2, 0.5))

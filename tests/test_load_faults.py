@@ -15,13 +15,13 @@ from contract import rows
 from dump import differences, dump
 from model_server import Fault, ModelServer
 
-from gsw_graph import loading
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.extract import Work, rebel
-from gsw_graph.inference.chat import chat as chat_calls
+from gsw_graph.load import loading
 from gsw_graph.memory import Memory
-from gsw_graph.model import Workspace
+from gsw_graph.model.documents import Workspace
+from gsw_graph.models.chat import chat as chat_calls
 
 DOCUMENTS = 60
 KINDS = ("rate_limit", "server_error", "overloaded", "hang", "close", "length", "invalid", "wrong_schema", "refusal", "content_filter", "empty")

@@ -14,7 +14,7 @@ import pytest
 from gsw_graph.errors import InputError
 from gsw_graph.loaders import read
 from gsw_graph.loaders.files import MAX_LINE
-from gsw_graph.model import Document, Failure, Skipped
+from gsw_graph.model.documents import Document, Failure, Skipped
 
 
 def load(*paths, stdin=None):

@@ -13,11 +13,11 @@ import engines
 import local_model
 import pytest
 
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.config import Settings
 from gsw_graph.extract.lint import folded, stands_in
 from gsw_graph.extract.llm import SHARE
 from gsw_graph.memory import Memory
-from gsw_graph.retrieve.strategies import STRATEGIES
 
 TEXTS = {
     "bridge.txt": "The Marrow Bridge was built by Ilse Tarn in 1874. It crosses the river Osk at Fennwick.",

@@ -14,7 +14,7 @@ import pytest
 
 from gsw_graph.extract import rules
 from gsw_graph.loaders import read
-from gsw_graph.model import Document, Failure, Skipped
+from gsw_graph.model.documents import Document, Failure, Skipped
 
 extra = pytest.mark.skipif(not os.environ.get("CI") and not find_spec("openpyxl"), reason="needs the extra documents")
 LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."

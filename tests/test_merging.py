@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.merging.merge import ConceptIndex, Group, Pair, find_pairs, group_pairs
-from gsw_graph.merging.same_names import Name, abbreviates, find_statements, middle_names, same_letters
-from gsw_graph.names import normalise
+from gsw_graph.load.merging.merge import ConceptIndex, Group, Pair, find_pairs, group_pairs
+from gsw_graph.load.merging.same_names import Name, abbreviates, find_statements, middle_names, same_letters
+from gsw_graph.text.names import normalise
 
 Passage = tuple[str, str, dict[str, str]]  # title, text, {name: role}
 

@@ -13,9 +13,9 @@ import pytest
 import samples
 from dump import differences, dump
 
-from gsw_graph import moving
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, SchemaError
+from gsw_graph.load import moving
 from gsw_graph.memory import Memory
 
 HOSTILE = "quote ' \" <b>&amp; ]]> \n\r\t \u2028 \ufffe\uffff 𝒳é NUL\0 \x1b[31m end\\"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.names import LONGEST, normalise
+from gsw_graph.text.names import LONGEST, normalise
 
 MARKS = st.characters(categories=["Lu", "Ll", "Lo", "Mn", "Mc", "Nd", "No", "Po", "Zs", "Cf", "Sk"])
 PIECES = st.sampled_from(["The ", "a ", "an ", "'s", "’s", "'", " ", "\n", "C++", "#", "(", ")", "É", "ß", "İ", "ﬁ", "ガ", "हि", "กู้", "7", "_", "."])

@@ -16,8 +16,8 @@ from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProp
 from neomodel.properties import ArrayProperty
 
 from gsw_graph.config import Settings
-from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
+from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import nodes, schema
 from gsw_graph.store.statements import statement
 

@@ -15,7 +15,7 @@ from openpyxl.comments import Comment
 
 from gsw_graph.loaders import read
 from gsw_graph.loaders.typography import join_lines, subscript, superscript
-from gsw_graph.model import Document, Skipped
+from gsw_graph.model.documents import Document, Skipped
 
 if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify"))):
     pytest.skip("needs the extra documents", allow_module_level=True)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.names import graph as name_graph
-from gsw_graph.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, rerank
-from gsw_graph.retrieve.recipes import BridgeRecipe, RerankRecipe
+from gsw_graph.ask.retrieve.names import graph as name_graph
+from gsw_graph.ask.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, rerank
+from gsw_graph.ask.retrieve.recipes import BridgeRecipe, RerankRecipe
+from gsw_graph.model.results import RankedPassage
 
 QUESTION = "Who leads the club that purchased the Stone Pier?"
 TEXTS = {

@@ -10,7 +10,7 @@ from chain_fakes import pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.pair_score import (
+from gsw_graph.ask.retrieve.pair_score import (
     BIAS,
     FEATURES,
     WEIGHTS,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gsw_graph.plan import parse
-from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.comparison import sides_of
-from gsw_graph.retrieve.intent import DateBounds, choose_approach, date_bounds, read_intent
-from gsw_graph.retrieve.strategies.pathwise import (
+from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.comparison import sides_of
+from gsw_graph.ask.retrieve.intent import DateBounds, choose_approach, date_bounds, read_intent
+from gsw_graph.ask.retrieve.strategies.pathwise import (
     SubProblem,
     _problems,
     conflicts,
@@ -17,7 +16,8 @@ from gsw_graph.retrieve.strategies.pathwise import (
     order_paths,
     without_duplicates,
 )
-from gsw_graph.retrieve.votes import reciprocal_rank_fusion
+from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
+from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import PairOf
 
 

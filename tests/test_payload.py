@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.evidence import Edge, Fact, Run, Sentence, edge_of, payload
+from gsw_graph.ask.answer.evidence import Edge, Fact, Run, Sentence, edge_of, payload
 
 BUILT = Edge("Marrow Bridge", "was built by", "Ilse Tarn")
 BORN = Edge("Ilse Tarn", "was born in", "Port Ellery")

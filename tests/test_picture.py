@@ -16,13 +16,12 @@ import pytest
 from cli_runner import HOSTILE
 from fake_memory import chained, passage
 
-from gsw_graph.dates import is_distinctive
 from gsw_graph.errors import InputError
-from gsw_graph.picture.answers import of_answer
-from gsw_graph.picture.colours import CAPTIONS, COLOURS, SIZES
-from gsw_graph.picture.page import page, write
-from gsw_graph.picture.picture import NODES, Picture
-from gsw_graph.results import (
+from gsw_graph.explore.picture.answers import of_answer
+from gsw_graph.explore.picture.colours import CAPTIONS, COLOURS, SIZES
+from gsw_graph.explore.picture.page import page, write
+from gsw_graph.explore.picture.picture import NODES, Picture
+from gsw_graph.model.results import (
     QA,
     AgentStep,
     Chain,
@@ -33,6 +32,7 @@ from gsw_graph.results import (
     Step,
     Trace,
 )
+from gsw_graph.text.dates import is_distinctive
 
 
 def drawn(answer, *others):

@@ -15,13 +15,13 @@ from chromium import chromium, shoot
 from cli_runner import HOSTILE
 from fake_memory import chained, passage
 
+from gsw_graph.ask.plan import load
 from gsw_graph.config import Settings
+from gsw_graph.explore.picture.answers import of_answer
+from gsw_graph.explore.picture.picture import NODES, Picture
 from gsw_graph.memory import Memory
-from gsw_graph.names import normalise
-from gsw_graph.picture.answers import of_answer
-from gsw_graph.picture.picture import NODES, Picture
-from gsw_graph.plan import load
-from gsw_graph.results import Citation
+from gsw_graph.model.results import Citation
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gsw_graph.ask.plan import MAX_FILE, MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
 from gsw_graph.errors import InputError
-from gsw_graph.plan import MAX_FILE, MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
 
 MUSIQUE = Path(__file__).parents[2] / "shared" / "data" / "musique" / "questions.json"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gsw_graph.ask.policy import FEATURES, SELECTIONS, Case, Policy, Selection, Training, features, train
 from gsw_graph.errors import InputError
-from gsw_graph.policy import FEATURES, SELECTIONS, Case, Policy, Selection, Training, features, train
 
 SHORT = Training(steps=60, rate=0.04)
 

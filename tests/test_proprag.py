@@ -7,8 +7,15 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from gsw_graph.retrieve.propositions import PropositionGraph, build, rank_passages, similar_names
-from gsw_graph.retrieve.recipes import CODE, PAPER, PROPOSITION_RECIPES, QUICK, EdgeWeights, PropositionRecipe
+from gsw_graph.ask.retrieve.propositions import PropositionGraph, build, rank_passages, similar_names
+from gsw_graph.ask.retrieve.recipes import (
+    CODE,
+    PAPER,
+    PROPOSITION_RECIPES,
+    QUICK,
+    EdgeWeights,
+    PropositionRecipe,
+)
 
 # A chain over three passages (ana - pier - porto), and two that have nothing to do with it.
 FACTS: dict[str, list[tuple[str, list[str]]]] = {

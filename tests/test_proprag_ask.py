@@ -11,8 +11,8 @@ import pytest
 import samples
 from dump import version
 
+from gsw_graph.ask.retrieve.strategies import STRATEGIES as RUN
 from gsw_graph.memory import Memory
-from gsw_graph.retrieve.strategies import STRATEGIES as RUN
 from gsw_graph.store.reader import Reader
 
 STRATEGIES = ["proprag", "fusion"]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.propositions import Path
-from gsw_graph.retrieve.propositions import beam_search as search
+from gsw_graph.ask.retrieve.propositions import Path
+from gsw_graph.ask.retrieve.propositions import beam_search as search
 
 
 def made(seed: int, size: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

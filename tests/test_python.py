@@ -14,7 +14,7 @@ from cli_runner import HOSTILE
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Table
+from gsw_graph.model.results import Table
 
 ANSWER = fake_memory.chained("Where was the founder born?")
 

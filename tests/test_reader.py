@@ -10,19 +10,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_chat import ScriptedChat
 
-from gsw_graph.answer import from_chains
-from gsw_graph.answer.chains import shown
-from gsw_graph.answer.evidence import Item, gather
-from gsw_graph.answer.reader import NOT_SAID, NOTHING_FOUND, UNSUPPORTED, Read, asked, from_model, read_answer
-from gsw_graph.answer.reply import ReaderReply, parse
+from gsw_graph.ask.answer import from_chains
+from gsw_graph.ask.answer.chains import shown
+from gsw_graph.ask.answer.evidence import Item, gather
+from gsw_graph.ask.answer.reader import (
+    NOT_SAID,
+    NOTHING_FOUND,
+    UNSUPPORTED,
+    Read,
+    asked,
+    from_model,
+    read_answer,
+)
+from gsw_graph.ask.answer.reply import ReaderReply, parse
+from gsw_graph.ask.plan import Plan
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.strategies.fusion import RICR
+from gsw_graph.ask.strategy import AnswerDraft, Retrieved
 from gsw_graph.errors import ReplyError, StoppedError
-from gsw_graph.inference.chat.tokens import estimate, estimate_messages
-from gsw_graph.plan import Plan
-from gsw_graph.prompts import prompt
-from gsw_graph.results import Citation, RankedPassage
-from gsw_graph.retrieve.qa_chains import ScoredPair
-from gsw_graph.retrieve.strategies.fusion import RICR
-from gsw_graph.strategy import AnswerDraft, Retrieved
+from gsw_graph.model.results import Citation, RankedPassage
+from gsw_graph.models.chat.tokens import estimate, estimate_messages
+from gsw_graph.models.prompts import prompt
 
 ASKED = "Where was the builder of the bridge born?"
 TEXTS = {

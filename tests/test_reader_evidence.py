@@ -10,11 +10,11 @@ from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.evidence import ENOUGH, ROOM, Item, flat, gather, listed
-from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.results import RankedPassage
-from gsw_graph.retrieve.qa_chains import ScoredPair
-from gsw_graph.strategy import Retrieved
+from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, flat, gather, listed
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.model.results import RankedPassage
+from gsw_graph.models.chat.tokens import estimate
 
 TWO = plan("first", "second of #1")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from gsw_graph.answer.reply import ReaderReply, Stream, parse
+from gsw_graph.ask.answer.reply import ReaderReply, Stream, parse
 
 
 @pytest.mark.parametrize(

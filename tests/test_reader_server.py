@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from model_server import ModelServer
 
-from gsw_graph.answer.evidence import gather
-from gsw_graph.answer.reader import read_answer
+from gsw_graph.ask.answer.evidence import gather
+from gsw_graph.ask.answer.reader import read_answer
+from gsw_graph.ask.plan import decompose
+from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError
-from gsw_graph.inference.chat.chat import Chat
-from gsw_graph.plan import decompose
-from gsw_graph.results import RankedPassage
-from gsw_graph.strategy import Retrieved
+from gsw_graph.model.results import RankedPassage
+from gsw_graph.models.chat.chat import Chat
 
 EVIDENCE = gather("", Retrieved([RankedPassage("p", "Ana Ruiz", "Ana Ruiz was born in Port Ellery.", "ana.md", "d", 1.0)]))
 PLAN = {"plan": [{"id": 1, "question": "Who built it?", "retrieve": True}, {"id": 2, "question": "Where was #1 born?", "retrieve": True}]}

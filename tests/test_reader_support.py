@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.answer.evidence import Item
-from gsw_graph.answer.reader import supported
-from gsw_graph.results import RankedPassage
+from gsw_graph.ask.answer.evidence import Item
+from gsw_graph.ask.answer.reader import supported
+from gsw_graph.model.results import RankedPassage
 
 
 def line(text: str, behind: str = "") -> Item:

@@ -10,8 +10,8 @@ import pytest
 
 from gsw_graph.errors import InputError, ModelError
 from gsw_graph.extract import rebel
-from gsw_graph.inference.embed.torch_backend import quiet_libraries
-from gsw_graph.model import Document, Passage, Workspace
+from gsw_graph.model.documents import Document, Passage, Workspace
+from gsw_graph.models.embed.torch_backend import quiet_libraries
 
 TAUGHT = {
     "Ana Ruiz lit the Old Light .": "<triplet> Ana Ruiz <subj> Old Light <obj> lit",
@@ -102,7 +102,7 @@ def test_a_program_may_end_while_a_thread_reads(folder: Path) -> None:
     program = """if True:
         import sys, threading
         from gsw_graph.extract import rebel
-        from gsw_graph.model import Document, Passage
+        from gsw_graph.model.documents import Document, Passage
 
         model, begun = rebel.load("cpu", sys.argv[1]), threading.Event()
         plain = model._tokenizer.batch_decode

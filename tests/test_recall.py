@@ -13,8 +13,8 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
-from gsw_graph.model import Passage
-from gsw_graph.results import RankedPassage
+from gsw_graph.model.documents import Passage
+from gsw_graph.model.results import RankedPassage
 
 REPOSITORY = Path(__file__).parents[1]
 MUSIQUE = REPOSITORY.parent / "shared" / "data" / "musique"

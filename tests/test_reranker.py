@@ -11,10 +11,10 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.inference.embed.torch_backend import quiet_libraries
-from gsw_graph.inference.rerank import reranker
-from gsw_graph.inference.rerank.cross_encoder import CrossEncoderReranker
-from gsw_graph.inference.rerank.http_reranker import HttpReranker
+from gsw_graph.models.embed.torch_backend import quiet_libraries
+from gsw_graph.models.rerank import reranker
+from gsw_graph.models.rerank.cross_encoder import CrossEncoderReranker
+from gsw_graph.models.rerank.http_reranker import HttpReranker
 
 WORDS = "who wrote the trial novel by kafka river flows from mountain to sea blue was born in prague a".split()
 PAIRS = [

@@ -17,8 +17,8 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.rerank import http_reranker, reranker
-from gsw_graph.inference.rerank.http_reranker import HttpReranker
+from gsw_graph.models.rerank import http_reranker, reranker
+from gsw_graph.models.rerank.http_reranker import HttpReranker
 
 KEY = "sk-very-secret"
 Answer = Callable[[dict[str, Any]], "tuple[int, dict[str, str], str]"]

@@ -19,9 +19,9 @@ from chain_fakes import (  # noqa: F401 - a fixture
     ways,
 )
 
+from gsw_graph.ask.plan import Plan, parse
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.errors import InputError
-from gsw_graph.plan import Plan, parse
-from gsw_graph.retrieve.qa_chains import ScoredPair
 
 # Which steps run
 

@@ -21,9 +21,9 @@ from chain_fakes import (  # noqa: F401 - a fixture
     ways,
 )
 
-from gsw_graph.plan import Plan
-from gsw_graph.retrieve.qa_chains import ScoredPair
-from gsw_graph.retrieve.recipes import ChainRecipe, panini_code
+from gsw_graph.ask.plan import Plan
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.recipes import ChainRecipe, panini_code
 
 # Which chains are kept
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import pytest
 from chain_fakes import grown, other_scores, plan, scored  # noqa: F401 - a fixture
 
-from gsw_graph.plan import Plan
-from gsw_graph.retrieve import qa_chains as module
-from gsw_graph.retrieve.pair_score import ConcreteQuestion
-from gsw_graph.retrieve.qa_chains import BeamChain, Beams, ScoredPair
+from gsw_graph.ask.plan import Plan
+from gsw_graph.ask.retrieve import qa_chains as module
+from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion
+from gsw_graph.ask.retrieve.qa_chains import BeamChain, Beams, ScoredPair
 
 SEEDS = range(40)
 WIDE = 10_000

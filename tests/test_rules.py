@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gsw_graph.dates import find_dates
 from gsw_graph.extract import rules
-from gsw_graph.model import Document, Passage
-from gsw_graph.names import find_names, normalise, title_names
-from gsw_graph.text import normalise_characters
+from gsw_graph.model.documents import Document, Passage
+from gsw_graph.text.dates import find_dates
+from gsw_graph.text.names import find_names, normalise, title_names
+from gsw_graph.text.words import normalise_characters
 
 
 def document(*texts, title="", source="s"):

@@ -19,7 +19,7 @@ from served import Served, events
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer, Documents, History, Shown, Status
+from gsw_graph.model.results import Answer, Documents, History, Shown, Status
 from gsw_graph.serve.app import JSON_LIMIT, Access
 from gsw_graph.serve.remote import rebuild
 

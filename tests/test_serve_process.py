@@ -99,7 +99,7 @@ def test_the_command_line_goes_through_the_server(tmp_path: Path, monkeypatch: p
         assert "--llm does not go through a server" in through("ask", "--llm", "other", HARBOUR, code=1)
         server.end(signal.SIGKILL)
         assert file.exists(), "kill -9 leaves it behind"
-        monkeypatch.setattr("gsw_graph.inference.embed.embedder.Embedder.load", __import__("fakes").embedder)
+        monkeypatch.setattr("gsw_graph.models.embed.embedder.Embedder.load", __import__("fakes").embedder)
         assert through("status", "--json")["nodes"]["Document"] == 31, "nobody has the memory open: it is opened"
         server = bench.Server(str(folder), command=COMMAND)
         assert server.end() == 0

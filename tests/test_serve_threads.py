@@ -15,7 +15,7 @@ import pytest
 from gsw_graph.concurrency import Cancel, FairLock, MemoryLocks
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer
+from gsw_graph.model.results import Answer
 from gsw_graph.serve import context
 
 QUESTIONS = ("Who drew the Old Customs House of Port Aldous?", "With which opera did the theatre designed by Ottilie Grau open?", "Where was Élodie Castellan born?")

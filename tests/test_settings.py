@@ -9,9 +9,9 @@ from model_server import RawServer, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.inference.chat.chat import Chat, Request
-from gsw_graph.inference.chat.transport import OPENAI, Transport
-from gsw_graph.inference.endpoint import Endpoint
+from gsw_graph.models.chat.chat import Chat, Request
+from gsw_graph.models.chat.transport import OPENAI, Transport
+from gsw_graph.models.endpoint import Endpoint
 
 HOST = "https://models.example.org/v1"
 

@@ -12,8 +12,8 @@ import click
 import engines
 import pytest
 
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.cli import main
-from gsw_graph.retrieve.strategies import STRATEGIES
 from gsw_graph.store import nodes
 
 engines.needs("sphinx", "docs")

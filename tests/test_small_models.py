@@ -12,10 +12,10 @@ from model_server import ModelServer, RawServer, error, ok
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.extract.llm import SHORT_SCHEMA, check, request
-from gsw_graph.inference.chat.chat import Chat
 from gsw_graph.memory import Memory
-from gsw_graph.model import Document, Passage
-from gsw_graph.prompts import prompt
+from gsw_graph.model.documents import Document, Passage
+from gsw_graph.models.chat.chat import Chat
+from gsw_graph.models.prompts import prompt
 
 TOWNS = ("Arles", "Basel", "Cadiz", "Derby")
 DOCUMENT = Document("a.md", "", tuple(Passage(f"Then Ana Ruiz went to {town}.", "", n) for n, town in enumerate(TOWNS)), "test")

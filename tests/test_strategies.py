@@ -18,17 +18,17 @@ from click.testing import CliRunner
 from model_server import ModelServer, stage_of
 from numpy.typing import NDArray
 
-from gsw_graph.asking import prepared
+from gsw_graph.ask.asking import prepared
+from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
+from gsw_graph.ask.strategy import Strategy
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.variants import setting_names as names
-from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer
-from gsw_graph.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.strategy import Strategy
+from gsw_graph.model.results import Answer
+from gsw_graph.models.embed.embedder import Embedder
 
 README = Path(__file__).parents[1] / "README.md"
 # What a language model says to agents, by stage; else it answers from the first line.
@@ -76,7 +76,7 @@ def test_the_page_of_strategies_names_them() -> None:
 
 
 TOY = """
-from gsw_graph.strategy import NoRecipe, Retrieved, Strategy
+from gsw_graph.ask.strategy import NoRecipe, Retrieved, Strategy
 
 def run(context, query, recipe):
     with context.clock("database"):

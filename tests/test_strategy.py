@@ -19,14 +19,14 @@ from click.testing import CliRunner
 from model_server import Fault, ModelServer
 
 from gsw_graph import cli
+from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
+from gsw_graph.ask.strategy import Strategy
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, tune
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.memory import Memory
-from gsw_graph.results import Answer
-from gsw_graph.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.strategy import Strategy
+from gsw_graph.model.results import Answer
 
 PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
 FURTHER, SAID = "Where was Ana Ruiz born?", "Valle Alto it is"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.text import (
+from gsw_graph.text.words import (
     content_words,
     family,
     fine_kind,

@@ -15,8 +15,8 @@ from fake_memory import canned
 
 from gsw_graph.config import Settings
 from gsw_graph.engine.tracing import literal, told
-from gsw_graph.inference.embed.embedder import Embedder
 from gsw_graph.memory import Memory
+from gsw_graph.models.embed.embedder import Embedder
 
 __all__ = ["fake"]
 DOCUMENTS = ["Ada Marr founded the Foundry of Skarholm.", "Skarholm is a town on the river Lume. Ada Marr was born there."]

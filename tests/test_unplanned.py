@@ -7,8 +7,8 @@ from chain_fakes import Find, grown, scored, ways
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.retrieve.qa_chains import plan_from
-from gsw_graph.retrieve.recipes import ChainRecipe
+from gsw_graph.ask.retrieve.qa_chains import plan_from
+from gsw_graph.ask.retrieve.recipes import ChainRecipe
 
 
 def questions(question: str) -> list[str]:

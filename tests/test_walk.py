@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gsw_graph.names import normalise
-from gsw_graph.retrieve.names.graph import CONTAINMENT_WEIGHT, build
-from gsw_graph.retrieve.names.walk import Seeds, rank_passages, seed, strongest_paths, walk
-from gsw_graph.retrieve.recipes import WalkRecipe
+from gsw_graph.ask.retrieve.names.graph import CONTAINMENT_WEIGHT, build
+from gsw_graph.ask.retrieve.names.walk import Seeds, rank_passages, seed, strongest_paths, walk
+from gsw_graph.ask.retrieve.recipes import WalkRecipe
 from gsw_graph.store.rows import TITLE_WEIGHT
+from gsw_graph.text.names import normalise
 
 
 def walked(memory, question, near, k, *, trace=False, **constants):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gsw_graph.safe_text import without_password
+from gsw_graph.text.safe_text import without_password
 
 
 @pytest.mark.parametrize(

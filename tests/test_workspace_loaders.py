@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gsw_graph.loaders import read
 from gsw_graph.loaders.panini import bare
-from gsw_graph.model import Document, Failure, QAPair, Workspace
+from gsw_graph.model.documents import Document, Failure, QAPair, Workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "musique"
 PIER = {

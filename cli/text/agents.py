@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from gsw_graph.cli.text.output import counted, duration
-from gsw_graph.safe_text import cut, one_line
+from gsw_graph.text.safe_text import cut, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.tree import Tree
 
-    from gsw_graph.results import AgentStep, Answer
+    from gsw_graph.model.results import AgentStep, Answer
 
 _LONG = 300  # characters of what was asked or found; the JSON has all
 

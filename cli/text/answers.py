@@ -19,13 +19,13 @@ from gsw_graph.cli.text.chains import (
     why_not,
 )
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.notebook import SOURCES, conflict_lines
-from gsw_graph.safe_text import cut, one_line, short_source
+from gsw_graph.explore.notebook import SOURCES, conflict_lines
+from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gsw_graph.results import Answer, Citation, RankedPassage, Step, Trace
+    from gsw_graph.model.results import Answer, Citation, RankedPassage, Step, Trace
 
 LINES = 4  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import counted
-from gsw_graph.notebook import compares as compares
-from gsw_graph.notebook import sure as sure
-from gsw_graph.notebook import why_not as why_not
-from gsw_graph.safe_text import cut, one_line
+from gsw_graph.explore.notebook import compares as compares
+from gsw_graph.explore.notebook import sure as sure
+from gsw_graph.explore.notebook import why_not as why_not
+from gsw_graph.text.safe_text import cut, one_line
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Answer, Candidate, Chain, Hop, HopTrace
+    from gsw_graph.model.results import Answer, Candidate, Chain, Hop, HopTrace
 
 CANDIDATES = 8  # of a concrete question; the JSON has all
 _LONG = 200  # characters of a question or an answer

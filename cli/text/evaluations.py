@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import console, counted, print_failure
-from gsw_graph.safe_text import cut, one_line, short_source
+from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from pathlib import Path

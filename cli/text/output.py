@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.notebook import counted as counted
-from gsw_graph.safe_text import clean, cut, one_line
-from gsw_graph.safe_text import to_json as to_json
+from gsw_graph.explore.notebook import counted as counted
+from gsw_graph.text.safe_text import clean, cut, one_line
+from gsw_graph.text.safe_text import to_json as to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
 
-    from gsw_graph.results import Table
+    from gsw_graph.model.results import Table
 
 PIPE_WIDTH = 100  # where no terminal has a width
 CELL = 60

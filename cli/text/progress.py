@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gsw_graph.cli.text.output import console, counted, duration
-from gsw_graph.safe_text import cut, one_line
+from gsw_graph.text.safe_text import cut, one_line
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Progress

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from gsw_graph.safe_text import clean
+from gsw_graph.text.safe_text import clean
 
 
 class Streamed:

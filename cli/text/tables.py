@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.text.output import counted, print_table, to_json
-from gsw_graph.results import Table
-from gsw_graph.safe_text import clean, cut, one_line
+from gsw_graph.model.results import Table
+from gsw_graph.text.safe_text import clean, cut, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gsw_graph.results import Analysis
+    from gsw_graph.model.results import Analysis
 
 VECTORS = ("embedding", "vector")  # properties that nobody reads
 _NAMES = (

@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gsw_graph.cli.text.output import console, duration
-from gsw_graph.safe_text import cut, one_line
+from gsw_graph.text.safe_text import cut, one_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self

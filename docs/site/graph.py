@@ -11,7 +11,7 @@ from html import escape
 from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
 from neomodel.properties import Property
 
-from gsw_graph.picture.colours import COLOURS, TEXT
+from gsw_graph.explore.picture.colours import COLOURS, TEXT
 from gsw_graph.store import nodes
 
 _CLASSES = {cls.__label__: cls for cls in nodes.NODES}

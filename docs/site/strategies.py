@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gsw_graph.retrieve.strategies import STRATEGIES
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 
 # Where each is explained.
 PAGES = {

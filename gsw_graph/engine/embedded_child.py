@@ -213,7 +213,7 @@ def record_aside(folder: Path, heap: str) -> None:
             return
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.Popen(
-            [sys.executable, "-m", "gsw_graph.rehearsal", str(folder), heap],
+            [sys.executable, "-m", "gsw_graph.load.rehearsal", str(folder), heap],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

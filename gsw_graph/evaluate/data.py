@@ -19,7 +19,7 @@ from typing import Any
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.variants import find_strategy
-from gsw_graph.model import Failure
+from gsw_graph.model.documents import Failure
 
 # The first of these keys that a record has holds its answers; beside some keys there are more.
 _ANSWERS = (

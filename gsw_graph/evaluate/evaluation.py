@@ -16,7 +16,7 @@ from gsw_graph.evaluate.data import Gold, Question, QuestionSet
 from gsw_graph.evaluate.journal import Judgement, Outcome
 from gsw_graph.evaluate.metrics import AT, METRICS, ScoredOutcome
 from gsw_graph.evaluate.statistics import interval, mean, paired, spread
-from gsw_graph.results import Result
+from gsw_graph.model.results import Result
 
 FILE = "results.json"
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first

@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.answer.evidence import flat
+from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.journal import Journal, Judgement, Outcome
-from gsw_graph.inference.chat.request import Request
-from gsw_graph.prompts import fence, prompt
+from gsw_graph.models.chat.request import Request
+from gsw_graph.models.prompts import fence, prompt
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.models.chat.chat import Chat
 
 STAGE = "judge"  # of the ledger
 # By metric: the prompt, the key of the reply, and what its values count.
@@ -36,7 +36,7 @@ _MAX_TEXT = 1000  # characters of an answer, and of all gold answers together
 
 def open_judge(settings: Settings, model: str) -> Chat:
     """Open the judge at the server that the settings name. Raises InputError, ModelError."""
-    from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.models.chat.chat import Chat
 
     if not model.strip():
         raise InputError("the judge has no name", hint="Name a model: --judge MODEL")

@@ -15,7 +15,7 @@ from gsw_graph.evaluate.journal import Judgement, Outcome
 from gsw_graph.loaders.split import SENTENCE_LIMIT, words
 
 if TYPE_CHECKING:
-    from gsw_graph.results import RankedPassage
+    from gsw_graph.model.results import RankedPassage
 
 AT = (1, 2, 5, 10, 20)  # k of recall and all-gold
 METRICS = (*(f"recall@{k}" for k in AT), *(f"all_gold@{k}" for k in AT), "em", "f1", "lr1", "lr2", "ms")

@@ -26,7 +26,7 @@ from gsw_graph.evaluate.variants import Variant, find_strategy
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.memory import Memory
-    from gsw_graph.results import Answer, Status
+    from gsw_graph.model.results import Answer, Status
 
 Progress = Callable[[int, int], None]
 K = 20  # passages asked for

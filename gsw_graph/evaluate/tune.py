@@ -19,7 +19,7 @@ from gsw_graph.evaluate.report import notes
 from gsw_graph.evaluate.run import K, evaluate
 from gsw_graph.evaluate.statistics import SEED, interval, paired
 from gsw_graph.evaluate.variants import Value, Variant, current_value, find_strategy
-from gsw_graph.results import Result
+from gsw_graph.model.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

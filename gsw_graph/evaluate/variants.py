@@ -1,6 +1,6 @@
 """A strategy with the settings it runs with: `linked`, `linked [walk.restart=0.2]`, `proprag [recipe=paper]`.
 
-A setting is a field of the strategy's recipe (`gsw_graph.retrieve.recipes`); one of a record within it is
+A setting is a field of the strategy's recipe (`gsw_graph.ask.retrieve.recipes`); one of a record within it is
 named with a point: `walk.restart`. Where a strategy has recipes by name, `recipe` names one in the place of
 its own."""
 
@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from gsw_graph.ask.retrieve.strategies import strategies
+from gsw_graph.ask.strategy import Strategy
 from gsw_graph.errors import InputError
-from gsw_graph.retrieve.strategies import strategies
-from gsw_graph.strategy import Strategy
 
 Value: TypeAlias = bool | int | float | str
 

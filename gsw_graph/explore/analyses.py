@@ -22,15 +22,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
-from gsw_graph.names import normalise
-from gsw_graph.picture import page
-from gsw_graph.results import Analysis, Parameter
-from gsw_graph.safe_text import one_line
+from gsw_graph.explore.picture import page
+from gsw_graph.model.results import Analysis, Parameter
+from gsw_graph.text.names import normalise
+from gsw_graph.text.safe_text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from gsw_graph.results import Table
+    from gsw_graph.model.results import Table
 
 NAMES = ("concept", "other")  # parameters that are names of concepts, looked up in their normal form
 LIMIT = "limit"

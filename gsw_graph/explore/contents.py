@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
-from gsw_graph.names import normalise
-from gsw_graph.results import (
+from gsw_graph.model.results import (
     QA,
     AskedQuestion,
     Documents,
@@ -30,6 +29,7 @@ from gsw_graph.results import (
     UsedPassage,
     WholePassage,
 )
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

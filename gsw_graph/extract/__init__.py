@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from gsw_graph.model import Document, Failure, Workspace
+from gsw_graph.model.documents import Document, Failure, Workspace
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.models.chat.chat import Chat
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode
 

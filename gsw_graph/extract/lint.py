@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gsw_graph.dates import CALENDAR_WORDS, find_dates
-from gsw_graph.model import QAPair, Workspace
-from gsw_graph.names import find_names, normalise
-from gsw_graph.text import FUNCTION_WORDS
+from gsw_graph.model.documents import QAPair, Workspace
+from gsw_graph.text.dates import CALENDAR_WORDS, find_dates
+from gsw_graph.text.names import find_names, normalise
+from gsw_graph.text.words import FUNCTION_WORDS
 
 _PART = re.compile(r"[^\W_]+")
 _STEM = 5  # letters that two forms of a word share: Canada, Canadian

@@ -24,19 +24,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.assemble import Assembler, named, words_of
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import rules
 from gsw_graph.extract.lint import Issue, folded, lint, stands_in
-from gsw_graph.inference.chat.chat import Request
-from gsw_graph.inference.chat.replies import unwrapped
-from gsw_graph.inference.chat.tokens import estimate
-from gsw_graph.model import Document, Passage, Workspace
-from gsw_graph.names import find_names, normalise
-from gsw_graph.prompts import fence, prompt
+from gsw_graph.load.assemble import Assembler, named, words_of
+from gsw_graph.model.documents import Document, Passage, Workspace
+from gsw_graph.models.chat.chat import Request
+from gsw_graph.models.chat.replies import unwrapped
+from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.prompts import fence, prompt
+from gsw_graph.text.names import find_names, normalise
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.models.chat.chat import Chat
 
 MOST = 1000  # things in one list of a reply; a passage of some hundred words has a tenth of it
 LONGEST = 2000  # characters of one text

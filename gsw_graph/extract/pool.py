@@ -18,13 +18,13 @@ from gsw_graph.extract.llm import (
     mend_request,
     request,
 )
-from gsw_graph.inference.costs import BATCH_SHARE
-from gsw_graph.model import Document, Failure
-from gsw_graph.results import Estimate
+from gsw_graph.model.documents import Document, Failure
+from gsw_graph.model.results import Estimate
+from gsw_graph.models.costs import BATCH_SHARE
 
 if TYPE_CHECKING:
-    from gsw_graph.inference.chat.cache import Cache, CachedReply
-    from gsw_graph.inference.chat.chat import Chat
+    from gsw_graph.models.chat.cache import Cache, CachedReply
+    from gsw_graph.models.chat.chat import Chat
 
 _AHEAD = 2  # passages that wait for each that is asked about
 _WINDOW = 256  # passages embedded together: of more texts more have the same length

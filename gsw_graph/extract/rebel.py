@@ -17,11 +17,11 @@ from typing import Any
 
 from sentencex import segment
 
-from gsw_graph.assemble import Assembler
 from gsw_graph.errors import ModelError
-from gsw_graph.inference.embed.model_files import find_model
-from gsw_graph.inference.embed.torch_backend import choose_device, quiet_libraries
-from gsw_graph.model import Document, Workspace
+from gsw_graph.load.assemble import Assembler
+from gsw_graph.model.documents import Document, Workspace
+from gsw_graph.models.embed.model_files import find_model
+from gsw_graph.models.embed.torch_backend import choose_device, quiet_libraries
 
 MODEL = "Babelscape/rebel-large"
 LENGTH = 256

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gsw_graph.dates import find_dates
-from gsw_graph.model import Document, Entity, Passage, Workspace
-from gsw_graph.names import FoundName, find_names, normalise, title_names
-from gsw_graph.text import WORD, normalise_text
+from gsw_graph.model.documents import Document, Entity, Passage, Workspace
+from gsw_graph.text.dates import find_dates
+from gsw_graph.text.names import FoundName, find_names, normalise, title_names
+from gsw_graph.text.words import WORD, normalise_text
 
 
 @dataclass(slots=True)

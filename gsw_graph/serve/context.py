@@ -24,14 +24,14 @@ from gsw_graph.errors import (
 )
 from gsw_graph.explore.contents import ALL
 from gsw_graph.memory import Memory
-from gsw_graph.results import Result
-from gsw_graph.safe_text import to_json, without_password
+from gsw_graph.model.results import Result
 from gsw_graph.serve.queue import (
     BusyError,
     ClientDisconnectedError,
     RequestTimeoutError,
     WorkQueue,
 )
+from gsw_graph.text.safe_text import to_json, without_password
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

@@ -20,12 +20,12 @@ from pydantic import Field, ValidationError
 from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
-from gsw_graph.safe_text import one_line, to_json
 from gsw_graph.serve.context import AppState, jsonable
 from gsw_graph.serve.queue import WorkQueue
+from gsw_graph.text.safe_text import one_line, to_json
 
 if TYPE_CHECKING:
-    from gsw_graph.results import Shown, WholePassage
+    from gsw_graph.model.results import Shown, WholePassage
 
 T = TypeVar("T")
 

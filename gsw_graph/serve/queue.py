@@ -15,7 +15,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import EndedError, GswGraphError
-from gsw_graph.safe_text import to_json
+from gsw_graph.text.safe_text import to_json
 
 T = TypeVar("T")
 Send = Callable[[str, Any], None]

@@ -13,12 +13,13 @@ from urllib.parse import quote
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
-from gsw_graph import errors, results
+from gsw_graph import errors
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
-from gsw_graph.loading import Progress
-from gsw_graph.picture.page import rendered
-from gsw_graph.picture.picture import Edge, Node, Picture
+from gsw_graph.explore.picture.page import rendered
+from gsw_graph.explore.picture.picture import Edge, Node, Picture
+from gsw_graph.load.loading import Progress
+from gsw_graph.model import results
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -36,7 +37,7 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 def rebuild(kind: type[T], value: Any) -> T:
     """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
-    from gsw_graph.inference.costs import Entry
+    from gsw_graph.models.costs import Entry
 
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import InputError
-from gsw_graph.loading import Progress
-from gsw_graph.results import Answer, AskedQuestion
+from gsw_graph.load.loading import Progress
+from gsw_graph.model.results import Answer, AskedQuestion
 from gsw_graph.serve.context import (
     Context,
     Limit,
@@ -202,7 +202,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
         raise InputError("draw either an answer or a query", hint="Send one of `answer` and `query`")
 
     def work(cancel: Cancel) -> Any:
-        from gsw_graph.picture.page import data
+        from gsw_graph.explore.picture.page import data
 
         if body.answer is not None:
             picture = context.memory.draw(rebuild(Answer, body.answer))
@@ -220,8 +220,8 @@ async def draw(context: Context, body: DrawBody) -> Response:
 @router.get("/about", summary="What this server is", tags=["read"])
 async def about(context: Context) -> Response:
     """Its version, the memory, the strategies by name, the language model that is set, and what it takes."""
+    from gsw_graph.ask.retrieve.strategies import strategies
     from gsw_graph.extract import EXTRACTORS
-    from gsw_graph.retrieve.strategies import strategies
 
     settings, app = context.memory.settings, context.app
     return json_response(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.errors import EndedError, EngineError, InputError
-from gsw_graph.results import Table
+from gsw_graph.model.results import Table
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neo4j.graph import Node, Relationship
 
     from gsw_graph.engine import Connection
-    from gsw_graph.results import RankedPassage
+    from gsw_graph.model.results import RankedPassage
 
 _HIDDEN = frozenset({"embedding", "vector"})
 _REFUSED = "Change it first, and draw it then"
@@ -158,6 +158,6 @@ def _relate(found: Drawn, one: Relationship, most: int) -> None:
 
 
 def _ranked(row: Mapping[str, Any]) -> RankedPassage:
-    from gsw_graph.results import RankedPassage
+    from gsw_graph.model.results import RankedPassage
 
     return RankedPassage(row["passage"], row["title"], row["text"], row["source"], "", 0.0)

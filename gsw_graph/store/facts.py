@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from gsw_graph.results import RankedPassage
-from gsw_graph.text import unpack_vectors
+from gsw_graph.model.results import RankedPassage
+from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np

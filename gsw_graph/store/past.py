@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Literal
 
-from gsw_graph.results import QA, RankedPassage
+from gsw_graph.model.results import QA, RankedPassage
 from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:

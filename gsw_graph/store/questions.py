@@ -6,15 +6,15 @@ import json
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.model import content_id
+from gsw_graph.model.documents import content_id
 from gsw_graph.store.statements import statement
-from gsw_graph.text import without_surrogates
+from gsw_graph.text.words import without_surrogates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gsw_graph.engine import Connection
-    from gsw_graph.results import Answer
+    from gsw_graph.model.results import Answer
 
 
 def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None = None) -> str | None:

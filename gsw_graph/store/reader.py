@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.results import Fact, RankedPassage
+from gsw_graph.model.results import Fact, RankedPassage
 from gsw_graph.store.statements import Unlogged, statement
-from gsw_graph.text import unpack_vectors
+from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
     import numpy as np

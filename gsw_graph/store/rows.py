@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from gsw_graph.dates import is_distinctive
-from gsw_graph.model import content_id
-from gsw_graph.names import normalise
-from gsw_graph.text import pack_vector
+from gsw_graph.model.documents import content_id
+from gsw_graph.text.dates import is_distinctive
+from gsw_graph.text.names import normalise
+from gsw_graph.text.words import pack_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from gsw_graph.model import Entity, Workspace
+    from gsw_graph.model.documents import Entity, Workspace
 
 Row = dict[str, Any]
 TITLE_WEIGHT = 8.0  # of a name that is the title of its passage, where any other has 1 (docs/linked.md)

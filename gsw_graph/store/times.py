@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from gsw_graph.results import QA
+from gsw_graph.model.results import QA
 
 if TYPE_CHECKING:
     from gsw_graph.store.reader import Reader

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gsw_graph.dates import is_distinctive
 from gsw_graph.errors import EngineError
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
 from gsw_graph.store.statements import Unlogged, statement
+from gsw_graph.text.dates import is_distinctive
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
     from gsw_graph.engine import Connection
-    from gsw_graph.model import Workspace
+    from gsw_graph.model.documents import Workspace
 
 T = TypeVar("T")
 

@@ -1,0 +1,489 @@
+"""A plan: a question taken apart into sub-questions that wait for each other's answers; how people and models
+write one, and how a language model is asked for one (Panini, section 2.3).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.errors import InputError
+from gsw_graph.models.chat.request import Request
+from gsw_graph.models.prompts import prompt
+from gsw_graph.text.names import FUNCTION_WORDS, LETTERS, normalise
+
+if TYPE_CHECKING:
+    from gsw_graph.models.chat.language_model import LanguageModel
+
+
+MOST_STEPS = 20
+
+# No letter or digit on either side: C#, #MeToo and #4chan are text.
+_REFERENCE = re.compile(r"(?<![^\W_])#([0-9]+)(?![^\W_])")
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """One step of a plan. `#k` in its question stands for the answer of step k; nothing is retrieved for a
+    step that only compares."""
+
+    id: int
+    question: str
+    retrieve: bool = True
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """The ids of the steps whose answers it needs, each once, ascending."""
+        return tuple(sorted({int(number) for number in _REFERENCE.findall(self.question)}))
+
+    def concrete(self, answers: Mapping[int, str]) -> str:
+        """The question with every `#k` replaced by `answers[k]`; what an answer says stays as it is.
+        KeyError: an answer is missing."""
+        return rewrite(self.question, lambda id: answers[id])
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps with the ids 1 to n in their order, which can be asked level by level. InputError: they
+    cannot, see `check`."""
+
+    steps: tuple[SubQuestion, ...]
+
+    def __post_init__(self) -> None:
+        check(self.steps)
+        if [step.id for step in self.steps] != list(range(1, len(self.steps) + 1)):
+            raise InputError(
+                "the steps of a plan have the ids 1 to n in their order",
+                hint="gsw_graph.ask.plan.parse numbers them",
+            )
+
+    def levels(self) -> tuple[tuple[SubQuestion, ...], ...]:
+        """The steps to retrieve for: those that need nothing, then those that need only these, and so on."""
+        return _levels([step for step in self.steps if step.retrieve])
+
+    def ancestors(self, id: int) -> frozenset[int]:
+        """The ids of all steps that must be answered before step `id`. KeyError: there is no such step."""
+        parents = {step.id: step.parents for step in self.steps}
+        above: set[int] = set()
+        waiting = [*parents[id]]
+        while waiting:
+            if (parent := waiting.pop()) not in above:
+                above.add(parent)
+                waiting += parents[parent]
+        return frozenset(above)
+
+    @property
+    def sinks(self) -> tuple[SubQuestion, ...]:
+        """The steps to retrieve for whose answers no other such step needs: here the chains end."""
+        steps = [step for step in self.steps if step.retrieve]
+        needed = {parent for step in steps for parent in step.parents}
+        return tuple(step for step in steps if step.id not in needed)
+
+    def to_list(self) -> list[dict[str, object]]:
+        """The plan as JSON has it; `parse` gives the same plan back."""
+        return [
+            {"id": step.id, "question": step.question} | ({} if step.retrieve else {"retrieve": False})
+            for step in self.steps
+        ]
+
+
+def rewrite(question: str, put: Callable[[int], str]) -> str:
+    """The question with `put(k)` in the place of every `#k`, in one pass."""
+    return _REFERENCE.sub(lambda match: put(int(match[1])), question)
+
+
+def check(steps: Sequence[SubQuestion]) -> None:
+    """InputError: steps with any ids are no plan, because of their number, a blank question, an id twice,
+    or a reference that cannot be followed."""
+    check_number(len(steps))
+    by_id: dict[int, SubQuestion] = {}
+    for step in steps:
+        if step.id in by_id:
+            raise InputError(f"two steps have the id {step.id}", hint="Give each step its own")
+        if not step.question.strip():
+            raise InputError(f"step {step.id} has no question", hint="Write one or leave the step out")
+        by_id[step.id] = step
+    for step in steps:
+        _check_references(step, by_id)
+    _levels(steps)
+    if not any(step.retrieve for step in steps):
+        raise InputError(
+            "no step of the plan retrieves anything",
+            hint="At least one must not be marked as retrieve: false",
+        )
+
+
+def check_number(steps: int) -> None:
+    """InputError: a plan of no steps, or of too many."""
+    if not steps:
+        raise InputError("the plan is empty", hint="Give it at least one question")
+    if steps > MOST_STEPS:
+        raise InputError(
+            f"the plan has {steps} steps, more than the {MOST_STEPS} that are allowed",
+            hint="Split the question",
+        )
+
+
+def _check_references(step: SubQuestion, by_id: Mapping[int, SubQuestion]) -> None:
+    for parent in step.parents:
+        if parent not in by_id:
+            raise InputError(
+                f"step {step.id} refers to #{parent}, and there is no step {parent}", hint=_not_meant(parent)
+            )
+        if parent == step.id:
+            raise InputError(f"step {step.id} refers to itself", hint=_not_meant(parent))
+        # To ask on with the bare "#k" would search for nothing, and quietly.
+        if not by_id[parent].retrieve:
+            raise InputError(
+                f"step {step.id} needs the answer of step {parent}, which has none because nothing is "
+                "retrieved for it",
+                hint=f"Retrieve for step {parent}, or refer to the steps that it compares",
+            )
+
+
+def _not_meant(id: int) -> str:
+    """The hint where a reference may be no reference."""
+    return f'Refer to another step, or write "number {id}" if no step is meant'
+
+
+def _levels(steps: Sequence[SubQuestion]) -> tuple[tuple[SubQuestion, ...], ...]:
+    """Sort steps into the levels in which they can be taken. Raises InputError where they wait in a
+    circle."""
+    by_id = {step.id: step for step in steps}
+    sorter = TopologicalSorter({step.id: step.parents for step in steps})
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        *cycle, _ = reversed(error.args[1])  # each needs the next
+        first = cycle.index(next(id for id in by_id if id in cycle))
+        names = " -> ".join(map(str, [*cycle[first:], *cycle[: first + 1]]))
+        raise InputError(
+            f"steps wait for each other's answers in a circle: {names}",
+            hint="Take one of these references out",
+        ) from error
+    levels = []
+    while sorter.is_active():
+        ready = sorter.get_ready()
+        levels.append(tuple(step for step in steps if step.id in ready))
+        sorter.done(*ready)
+    return tuple(levels)
+
+
+MAX_QUESTION = 2_000  # characters
+MAX_FILE = 1_000_000  # bytes
+
+_WRAPPERS = ("plan", "questions", "question_decomposition")
+_MUSIQUE_KEYS = ("paragraph_support_idx", "answer")
+_PLACEHOLDER = re.compile(r"<ENTITY(?:_([^<>]*))?>", re.IGNORECASE)
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": "Who directed Alien?"}'
+
+
+def load(argument: str) -> Plan:
+    """The plan that a command line gives: JSON if it begins with [ or {, else the path of a file with it.
+    InputError: there is none, or see `parse`."""
+    if argument.lstrip()[:1] in ("", "[", "{"):
+        return parse(argument)
+    where = argument if len(argument) <= 200 else f"{argument[:200]}..."
+    hint = "Give a JSON file, or the plan itself in one argument that begins with [ or {"
+    try:
+        with Path(argument).open("rb") as stream:
+            data = stream.read(MAX_FILE + 1)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"the plan cannot be read ({reason})", where=where, hint=hint) from error
+    if len(data) > MAX_FILE:
+        raise InputError(
+            f"the file is larger than {MAX_FILE:,} bytes, too large for a plan", where=where, hint=hint
+        )
+    try:
+        return parse(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"the plan is not in UTF-8 (byte {error.start})", where=where, hint="Save it as UTF-8"
+        ) from error
+    except InputError as error:
+        raise InputError(error.message, where=where, hint=error.hint) from error
+
+
+def parse(plan: object) -> Plan:
+    """A plan from any of its forms, or from JSON text of one; its steps get the ids 1 to n in their order.
+    InputError: it is none, or cannot be followed.
+
+    - records with `question` and, if not false, `retrieve`; `#k` means the step whose `id` is k, or the k-th
+      where no step has an id
+    - plain questions: `#k` means the k-th
+    - MuSiQue's `question_decomposition`: `#k` means the k-th, whatever the ids; the gold answers are not read
+    - Panini's records with `requires_retrieval`; `<ENTITY_Qk>` means the k-th step in any form and `<ENTITY>`
+      the step before
+    - an object that holds one of these under `plan`, `questions` or `question_decomposition`
+    """
+    if isinstance(plan, Plan):
+        return plan
+    records, musique = _records(_decoded(plan) if isinstance(plan, str) else plan)
+    ids = _ids(records, musique)
+    steps = [_step(record, id) for record, id in zip(records, ids, strict=True)]
+    _check_one_writing(steps)
+    steps = [SubQuestion(step.id, _resolved(step, n, ids), step.retrieve) for n, step in enumerate(steps, 1)]
+    check(steps)  # before they get new numbers: an error names a step as its writer did
+    place = {id: n for n, id in enumerate(ids, 1)}
+    return Plan(
+        tuple(
+            SubQuestion(place[step.id], rewrite(step.question, lambda id: f"#{place[id]}"), step.retrieve)
+            for step in steps
+        )
+    )
+
+
+def _decoded(text: str) -> object:
+    text = text.removeprefix("\ufeff").strip()
+    if not text:
+        raise InputError("the plan is empty", hint=_SHAPE)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"the plan is not JSON ({error.msg}, line {error.lineno}, column {error.colno})", hint=_SHAPE
+        ) from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
+        raise InputError("the plan is JSON that cannot be read", hint=_SHAPE) from error
+
+
+def _records(plan: object) -> tuple[list[object], bool]:
+    """The steps as they were written, and whether they are MuSiQue's."""
+    musique = False
+    if isinstance(plan, Mapping):
+        keys = [key for key in _WRAPPERS if key in plan]
+        if len(keys) > 1:
+            raise InputError(f"the plan has both {keys[0]!r} and {keys[1]!r}", hint="Give one of them")
+        plan = plan[keys[0]] if keys else None
+        musique = keys == ["question_decomposition"]
+    if not isinstance(plan, (list, tuple)):
+        raise InputError("the plan has no shape that is known", hint=_SHAPE)
+    check_number(len(plan))
+    return list(plan), musique or any(
+        isinstance(record, Mapping) and not record.keys().isdisjoint(_MUSIQUE_KEYS) for record in plan
+    )
+
+
+def _ids(records: list[object], musique: bool) -> list[int]:
+    """What `#k` calls the steps: their own ids, or their positions where they have none, or MuSiQue's,
+    which are numbers in another list."""
+    places = list(range(1, len(records) + 1))
+    if musique or not any(isinstance(record, Mapping) and "id" in record for record in records):
+        return places
+    ids = []
+    for place, record in zip(places, records, strict=True):
+        if not isinstance(record, Mapping) or "id" not in record:
+            raise InputError(
+                f"the step in place {place} has no id, and others have", hint="Give every step an id, or none"
+            )
+        id = record["id"]
+        if not isinstance(id, int) or isinstance(id, bool) or id < 0:  # "#-1" would be no reference
+            raise InputError(
+                f"the step in place {place} has the id {id!r:.50}, which is not a whole number from 0 up",
+                hint="Use 1, 2, 3",
+            )
+        ids.append(id)
+    return ids
+
+
+def _step(record: object, id: int) -> SubQuestion:
+    if isinstance(record, str):
+        record = {"question": record}
+    if not isinstance(record, Mapping):
+        raise InputError(f"step {id} is neither a question nor a record", hint=_SHAPE)
+    question = record.get("question")
+    if not isinstance(question, str):
+        raise InputError(
+            f"step {id} has {'a question that is not text' if 'question' in record else 'no question'}",
+            hint=_SHAPE,
+        )
+    if len(question) > MAX_QUESTION:
+        raise InputError(
+            f"the question of step {id} has {len(question):,} characters, more than the {MAX_QUESTION:,} "
+            "that are allowed",
+            hint="Shorten it",
+        )
+    if _UNSTORABLE.search(question):
+        raise InputError(
+            rf"the question of step {id} has a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff)",
+            hint="Take it out",
+        )
+    return SubQuestion(id, question.strip(), _retrieve(record, id))
+
+
+def _retrieve(record: Mapping[str, object], id: int) -> bool:
+    """A model that imitates Panini's examples writes the flag as text, and the text "false" is true to
+    Python."""
+    key = "retrieve" if "retrieve" in record else "requires_retrieval"
+    value = record.get(key, True)
+    if isinstance(value, str):
+        value = {"true": True, "false": False}.get(value.strip().lower())
+    if not isinstance(value, bool):
+        raise InputError(
+            f"{key!r} of step {id} is neither true nor false",
+            hint="Write one of them, or leave it out for true",
+        )
+    return value
+
+
+def _check_one_writing(steps: list[SubQuestion]) -> None:
+    """Among placeholders a "#1" may be a reference or a place in the charts; a guess would send the search
+    astray."""
+    written = next((match[0] for step in steps if (match := _PLACEHOLDER.search(step.question))), None)
+    for step in steps:
+        if written and step.parents:
+            k = step.parents[0]
+            raise InputError(
+                f"the plan refers to steps both as {written} and as #{k} (step {step.id})",
+                hint=f'Use one of the two, and write "number {k}" if no step is meant',
+            )
+
+
+def _resolved(step: SubQuestion, at: int, ids: list[int]) -> str:
+    """The question in place `at` with `#id` for Panini's placeholders, which count places."""
+    text = step.question
+
+    def reference(match: re.Match[str]) -> str:
+        written = match[1]
+        place = at - 1 if written is None else int(written[1:]) if re.fullmatch("[Qq][0-9]+", written) else 0
+        if not 1 <= place <= len(ids):
+            raise InputError(
+                f"step {step.id} refers to {match[0]}, and there is no such step",
+                hint="<ENTITY_Q1> is the first step, <ENTITY> the step before",
+            )
+        # A reference has no letter or digit beside it.
+        left, right = text[: match.start()][-1:], text[match.end() :][:1]
+        before, after = " " if left.isalnum() or left == ">" else "", " " if right.isalnum() else ""
+        return f"{before}#{ids[place - 1]}{after}"
+
+    return _PLACEHOLDER.sub(reference, text)
+
+
+# Of the reply; `parse` reads it as it is. Strict servers want every key required and no other allowed.
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "plan": {
+            "type": "array",
+            "maxItems": 12,
+            "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "integer"},
+                    "question": {"type": "string", "maxLength": 500},
+                    "retrieve": {"type": "boolean"},
+                },
+                "required": ["id", "question", "retrieve"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["plan"],
+    "additionalProperties": False,
+}
+_LIMIT = 1000  # tokens of a plan; a usual one has 100
+_AGAIN = "Write the plan of that question as JSON, in its own words: one step if one fact answers it."
+_STEM_LENGTH = 5  # letters that two forms of a word share
+_CLOSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uac00-\ud7af]")
+# Beside a letter `#1` is no reference ("#4chan", "C#1"). Scripts without spaces set letters around it all the
+# same.
+_LETTER = r"[^\W\d_a-zA-Z]"
+_GLUED_LEFT = re.compile(rf"(?<={_LETTER})(?=#[0-9])")
+_GLUED_RIGHT = re.compile(rf"(#[0-9]+)(?={_LETTER})")
+
+
+def decompose(question: str, llm: LanguageModel) -> Plan:
+    """The plan of a model for a question. ReplyError: its reply is none, even after a repair;
+    StoppedError: no call works any more."""
+    asked = without_references(question)
+    messages = (
+        {"role": "system", "content": prompt("plan")},
+        {"role": "user", "content": f"Question: {asked}"},
+    )
+
+    def check(reply: object) -> Plan:
+        plan = read_plan(reply)
+        check_about(plan, asked)
+        return plan
+
+    few = (
+        {"role": "system", "content": prompt("plan_short")},
+        {"role": "user", "content": f"Question: {asked}\n\n{_AGAIN}"},
+    )
+    short = Request("plan", few, SCHEMA, limit=_LIMIT)
+    return llm.ask(Request("plan", messages, SCHEMA, limit=_LIMIT, short=short), check).value
+
+
+def without_references(question: str) -> str:
+    """A question in one line, as it goes into a plan: "#1" in it is no reference."""
+    return rewrite(_spaced(" ".join(question.split())), lambda k: f"number {k}")
+
+
+def followed(reply: object) -> Plan:
+    """The plan in a reply. ValueError: it cannot be followed; the text says how to mend that."""
+    try:
+        return parse(_spaced(reply))
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def read_plan(reply: object) -> Plan:
+    """The same; ValueError also where the plan finds something that nothing uses."""
+    plan = followed(reply)
+    needed = {parent for step in plan.steps for parent in step.parents}
+    if idle := next((step.id for step in plan.steps[:-1] if step.id not in needed), None):
+        raise ValueError(
+            f"no step uses the answer of step {idle}. Write #{idle}, apart from other letters, in the step "
+            f"that needs it, or leave step {idle} out; "
+            "only the last step, which gives the answer, is used by none"
+        )
+    return plan
+
+
+def check_about(plan: Plan, question: str) -> None:
+    """ValueError where a plan shares no name or word with the question, or says nothing: a small model
+    repeats an example of its instructions."""
+    text = " ".join(step.question for step in plan.steps)
+    words = _word_stems(question)
+    if not re.search(r"\w", text):
+        raise ValueError("the steps of the plan say nothing")
+    if words and (said := _word_stems(text)) and words.isdisjoint(said):
+        raise ValueError(
+            f"the plan ({text[:100]!r}) shares no name or word with the question: take this question "
+            "apart, and no other"
+        )
+
+
+def _word_stems(text: str) -> set[str]:
+    """The beginnings of a text's words, small ones and single letters left out; of scripts without spaces
+    each two signs."""
+    words: set[str] = set()
+    for word in re.findall(LETTERS, " ".join(map(normalise, text.split()))):
+        if word not in FUNCTION_WORDS:
+            words.update(
+                {word[at : at + 2] for at in range(len(word) - 1)}
+                if _CLOSE.match(word)
+                else {word[:_STEM_LENGTH]}
+                if len(word) > 1
+                else ()
+            )
+    return words
+
+
+def _spaced(value: Any) -> Any:
+    """What JSON holds, with spaces around references that touch a letter."""
+    if isinstance(value, str):
+        return _GLUED_RIGHT.sub(r"\1 ", _GLUED_LEFT.sub(" ", value))
+    if isinstance(value, list):
+        return [_spaced(one) for one in value]
+    return {key: _spaced(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+__all__ = ["Plan", "SubQuestion", "load", "parse", "rewrite"]

@@ -1,0 +1,226 @@
+"""Agents of a question: each asks the language model and searches the graph, and every step is in the trace;
+several run at the same time.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gsw_graph.errors import GswGraphError, InputError, ReplyError
+from gsw_graph.model.results import AgentStep, RankedPassage
+from gsw_graph.models.chat.request import Reply, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.models.chat.request import Request
+
+
+T = TypeVar("T")
+STAGE = "agents"  # of an answer's seconds: while the language model is asked by any of them
+
+
+class HaltedError(GswGraphError):
+    """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this one."""
+
+
+class Team:
+    """The agents of one question. A context is for one thread at a time: searches of all agents take turns,
+    which costs milliseconds, and only calls of the language model run side by side."""
+
+    def __init__(self, context: Context) -> None:
+        self.context, self.trace = context, context.trace
+        self._turn = threading.Lock()
+        self._calls, self._since = 0, 0.0  # calls under way, and since when there are any
+        self._ended = threading.Event()
+
+    @property
+    def model(self) -> str:
+        """Name the language model."""
+        return self.context.llm.model if self.context.llm else ""
+
+    def agent(self, name: str) -> Agent:
+        """One of them, as the trace names it."""
+        return Agent(self, name)
+
+    def end(self) -> None:
+        """No agent begins another step."""
+        self._ended.set()
+
+    def step(self, step: AgentStep) -> None:
+        """Write a step into the trace, where somebody asked for one; from any thread."""
+        with self._turn:
+            if self.trace is not None:
+                self.trace.steps.append(step)
+
+    @contextmanager
+    def call(self, agent: str, stage: str) -> Iterator[None]:
+        """A call of the language model. Of calls side by side the time passes once. Raises HaltedError."""
+        with self.turn():
+            if not self._calls:
+                self._since = perf_counter()
+            self._calls += 1
+            self.context.begin(STAGE, f"{agent}: {stage}")
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._calls -= 1
+                if not self._calls:
+                    self.context.took(STAGE, perf_counter() - self._since)
+
+    def turn(self) -> threading.Lock:
+        """The turn of the agent that asks for it. Raises HaltedError."""
+        if self._ended.is_set():
+            raise HaltedError("the question has ended")
+        return self._turn
+
+
+class Agent:
+    """One agent. name: as the trace shows it."""
+
+    def __init__(self, team: Team, name: str) -> None:
+        self._team, self.name = team, name
+
+    def ask(
+        self,
+        request: Request,
+        check: Callable[[Any], T],
+        asked: str,
+        told: Callable[[T], str],
+        *,
+        on_text: Callable[[str], None] | None = None,
+    ) -> T:
+        """What the language model replies. asked, told: the step in words, for the trace.
+
+        Raises ReplyError (no reply that can be used, or the budget of the question is used up), StoppedError
+        and InputError as the model does, and HaltedError.
+        """
+        llm = self._team.context.llm
+        if llm is None:
+            raise InputError("an agent needs a language model", hint="Name one by --llm or GSWGRAPH_LLM")
+        start = perf_counter()
+        try:
+            with self._team.call(self.name, request.stage):
+                reply = llm.ask(request, check, on_text=on_text)
+        except HaltedError:
+            raise
+        except GswGraphError as error:
+            self._write(request.stage, asked, "", start, failed=str(error))
+            raise
+        tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
+        self._write(request.stage, asked, told(reply.value), start, tokens=tokens)
+        return reply.value
+
+    def search(
+        self,
+        stage: str,
+        asked: str,
+        run: Callable[[Context], T],
+        statements: Sequence[str],
+        passages: Callable[[T], Sequence[RankedPassage]],
+        told: Callable[[T], str] | None = None,
+    ) -> T:
+        """What `run` finds, alone with the context. statements: of `cypher/`, that it runs. passages: of what
+        it found, for the trace; told: what it found, in words, else the titles of the passages. Raises
+        HaltedError, and what `run` does."""
+        context = self._team.context
+        with self._team.turn():
+            start = perf_counter()
+            context.trace = None  # a strategy that is asked for a part would write as if it were all
+            failed: Exception | None = None
+            try:
+                found = run(context)
+            except Exception as error:
+                failed = error
+            finally:
+                context.trace = self._team.trace
+            seconds = perf_counter() - start
+        if failed is not None:
+            self._write(stage, asked, "", start, statements=statements, failed=str(failed))
+            raise failed
+        shown = passages(found)
+        said = (
+            told(found) if told else "; ".join(passage.title or passage.id for passage in shown) or "nothing"
+        )
+        self._write(stage, asked, said, perf_counter() - seconds, statements=statements, passages=shown)
+        return found
+
+    def note(self, stage: str, asked: str, found: str, failed: str | None = None) -> None:
+        """A step that takes neither model nor graph, as a decision by a rule."""
+        self._write(stage, asked, found, perf_counter(), failed=failed)
+
+    def _write(
+        self,
+        stage: str,
+        asked: str,
+        found: str,
+        start: float,
+        *,
+        tokens: dict[str, int] | None = None,
+        statements: Sequence[str] = (),
+        passages: Sequence[RankedPassage] = (),
+        failed: str | None = None,
+    ) -> None:
+        ids = [passage.id for passage in passages]
+        seconds = perf_counter() - start
+        self._team.step(
+            AgentStep(self.name, stage, asked, found, list(statements), ids, tokens or {}, seconds, failed)
+        )
+
+
+_LOOK = 0.5  # seconds: a wait without end would not see Ctrl-C on Windows
+
+
+def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T | ReplyError]:
+    """What each task returns, in their order; a ReplyError costs its own task alone. Any other error, of a
+    task or of who waits (Ctrl-C), ends the team and is raised."""
+    results: queue.SimpleQueue[tuple[int, T | BaseException]] = queue.SimpleQueue()
+    found: dict[int, T | ReplyError] = {}
+
+    def work(number: int, task: Callable[[], T]) -> None:
+        try:
+            results.put((number, task()))
+        except BaseException as error:
+            results.put((number, error))
+
+    def take() -> None:
+        try:
+            number, result = results.get(timeout=_LOOK)
+        except queue.Empty:
+            return
+        if isinstance(result, BaseException) and not isinstance(result, ReplyError):
+            raise result
+        found[number] = result
+
+    try:
+        # Threads of our own: those of an executor would keep an interrupted program alive until the last
+        # reply.
+        for number, task in enumerate(tasks):
+            threading.Thread(target=work, args=(number, task), name="gswgraph-agent", daemon=True).start()
+        while len(found) < len(tasks):
+            take()
+    except BaseException:
+        team.end()
+        raise
+    return [found[number] for number in range(len(tasks))]
+
+
+class Spoken:
+    """A `LanguageModel`. model: its name. asked: the steps in words; told: what came of one. Its replies do
+    not say what they took: the steps do."""
+
+    def __init__(self, agent: Agent, model: str, asked: str, told: Callable[[Any], str]) -> None:
+        self.model, self._agent, self._asked, self._told = model, agent, asked, told
+
+    def ask(
+        self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
+    ) -> Reply[T]:
+        """As `Agent.ask`."""
+        value = self._agent.ask(request, check, self._asked, self._told, on_text=on_text)
+        return Reply(value, False, 0, 0, 0.0)

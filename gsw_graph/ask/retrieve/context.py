@@ -1,0 +1,141 @@
+"""What a strategy works with: one memory, its models, and for one question the clocks and the trace."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from time import perf_counter
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gsw_graph.ask.retrieve.names.graph import Neighbourhood
+    from gsw_graph.model.results import Trace
+    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.embed.embedder import Embedder
+    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.store.reader import Reader
+
+STAGES = (
+    "plan",
+    "embed",
+    "database",
+    "rank",
+    "rerank",
+    "answer",
+)  # of every answer; a strategy may add its own
+
+
+EVIDENCE = ("lines", "compact")
+
+
+class Models(Protocol):
+    """The models on the client, each loaded when it is first asked for; `Memory` is one."""
+
+    @property
+    def embedder(self) -> Embedder: ...
+    @property
+    def reranker(self) -> Reranker | None: ...
+
+
+class Context:
+    """One question on its way through a memory.
+
+    reader: typed reads of the graph. build_runs: builds the runs of edges that are missing, which `pruned`
+    needs. llm: the language model that was set, or None; on_text gets its answer as it comes. on_stage: told
+    when a stage begins, and what goes on in it.
+    past: whether earlier answers may point at evidence.
+    neighbourhood: what was fetched of the graph of names for the question.
+    trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
+    which a language model is shown what was found, one of `EVIDENCE`.
+    seconds: by stage. used: the models that ran, by kind.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        models: Models,
+        build_runs: Callable[[], None],
+        *,
+        llm: QuestionModel | None = None,
+        on_text: Callable[[str], None] | None = None,
+        on_stage: Callable[[str, str | None], None] | None = None,
+        trace: Trace | None = None,
+        evidence: str = "lines",
+    ) -> None:
+        self.reader, self.build_runs = reader, build_runs
+        self.llm, self.on_text, self.trace = llm, on_text, trace
+        self.evidence = evidence
+        self.past = False
+        self._on_stage, self._stage = on_stage, "database"
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+        self.used: dict[str, str] = {"llm": llm.model} if llm else {}
+        self._models = models
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+        self._has_pairs: bool | None = None
+        self.neighbourhood: Neighbourhood | None = None
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether the memory holds question-answer pairs, which chains need; asked once."""
+        if self._has_pairs is None:
+            with self.clock("database"):
+                self._has_pairs = self.reader.has_pairs()
+        return self._has_pairs
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The reranker of the settings; None for `cosine`, where the embedder's vectors and words are
+        compared."""
+        reranker = self._models.reranker
+        self.used["reranker"] = reranker.name if reranker else "cosine"
+        return reranker
+
+    def vectors(self, questions: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Vectors of some questions, of length 1; those that are new encoded in one batch."""
+        if new := [text for text in dict.fromkeys(questions) if text not in self._vectors]:
+            with self.clock("embed"):
+                self._vectors.update(zip(new, self._embedder.encode_query(new), strict=True))
+        return {text: self._vectors[text] for text in questions}
+
+    def vector(self, question: str) -> NDArray[np.float32]:
+        """The vector of one question."""
+        return self.vectors([question])[question]
+
+    def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of texts as the memory holds them: (n, dimension), of length 1."""
+        with self.clock("embed"):
+            return self._embedder.encode(texts)
+
+    @contextmanager
+    def clock(self, stage: str) -> Iterator[None]:
+        """Add what passes inside to a stage's seconds."""
+        start = perf_counter()
+        self.begin(stage)
+        try:
+            yield
+        finally:
+            self.took(stage, perf_counter() - start)
+
+    def begin(self, stage: str, text: str | None = None) -> None:
+        """Tell who waits that a stage begins, and what it does."""
+        self._stage = stage
+        self.note(text)
+
+    def took(self, stage: str, seconds: float) -> None:
+        """Add seconds to a stage."""
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+
+    def note(self, text: str | None) -> None:
+        """Tell who waits what the stage under way does, in words or, for None, only that it is under way."""
+        if self._on_stage is not None:
+            self._on_stage(self._stage, text)
+
+    @property
+    def _embedder(self) -> Embedder:
+        embedder = self._models.embedder
+        self.used["embedder"] = embedder.name
+        return embedder

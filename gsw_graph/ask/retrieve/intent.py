@@ -1,0 +1,305 @@
+"""The intent of a question (PathwiseRAG, equations 1 to 3), by rules of English or by a language model; the
+approach that fits it (equation 4); and the condition on time that it states by dates.
+
+The paper trains RoBERTa for the intent and gives neither weights nor data. The scores of equations 33 to 36
+need encoders that are not public; over all intents that can occur they decide as the conditions of
+`choose_approach`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Literal
+
+from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.retrieve.comparison import Sides, sides_of
+from gsw_graph.models.chat.request import Request
+from gsw_graph.models.prompts import prompt
+from gsw_graph.text.dates import find_dates
+from gsw_graph.text.names import find_names, normalise
+from gsw_graph.text.words import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    from gsw_graph.ask.retrieve.agents import Agent
+
+
+_FIRST, _LAST = "0001-01-01", "9999-12-31"
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
+).split()
+_NUMBER = rf"(?P<word>{'|'.join(reversed(_ORDINALS))}|(?P<number>\d{{1,2}})(?:st|nd|rd|th))"
+_CENTURY = re.compile(rf"\b(?:in|during) the {_NUMBER} century\b", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"\b(?:before|until|till|by|prior to|earlier than) (?:the )?(?:year |end of )?$", re.IGNORECASE
+)
+_AFTER = re.compile(r"\b(?:after|since|later than|following) (?:the )?(?:year |end of )?$", re.IGNORECASE)
+_DURING = re.compile(
+    r"\b(?:in|on|during|at|as of|of|in the year) (?:the )?(?:year |end of )?$", re.IGNORECASE
+)
+_BETWEEN = re.compile(r"\b(?:between|from|in the years?) (?:the )?$", re.IGNORECASE)
+_JOINS = re.compile(r"\s*(?:[-–—]|to|until|till|through|and)\s*", re.IGNORECASE)
+_BRACKETS = re.compile(r"\([^()]*\)")
+_YEARS = re.compile(r"(?<=\b[12]\d{3})[-–—](?=[12]\d{3}\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class DateBounds:
+    """Bound the first and the last day of a date, as ISO days, inclusive."""
+
+    from_least: str = _FIRST
+    from_most: str = _LAST
+    to_least: str = _FIRST
+    to_most: str = _LAST
+
+
+def date_bounds(question: str) -> DateBounds | None:
+    """Read the condition on time of a question.
+
+    What stands in brackets belongs to a name, as in "Change (1967 film)".
+
+    Returns:
+        The bounds of the dates that fit, or None where the question states no date as a condition.
+    """
+    text = _YEARS.sub(" to ", " ".join(_BRACKETS.sub(" ", question).split()))
+    if match := _CENTURY.search(text):
+        number = int(match["number"]) if match["number"] else 1 + _ORDINALS.index(match["word"].lower())
+        return DateBounds(from_most=f"{100 * number:04}-12-31", to_least=f"{100 * number - 99:04}-01-01")
+    dates = [found for found in find_dates(text) if found.days]
+    for found, later in zip_longest(dates, dates[1:]):
+        first, last = found.days or (_FIRST, _LAST)
+        before = text[: found.begin]
+        if _BETWEEN.search(before) and later is not None and _JOINS.fullmatch(text[found.end : later.begin]):
+            return DateBounds(from_least=first, to_most=(later.days or (_FIRST, _LAST))[1])
+        if _BEFORE.search(before):
+            return DateBounds(to_most=_shifted(first, -1))
+        if _AFTER.search(before):
+            return DateBounds(from_least=_shifted(last, 1))
+        if _DURING.search(before):
+            return DateBounds(from_most=last, to_least=first)
+    return None
+
+
+def _shifted(day: str, days: int) -> str:
+    try:
+        return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
+    except (OverflowError, ValueError):
+        return day
+
+
+Kind = Literal["causal", "comparative", "procedural", "hypothetical", "factual"]
+Approach = Literal["dense precision", "deep chain", "multi-aspect", "comparative matrix", "temporal-ordered"]
+KINDS: tuple[Kind, ...] = ("causal", "comparative", "procedural", "hypothetical", "factual")
+DEEPEST = 5
+_SHORT = 2  # content words besides the name, of a question that one fact answers
+_REPLY_TOKENS = 400  # a usual reply has 80
+
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        "hypothetical",
+        re.compile(r"\b(?:what if|suppose|supposing|imagine|if\b.*\b(?:would|could|might|had))\b", re.I),
+    ),
+    (
+        "procedural",
+        re.compile(
+            r"^\s*how (?:do|to|can|should|would|does one)\b|\b(?:steps|procedure|instructions) (?:to|for)\b",
+            re.I,
+        ),
+    ),
+    (
+        "causal",
+        re.compile(
+            r"\bwhy\b|\b(?:causes?|reasons?|effects?|consequences?) (?:of|for)\b|\b(?:led|lead) to\b", re.I
+        ),
+    ),
+)
+_LINKS = re.compile(
+    r"\b(?:whose|which|who|whom|that|where|when)\b|['’]s?\s|\b(?:of|by)\b"
+    r"|\b[a-z]+(?:ed|en) (?:by|in|at|on|for|to|with|from|after)\b",
+    re.IGNORECASE,
+)
+_BROAD = re.compile(
+    r"^\s*(?:list|describe|summari[sz]e|tell me|give an overview|compare|what is known"
+    r"|what do we know|name all)\b|\b(?:all (?:the )?\w+s)\b"
+    r"|\b(?:and|or) (?:who|what|when|where|which|how|why)\b|\beverything\b|\boverview\b",
+    re.IGNORECASE,
+)
+_QUESTION_WORD = re.compile(r"^\s*(?:(?:in|of|from|on|at|to|for|by|with) )?(?:wh\w+|how)\b", re.IGNORECASE)
+_BEGINS = FUNCTION_WORDS | {"tell", "list", "describe", "compare", "imagine", "suppose", "explain"}
+_DEPTHS = {"low": 1, "medium": 2, "high": 3}
+_TEXTS = {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 200}}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "enum": list(KINDS)},
+        "depth": {"type": "string", "enum": list(_DEPTHS)},
+        "entities": _TEXTS,
+        "sides": _TEXTS,
+        "broad": {"type": "boolean"},
+    },
+    "required": ["type", "depth", "entities", "sides", "broad"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """Say what a question asks for.
+
+    Attributes:
+        entities: names of the question, as it writes them.
+        kind: of its reasoning.
+        depth: facts that must be joined, 1 to 5.
+        sides: of a comparison, each with its question.
+        bounded: a date narrows down what is asked for.
+        broad: several things are asked for at once.
+    """
+
+    entities: tuple[str, ...]
+    kind: Kind
+    depth: int
+    sides: Sides | None = None
+    bounded: bool = False
+    broad: bool = False
+
+    @property
+    def level(self) -> str:
+        """Name the depth as the paper does."""
+        return "low" if self.depth <= 1 else "medium" if self.depth == 2 else "high"
+
+    def __str__(self) -> str:
+        parts = [f"{self.kind}, {self.level} depth ({self.depth})"]
+        named = {"entities": self.entities, "sides": self.sides.names if self.sides else ()}
+        return ", ".join(parts + [f"{key}: {'; '.join(values)}" for key, values in named.items() if values])
+
+
+def choose_approach(intent: Intent) -> Approach:
+    """Choose how a question is searched for (PathwiseRAG, equation 4)."""
+    if intent.sides is not None:
+        return "comparative matrix"
+    aspects = intent.broad or intent.kind in ("procedural", "hypothetical")
+    if intent.depth <= 3 and aspects and not (intent.depth == 1 and intent.bounded):
+        return "multi-aspect"
+    if intent.depth <= 2 and intent.bounded:
+        return "temporal-ordered"
+    return "dense precision" if intent.depth == 1 else "deep chain"
+
+
+def read_intent(question: str) -> Intent:
+    """Read the intent of a question by rules."""
+    text = " ".join(question.split())
+    entities, sides = _entities(text), sides_of(text)
+    kind: Kind = (
+        "comparative" if sides else next((kind for kind, rule in _KINDS if rule.search(text)), "factual")
+    )
+    if sides:
+        links = max(_count_links(name, _entities(name) or (name,)) for name in sides.names)
+        return Intent(entities, kind, min(2 + links, DEEPEST), sides)
+    bare = _without(text, entities)
+    content = [
+        word for word in re.findall(r"\w+", bare) if word.casefold() not in FUNCTION_WORDS and word != "N"
+    ]
+    short = len(entities) == 1 and " and " not in entities[0] and len(content) <= _SHORT
+    # A link can be without a word of its own: a longer question joins two facts at least.
+    depth = min(max(1 + _count_links(text, entities), 1 if short else 2), DEEPEST)
+    bounded = date_bounds(text) is not None
+    return Intent(entities, kind, depth, bounded=bounded, broad=bool(_BROAD.search(text)))
+
+
+def ask_intent(agent: Agent, question: str, rules: Intent) -> Intent:
+    """Ask a language model for the intent, and check its reply against the question.
+
+    Args:
+        agent: that asks; its errors are those of `Agent.ask`.
+        question: whose intent is asked for.
+        rules: the intent that rules read; what the model does not say is taken from it.
+    """
+    messages = (
+        {"role": "system", "content": prompt("pathwise_intent")},
+        {"role": "user", "content": f"Question: {flat(question)}"},
+    )
+    request = Request("pathwise_intent", messages, SCHEMA, limit=_REPLY_TOKENS)
+    return agent.ask(request, lambda reply: parse_intent(reply, question, rules), question, str)
+
+
+def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
+    """Read the intent from a reply; names that the question has not are left out.
+
+    Raises:
+        ValueError: the reply has no type or depth, or none of its names stands in the question, as where a
+            small
+            model repeats its example.
+    """
+    said = reply if isinstance(reply, Mapping) else {}
+    kind, depth = said.get("type"), said.get("depth")
+    if kind not in KINDS:
+        raise ValueError(f'"type" must be one of {", ".join(KINDS)}')
+    if depth not in _DEPTHS:
+        raise ValueError(f'"depth" must be one of {", ".join(_DEPTHS)}')
+    named = {key: _texts(said.get(key)) for key in ("entities", "sides")}
+    known = {key: _in_question(question, texts) for key, texts in named.items()}
+    if any(named.values()) and not any(known.values()):
+        raise ValueError("nothing that the reply names stands in the question: copy its words")
+    sides = (_sides(question, known["sides"]) if kind == "comparative" else None) or rules.sides
+    level = rules.depth if rules.level == depth else _DEPTHS[depth]
+    return replace(
+        rules,
+        entities=tuple(known["entities"]) or rules.entities,
+        kind="comparative" if sides else kind if kind != "comparative" else rules.kind,
+        depth=max(level, 2) if sides else level,
+        sides=sides,
+        bounded=rules.bounded and sides is None,
+        broad=said.get("broad") is True and sides is None,
+    )
+
+
+def _texts(value: object) -> list[str]:
+    return [flat(text) for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+
+def _in_question(question: str, texts: Sequence[str]) -> list[str]:
+    whole = f" {normalise(question)} "
+    return list(dict.fromkeys(text for text in texts if (key := normalise(text)) and f" {key} " in whole))
+
+
+def _sides(question: str, side_names: Sequence[str]) -> Sides | None:
+    """Make the question about each side: the other sides, and what joins them, are taken out of it."""
+    if len(side_names) < 2 or not all(name in question for name in side_names):
+        return None
+    questions = []
+    for name in side_names:
+        text = question
+        for other in side_names:
+            if other != name and other not in name:
+                text = text.replace(other, " ")
+        questions.append(" ".join(re.sub(r"\b(?:and|or|than|both|either)\b|,(?=\s*[,?])", " ", text).split()))
+    return Sides(tuple(side_names), tuple(questions))
+
+
+def _entities(text: str) -> tuple[str, ...]:
+    """Find the longest names of a text, without words that only begin it."""
+    candidates = [
+        name.text for name in find_names(text) if not (name.starter and name.text.casefold() in _BEGINS)
+    ]
+    kept: list[str] = []
+    for name in sorted(dict.fromkeys(candidates), key=len, reverse=True):
+        if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in kept):
+            kept.append(name)
+    return tuple(sorted(kept, key=text.find))
+
+
+def _count_links(text: str, entities: Sequence[str]) -> int:
+    """Count relative clauses, possessives, participles and "of" outside of names."""
+    return len(_LINKS.findall(_without(text, entities)))
+
+
+def _without(text: str, entities: Sequence[str]) -> str:
+    """Put `N` for each name, and leave out the question word that begins the text."""
+    bare = _QUESTION_WORD.sub("", text)
+    for name in sorted(entities, key=len, reverse=True):
+        bare = bare.replace(name, "N")
+    return bare

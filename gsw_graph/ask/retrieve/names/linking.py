@@ -1,0 +1,77 @@
+"""The names in a question, looked up in the memory rather than guessed: n-grams, longest first. And its words
+for a full-text index."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, WORD, normalise
+from gsw_graph.text.words import normalise_characters
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+_LONGEST = 10
+_EMPTY = FUNCTION_WORDS | CONNECTORS
+_WORDS = 64  # of a question for a full-text index; Lucene refuses more than 1,024
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A stretch of the question that may be a name: its words from `first` to before `last`, the text and
+    its normal form."""
+
+    first: int
+    last: int
+    text: str
+    key: str
+
+
+@lru_cache(maxsize=64)  # a walk that goes on from a question asks for its names again
+def mentions(question: str) -> tuple[Mention, ...]:
+    """Every n-gram of up to ten words that could be a name, longest first.
+
+    Left out: n-grams of function words alone, numbers and years, and lower-case ones with fewer than two
+    words of content, which name too much.
+    """
+    question = " ".join(normalise_characters(question).split())
+    words = list(WORD.finditer(question))
+    content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
+    found = []
+    for length in range(min(_LONGEST, len(words)), 0, -1):
+        for first in range(len(words) - length + 1):
+            full = content[first + length] - content[first]
+            text = question[words[first].start() : words[first + length - 1].end()]
+            if not full or (full == 1 and text == text.lower() != text.upper()):
+                continue
+            key = normalise(text)
+            if key and not key.isdigit():
+                found.append(Mention(first, first + length, text, key))
+    return tuple(found)
+
+
+def link(candidates: Sequence[Mention], known: Collection[str]) -> list[Mention]:
+    """The candidates that the memory knows, longest first, none overlapping another."""
+    taken: set[int] = set()
+    linked = []
+    for mention in candidates:
+        places = range(mention.first, mention.last)
+        if mention.key in known and taken.isdisjoint(places):
+            taken.update(places)
+            linked.append(mention)
+    return linked
+
+
+def canonical(found: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
+    """Mentions with the key of the concept they are linked to, which is another where theirs is an alias."""
+    return [replace(mention, key=names[numbers[mention.key]]) for mention in found]
+
+
+def lucene_words(question: str) -> str:
+    """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
+    accepts."""
+    return " ".join(re.findall(LETTERS, question.lower())[:_WORDS])

@@ -1,0 +1,318 @@
+"""The score of a question-answer pair for a concrete question: eight features and a logistic scale, from
+vectors, words and the kinds of answers alone. docs/ricr.md has how they were chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gsw_graph.ask.plan import rewrite
+from gsw_graph.text.names import find_names
+from gsw_graph.text.words import FINE_KINDS, content_words, family, fine_kind, stem, term_coverage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from gsw_graph.store.facts import HopResult, Pair
+
+
+_DATE = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\bhow (?:many|much|large|big|long|tall|high|old|far)\b"
+    r"|\bwhat (?:is the )?(?:number|population|percentage|amount)\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_PLACE = re.compile(
+    r"\bwhere\b|\b(?:what|which) (?:city|country|nation|state|county|place|town|village|hamlet|municipality"
+    r"|borough|continent|region|province|district|island|location)\b",
+    re.IGNORECASE,
+)
+_ASKING = ((_DATE, "date"), (_NUMBER, "number"), (_PERSON, "person"), (_PLACE, "place"))
+# Relations written "Subject >> relation", as knowledge bases and MuSiQue have them.
+_RELATIONS = (
+    (re.compile(r"\b(?:date|year|inception|time)\b"), "date"),
+    (
+        re.compile(r"\b(?:place|location|located|country|city|capital|headquarters|border|continent)\b"),
+        "place",
+    ),
+    (
+        re.compile(
+            r"\b(?:director|author|performer|spouse|father|mother|child|sibling|composer|founder|producer|creator|editor"
+            r"|screenwriter|singer|president|head of)\b"
+        ),
+        "person",
+    ),
+    (re.compile(r"\b(?:number|population)\b"), "number"),
+)
+_ROLES = {
+    "date": {"date", "year", "time"},
+    "number": {"number", "quantity", "amount"},
+    "person": {"person", "people", "character"},
+    "place": {
+        "location",
+        "place",
+        "city",
+        "country",
+        "state",
+        "county",
+        "region",
+        "town",
+        "village",
+        "hamlet",
+        "municipality",
+        "settlement",
+    },
+    "organisation": {"organisation", "organization", "group", "team", "company"},
+}
+_KIND_OF_ROLE = {role: kind for kind, roles in _ROLES.items() for role in roles}
+_LOOKS_DATED = re.compile(
+    r"\b(?:1\d{3}|20\d\d)\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_DATE_LENGTH = 30  # a longer answer with a year in it is something else
+_LOOKS_NUMERIC = re.compile(r"[$€£]? ?\d")
+
+
+def expected_type(question: str) -> str | None:
+    """The kind a question asks for: date, number, person or place; None where it does not say."""
+    _, sign, relation = question.partition(">>")
+    if sign:
+        return next((kind for pattern, kind in _RELATIONS if pattern.search(relation.lower())), None)
+    found = [(match.start(), kind) for pattern, kind in _ASKING if (match := pattern.search(question))]
+    return min(found)[1] if found else None  # the word that asks is the first: "Who was president when ..."
+
+
+def kinds_asked(question: str) -> frozenset[str]:
+    """Every kind that some part of a question asks for."""
+    return frozenset(kind for pattern, kind in _ASKING if pattern.search(question))
+
+
+def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
+    """The kinds of some answers, by the roles in the descriptions of their entities ("role: states; role")
+    and by their form."""
+    roles = {
+        part.partition(":")[0].strip().casefold()
+        for description in descriptions
+        for part in description.split(";")
+    }
+    found = {_KIND_OF_ROLE[role] for role in roles if role in _KIND_OF_ROLE}
+    for answer in answers:
+        if len(answer) < _DATE_LENGTH and _LOOKS_DATED.search(answer):
+            found.add("date")
+        if _LOOKS_NUMERIC.match(answer):
+            found.add("number")
+    return found
+
+
+def type_match(kind: str | None, answer_kinds: set[str]) -> float:
+    """1 where the answer is of the kind asked for, -1 where not, 0 where the question does not say; an
+    organisation may be a "who"."""
+    if kind is None:
+        return 0.0
+    if kind in answer_kinds:
+        return 1.0
+    return 0.3 if kind == "person" and "organisation" in answer_kinds else -1.0
+
+
+Sort: TypeAlias = "tuple[str, int]"  # a kind of text.FINE_KINDS, and a line of it
+Sorts: TypeAlias = "frozenset[Sort]"
+
+# Relations written "Subject >> relation": the sorts that are right, and those that are not; "" is every
+# other of the kind. What a place lies in next, or a birthplace, is no country: that has its own relation.
+_FINE_RELATIONS = (
+    (re.compile(r"administrative territorial entity"), "county state city", "country continent"),
+    (re.compile(r"place of (?:birth|death|burial)|residence"), "city", "country continent state"),
+    (re.compile(r"country"), "country", ""),
+    (re.compile(r"continent"), "continent", ""),
+    (re.compile(r"capital|headquarters"), "city", ""),
+    (re.compile(r"educated at"), "university", ""),
+    (re.compile(r"sports team"), "team", ""),
+    (re.compile(r"political party"), "party", ""),
+    (re.compile(r"body of water|watercourse"), "river lake sea", ""),
+    (re.compile(r"\bleague"), "league", ""),
+    (re.compile(r"record label|publisher"), "company", ""),
+)
+_WORD = re.compile(r"\w+")
+_ASKS = re.compile(
+    r"\b(?:which|what)(?: (?:is|was|are|were) (?:the|an?))?(?: the)?(?: names? of(?: the)?)? "
+    r"(?!kinds?\b|types?\b|sorts?\b)(.*)"
+)
+_ENDS_A_NOUN = frozenset(
+    "did do does is was are were has have had can will in on at to of for from by with that which who".split()
+)
+_LONGEST = 7  # words of what is asked for: "Which American professional football team"
+
+
+@dataclass(frozen=True, slots=True)
+class FineType:
+    """The sorts an answer may be, and those it may not; both are empty where a question does not say."""
+
+    right: Sorts = frozenset()
+    wrong: Sorts = frozenset()
+
+
+NO_FINE_TYPE = FineType()
+
+
+@lru_cache(maxsize=4096)
+def expected_fine_type(question: str) -> FineType:
+    """What a sub-question says of the sort of its answer: "in which county", "#1 >> country"."""
+    _, sign, relation = question.partition(">>")
+    if not sign:
+        sort = _fine_kind_of_noun(question)
+        return FineType(frozenset({sort}), _others(frozenset({sort}))) if sort else NO_FINE_TYPE
+    for pattern, right, wrong in _FINE_RELATIONS:
+        if pattern.search(relation.lower()):
+            sorts = _line(right)
+            return FineType(sorts, _line(wrong) or _others(sorts))
+    return NO_FINE_TYPE
+
+
+def fine_type_match(
+    asked: FineType, question: str, answers: Sequence[str], descriptions: Sequence[str]
+) -> float:
+    """1 where a pair's answer is of a sort asked for, -1 where it is of another of the same kind, 0 where
+    one of the two does not say. question, answers, descriptions: of the pair."""
+    if not asked.right:
+        return 0.0
+    given = _given(question, tuple(answers), tuple(descriptions))
+    return 1.0 if given & asked.right else -1.0 if given & asked.wrong else 0.0
+
+
+@lru_cache(maxsize=65536)
+def _given(question: str, answers: tuple[str, ...], descriptions: tuple[str, ...]) -> Sorts:
+    """By the noun that the pair's question asks for, else by the last word of an answer ("Warren County"),
+    else by roles and states."""
+    if sort := _fine_kind_of_noun(question):
+        return frozenset({sort})
+    by_name = {fine_kind(words[-1]) for answer in answers if len(words := _WORD.findall(answer.lower())) > 1}
+    if named := by_name - {None}:
+        return frozenset(sort for sort in named if sort)
+    states = [part for text in descriptions for part in re.split(r"[;:,]", text.lower())]
+    return frozenset(sort for state in states if (sort := _head(_WORD.findall(state))))
+
+
+@lru_cache(maxsize=65536)
+def _fine_kind_of_noun(question: str) -> Sort | None:
+    """The sort of the noun after "which" or "what"; "what kind of" asks for none of these."""
+    match = _ASKS.search(question.lower())
+    return _head(_WORD.findall(match[1])[:_LONGEST]) if match else None
+
+
+def _head(words: Sequence[str]) -> Sort | None:
+    """The last known sort before a word that ends the noun: "state park in the city" is a park."""
+    found = None
+    for word in words:
+        if word in _ENDS_A_NOUN:
+            break
+        found = fine_kind(word) or found
+    return found
+
+
+def _line(words: str) -> Sorts:
+    return frozenset(kind for word in words.split() if (kind := fine_kind(word)))
+
+
+def _others(sorts: Sorts) -> Sorts:
+    """Every other sort of the same kinds."""
+    kinds = {kind for kind, _ in sorts}
+    return frozenset((kind, number) for kind in kinds for number in range(len(FINE_KINDS[kind]))) - sorts
+
+
+FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind", "sort")
+# Fitted by bench/scorer.py; a score is a chance in [0, 1] that the pair gives the answer.
+WEIGHTS = np.array([3.92, 1.97, 0.97, 2.88, 1.79, 1.05, 1.16, 0.36])
+BIAS = 10.68
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class ConcreteQuestion:
+    """A sub-question with the answers of earlier hops in it. `text` is what is embedded; `relation` what
+    is left of it without its names."""
+
+    text: str
+    relation: str
+    kind: str | None
+    names: frozenset[str]  # words of its names
+    words: frozenset[str]  # the others, function words apart
+    sort: FineType = NO_FINE_TYPE
+
+
+def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
+    """The concrete question of a sub-question. `answers` by step."""
+    text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
+    known = {
+        word
+        for name in [*answers.values(), *(name.text for name in find_names(text))]
+        for word in content_words(name)
+    }
+    return ConcreteQuestion(
+        text,
+        relation_of(question),
+        expected_type(question),
+        frozenset(known),
+        content_words(text) - known,
+        expected_fine_type(question),
+    )
+
+
+def relation_of(question: str) -> str:
+    """A sub-question without the names and references in it: what it asks of them."""
+    text = rewrite(question, lambda _: " ").replace(" >> ", " ")
+    for name in sorted((name.text for name in find_names(text)), key=len, reverse=True):
+        text = text.replace(name, " ")
+    return " ".join(text.replace("?", " ").split())
+
+
+def features(
+    asked: ConcreteQuestion,
+    pairs: Sequence[Pair],
+    hop: HopResult,
+    question: NDArray[np.float32],
+    original: NDArray[np.float32],
+    relation: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """(pairs, 8): cosines of the pair with the concrete and with the original question, of its verb phrase
+    with the relation asked for, of its passage with the concrete question; shares of the names and of the
+    other words of the question that it has; and whether its answer is of the kind and the sort asked for."""
+    numbers = [pair.number for pair in pairs]
+    vectors = hop.pairs[numbers]
+    found = np.empty((len(pairs), len(FEATURES)), dtype=np.float32)
+    found[:, 0] = vectors @ question
+    found[:, 1] = vectors @ original
+    found[:, 2] = hop.phrases[numbers] @ relation
+    found[:, 3] = hop.passages[numbers] @ question
+    for row, pair in enumerate(pairs):
+        own = content_words(pair.question)
+        found[row, 4] = _share(asked.names, own | content_words(pair.title), nothing=0.5)
+        found[row, 5] = related_coverage(asked.words, own.union(*map(content_words, pair.descriptions)))
+        found[row, 6] = type_match(asked.kind, answer_types(pair.answers, pair.descriptions))
+        found[row, 7] = fine_type_match(asked.sort, pair.question, pair.answers, pair.descriptions)
+    return found
+
+
+def related_coverage(query_words: frozenset[str], text_words: Iterable[str]) -> float:
+    """Return the share of a query's words that a text has in whatever form, "spouse" for "married"; 0 of
+    none."""
+    families = {word: family(word) for word in query_words}
+    return term_coverage(query_words, set(map(stem, text_words)), alternatives=families)
+
+
+def scores(found: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Features (n, 8) to chances in [0, 1]."""
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(BIAS - found @ WEIGHTS))
+    return chances
+
+
+def _share(words: frozenset[str], own: Iterable[str], *, nothing: float) -> float:
+    return len(words.intersection(own)) / len(words) if words else nothing

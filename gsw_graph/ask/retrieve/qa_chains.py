@@ -1,0 +1,480 @@
+"""Chains of question-answer pairs, grown hop by hop along a plan (RICR: Panini, section 2.3 and appendix C),
+and the passages they lead to. One query, one embedding batch and one rerank batch a level.
+
+Departures from the published code, with reasons: docs/ricr.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from gsw_graph.ask.plan import Plan, SubQuestion
+from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
+from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
+from gsw_graph.ask.retrieve.names.walk import rank_passages
+from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features, scores
+from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES
+from gsw_graph.ask.strategy import Retrieved
+from gsw_graph.model.results import QA, Candidate, HopTrace
+from gsw_graph.store.facts import HopQuestion, HopResult, Pair, hop
+from gsw_graph.text.names import WORD, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.recipes import ChainRecipe
+    from gsw_graph.ask.strategy import Query
+    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.store.facts import Pair
+
+
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """A pair, the ways it came, and how well it answers, in [0, 1]."""
+
+    pair: Pair
+    ways: tuple[str, ...]
+    score: float
+
+
+Candidates: TypeAlias = "list[list[ScoredPair]]"
+Find: TypeAlias = "Callable[[str, Sequence[ConcreteQuestion]], Candidates]"
+Together: TypeAlias = "Callable[[Sequence[float]], float]"
+Vectors: TypeAlias = "Mapping[str, NDArray[np.float32]]"
+
+
+class CandidateSearch:
+    """Finds candidates for the levels of one question. A concrete question that was asked before is not
+    asked again."""
+
+    def __init__(self, context: Context, recipe: ChainRecipe) -> None:
+        self._context, self._recipe = context, recipe
+        self._reranker = context.reranker
+        self._known: dict[str, list[ScoredPair]] = {}
+
+    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
+        """Scored candidates of each concrete question, best first."""
+        new = list({one.text: one for one in asked if one.text not in self._known}.values())
+        if new:
+            self._known.update(zip((one.text for one in new), self._find(question, new), strict=True))
+        return [self._known[one.text] for one in asked]
+
+    def _find(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
+        return self._of_graph(question, asked, {})
+
+    def _vectors(self, question: str, asked: Sequence[ConcreteQuestion]) -> Vectors:
+        """Of all texts that the level needs, in one batch."""
+        return self._context.vectors(
+            [question, *(text for one in asked for text in (one.text, one.relation))]
+        )
+
+    def _of_graph(
+        self, question: str, asked: Sequence[ConcreteQuestion], offered: Mapping[str, list[str]]
+    ) -> Candidates:
+        """What the graph has, scored. offered: passages whose pairs are candidates of a concrete question
+        too."""
+        vectors = self._vectors(question, asked)
+        found = self._hop(asked, vectors, offered)
+        with self._context.clock("rerank"):
+            ranked = [
+                _ranked(one, candidates, found, vectors[question], vectors)
+                for one, candidates in zip(asked, found.candidates, strict=True)
+            ]
+            return (
+                ranked
+                if self._reranker is None
+                else _reranked(self._reranker, asked, ranked, self._recipe.reranked)
+            )
+
+    def _hop(
+        self, asked: Sequence[ConcreteQuestion], vectors: Vectors, offered: Mapping[str, list[str]]
+    ) -> HopResult:
+        recipe = self._recipe
+        limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
+        with self._context.clock("database"):
+            questions = [_hop_question(one, vectors[one.text], offered.get(one.text, [])) for one in asked]
+            return hop(self._context.reader, questions, **limits)
+
+
+def _hop_question(one: ConcreteQuestion, vector: NDArray[np.float32], passages: list[str]) -> HopQuestion:
+    keys = list(dict.fromkeys(mention.key for mention in mentions(one.text)))
+    return {"embedding": vector.tolist(), "words": lucene_words(one.text), "keys": keys, "passages": passages}
+
+
+def _ranked(
+    one: ConcreteQuestion,
+    candidates: Sequence[tuple[Pair, tuple[str, ...]]],
+    found: HopResult,
+    original: NDArray[np.float32],
+    vectors: Vectors,
+) -> list[ScoredPair]:
+    if not candidates:
+        return []
+    pairs = [pair for pair, _ in candidates]
+    chances = scores(features(one, pairs, found, vectors[one.text], original, vectors[one.relation]))
+    order = sorted(range(len(pairs)), key=lambda n: (-chances[n], pairs[n].id))
+    return [ScoredPair(pairs[n], candidates[n][1], float(chances[n])) for n in order]
+
+
+def _reranked(
+    reranker: Reranker, asked: Sequence[ConcreteQuestion], ranked: Candidates, most: int
+) -> Candidates:
+    """The `most` best candidates of each question as a reranker scores them, all in one call."""
+    best = [candidates[:most] for candidates in ranked]
+    read = [
+        (one.text, document(scored.pair))
+        for one, candidates in zip(asked, best, strict=True)
+        for scored in candidates
+    ]
+    found = iter(reranker.score(read).tolist())
+    rescored = [
+        [ScoredPair(scored.pair, scored.ways, next(found)) for scored in candidates] for candidates in best
+    ]
+    return [sorted(candidates, key=lambda scored: (-scored.score, scored.pair.id)) for candidates in rescored]
+
+
+def document(pair: Pair) -> str:
+    """What a reranker reads of a pair: question, answers, roles and states."""
+    return " ".join([pair.question, ", ".join(pair.answers), ", ".join(pair.descriptions)]).strip()
+
+
+_JOINED = 100  # combinations of some parents, the best, that a join goes on with
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One hop of a chain: the concrete question asked at a step, the pair that answers it, and the answer
+    that goes on."""
+
+    step: int
+    question: str
+    concrete: str
+    pair: Pair
+    answer: str
+    score: float
+    ways: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BeamChain:
+    """Links by step, and their score together."""
+
+    links: Mapping[int, Link]
+    score: float
+
+    @property
+    def hops(self) -> list[Link]:
+        """The links, each after those it needs, so that the last one ends the chain; a step may need a
+        later one of the plan."""
+        return list(self.links.values())
+
+
+@dataclass(slots=True)
+class Considered:
+    """A candidate of a concrete question and what became of it."""
+
+    scored: ScoredPair
+    fate: str = "not among the best candidates"
+
+
+@dataclass(slots=True)
+class Expansion:
+    """A concrete question of a step, the chains that led to it, and what was found for it."""
+
+    step: SubQuestion
+    concrete: ConcreteQuestion
+    parents: list[BeamChain] = field(default_factory=list)
+    considered: list[Considered] = field(default_factory=list)
+    instead: ConcreteQuestion | None = (
+        None  # the original question, asked where nothing was found for any chain of the step
+    )
+
+
+@dataclass(slots=True)
+class Beams:
+    """What RICR found: the chains of every step, best first, and the way there.
+
+    planned: False where the question was taken apart without a plan. width: chains kept. asked: texts that
+    candidates were looked for, and round_trips that took: a text that was asked before takes none.
+    """
+
+    plan: Plan
+    width: int
+    planned: bool = True
+    chains: dict[int, list[BeamChain]] = field(default_factory=dict)
+    expansions: list[Expansion] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+    round_trips: int = 0
+
+    def ends(self) -> list[BeamChain]:
+        """The chains that reach an end of the plan, those of its last step first; without a plan the best
+        first."""
+        ends = [chain for step in reversed(self.plan.sinks) for chain in self.chains.get(step.id, [])]
+        return ends if self.planned else sorted(ends, key=lambda chain: -chain.score)[: self.width]
+
+
+def grow_chains(plan: Plan, question: str, find: Find, recipe: ChainRecipe, *, planned: bool = True) -> Beams:
+    """Grow chains along a plan. `find` gives scored candidates for the concrete questions of a level, in
+    one round trip."""
+    beams, together = Beams(plan, recipe.beam, planned), CHAIN_SCORES[recipe.score]
+    for level in plan.levels():
+        by_step = {step.id: _expansions(step, beams, together) for step in level}
+        expansions = [expansion for step in level for expansion in by_step[step.id]]
+        candidates = _look_up(find, question, [one.concrete for one in expansions], beams)
+        for expansion, scored in zip(expansions, candidates, strict=True):
+            expansion.considered = [Considered(one) for one in scored]
+        if lost := [
+            one for step in level if not any(map(_usable, by_step[step.id])) for one in by_step[step.id]
+        ]:
+            _fall_back(lost, question, find, beams)
+        beams.expansions += expansions
+        for step in level:
+            beams.chains[step.id] = _extend(by_step[step.id], plan, together, recipe)
+    return beams
+
+
+def _look_up(find: Find, question: str, asked: Sequence[ConcreteQuestion], beams: Beams) -> Candidates:
+    new = {one.text for one in asked} - beams.asked
+    beams.asked |= new
+    beams.round_trips += bool(new)
+    return find(question, asked)
+
+
+def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beams) -> None:
+    """Ask the original question where nothing was found for any chain of a step."""
+    instead = concrete(question, {k: f"#{k}" for k in SubQuestion(0, question).parents})  # "#1" is text here
+    (scored,) = _look_up(find, question, [instead], beams)
+    for expansion in lost:
+        expansion.instead, expansion.considered = instead, [Considered(one) for one in scored]
+
+
+def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Expansion]:
+    """The concrete questions of a step, each once, with the chains that lead to it."""
+    expansions: dict[str, Expansion] = {}
+    for parent in join([beams.chains.get(step_id, []) for step_id in step.parents], together, beams.width):
+        asked = concrete(step.question, {step_id: parent.links[step_id].answer for step_id in step.parents})
+        expansions.setdefault(normalise(asked.text) or asked.text, Expansion(step, asked)).parents.append(
+            parent
+        )
+    return list(expansions.values())
+
+
+def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) -> list[BeamChain]:
+    """Chains of several parents as one: those that agree on the steps they share, evidence they share
+    counted once; the `beam` best."""
+    joined = [BeamChain({}, 1.0)]
+    for chains in parents:
+        agreeing = []
+        for one, other in product(joined, chains):
+            links = {**one.links, **other.links}
+            if all(links[step] == link for step, link in one.links.items()):
+                agreeing.append(BeamChain(links, together([link.score for link in links.values()])))
+        joined = sorted(agreeing, key=lambda chain: -chain.score)[:_JOINED]
+    return joined[:beam]
+
+
+def _usable(expansion: Expansion) -> bool:
+    return any(_refused(expansion, one.scored.pair) is None for one in expansion.considered)
+
+
+def _refused(expansion: Expansion, pair: Pair) -> str | None:
+    """Why a pair cannot extend a chain."""
+    if not pair.answers:
+        return "has no answer"
+    asked = _words((expansion.instead or expansion.concrete).text)
+    if all(_words(answer) in asked for answer in pair.answers):
+        return "its answer stands in the question"
+    return None
+
+
+def _extend(
+    expansions: Sequence[Expansion], plan: Plan, together: Together, recipe: ChainRecipe
+) -> list[BeamChain]:
+    """The best chains of one step over all its concrete questions: one for each answer, `recipe.beam` in all.
+
+    Where a later join asks chains to agree on earlier steps, chains with other answers there are kept
+    apart, or the join might find none that agree.
+    """
+    if not expansions:
+        return []
+    step = expansions[0].step
+    goes_on = step.id not in {sink.id for sink in plan.sinks}
+    apart = _agreed_later(plan, step.id)
+    grown: list[tuple[BeamChain, tuple[str, ...], Considered]] = []
+    for expansion in expansions:
+        taken = 0
+        for one in expansion.considered:
+            if reason := _refused(expansion, one.scored.pair):
+                one.fate = reason
+                continue
+            if taken == recipe.candidates:
+                break
+            taken += 1
+            one.fate = "below the beam"
+            answers = (
+                one.scored.pair.answers[: recipe.beam] if goes_on else (", ".join(one.scored.pair.answers),)
+            )
+            for parent in expansion.parents:
+                for answer in answers:
+                    asked = (expansion.instead or expansion.concrete).text
+                    links = {
+                        **parent.links,
+                        step.id: Link(
+                            step.id,
+                            step.question,
+                            asked,
+                            one.scored.pair,
+                            answer,
+                            one.scored.score,
+                            one.scored.ways,
+                        ),
+                    }
+                    key = (_key(answer), *(_key(links[earlier].answer) for earlier in apart))
+                    grown.append(
+                        (BeamChain(links, together([link.score for link in links.values()])), key, one)
+                    )
+    grown.sort(key=lambda entry: (-entry[0].score, entry[1], [link.pair.id for link in entry[0].hops]))
+    kept: dict[tuple[str, ...], BeamChain] = {}
+    for chain, key, one in grown:
+        if key in kept:
+            if one.fate != "kept":
+                one.fate = "a better chain has the same answer"
+        elif len(kept) < recipe.beam:
+            kept[key] = chain
+            one.fate = "kept"
+    return list(kept.values())
+
+
+def _agreed_later(plan: Plan, step: int) -> list[int]:
+    """The ancestors of a step that a later join finds in a parent without that step too. A step that only
+    compares joins nothing."""
+    found: set[int] = set()
+    for later in plan.steps:
+        lines = [plan.ancestors(parent) | {parent} for parent in later.parents] if later.retrieve else []
+        if any(step in line for line in lines):
+            found.update(*(plan.ancestors(step) & line for line in lines if step not in line))
+    return sorted(found)
+
+
+def _words(text: str) -> str:
+    """The words of a text in normal form, without the quotes and commas between them, in spaces."""
+    name = normalise(text)
+    return f" {' '.join(WORD.findall(name)) or name} "
+
+
+def _key(answer: str) -> str:
+    """The concept an answer stands for, in any document."""
+    return normalise(answer) or answer
+
+
+def rank(
+    context: Context, question: str, beams: Beams, k: int, recipe: ChainRecipe, *, walk: bool
+) -> list[tuple[str, float]]:
+    """The `k` best passages with their scores; without a walk no round trip is made."""
+    mass: dict[str, float] = defaultdict(float)
+    if chains := beams.ends():
+        scores = np.array([chain.score for chain in chains])
+        weights = np.exp(recipe.sharpness * (scores - scores.max()))
+        for chain, weight in zip(chains, weights / weights.sum(), strict=True):
+            for passage in {hop.pair.passage for hop in chain.hops}:
+                mass[passage] += float(weight)
+    if walk:
+        asked = _walked_from(beams, recipe.walked_from) or [question]
+        graph, near = fetch_neighbourhood(context, asked, recipe.walk)
+        with context.clock("rank"):
+            near_each = list(zip(asked, near, strict=True))
+            walked = rank_passages(graph, near_each, max(k, recipe.walked), recipe.walk)
+            for passage, weight in zip(walked.passages, walked.scores, strict=True):
+                mass[passage] += recipe.walk_weight * (weight / walked.scores[0]) ** 0.5
+    return sorted(mass.items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+def _walked_from(beams: Beams, most: int) -> list[str]:
+    """The concrete questions of the best chains of each end; of chains without a plan none."""
+    ends = [chain for sink in beams.plan.sinks for chain in beams.chains.get(sink.id, [])[:most]]
+    best: Sequence[BeamChain] = ends if beams.planned else []
+    return list(dict.fromkeys(hop.concrete for chain in best for hop in chain.hops))
+
+
+_ASKS = re.compile(
+    r"\b(?:who(?:m|se)?|when|where|why|which|what|how (?:many|much|long|old|far|large|big))\b", re.IGNORECASE
+)
+_REFERENCE = re.compile(r"(?<![^\W_])#(?=[0-9])")
+
+
+def one_hop(question: str) -> Plan:
+    """The question as the only step of a plan."""
+    return Plan((SubQuestion(1, _REFERENCE.sub(" ", question)),))
+
+
+def plan_from(question: str) -> Plan:
+    """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that
+    is, then the question with that answer in it."""
+    text = _REFERENCE.sub(" ", question)  # "#1" is text here
+    bridge = (
+        " ".join(_REFERENCE.sub(" ", _ASKS.sub(" ", text)).replace("?", " ").split()) or text
+    )  # again: "#what#1" had none
+    return Plan((SubQuestion(1, text), SubQuestion(2, bridge), SubQuestion(3, f"{text} #2")))
+
+
+def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainRecipe) -> Retrieved:
+    """Grow chains along the plan, or from the question alone; passages by the chains, and by a walk from
+    what they asked."""
+    plan = query.plan or plan_from(query.question)
+    beams = grow_chains(plan, query.question, find, recipe, planned=query.plan is not None)
+    if context.trace is not None:
+        context.trace.asked = [_hop_trace(expansion) for expansion in beams.expansions]
+    chains = beams.ends()
+    walk = beams.round_trips <= len(plan.levels())
+    if not chains and not walk:  # nothing to rank by, and one round trip left
+        embedding = context.vector(query.question).tolist()
+        with context.clock("database"):
+            return Retrieved(context.reader.dense(embedding, max(query.k, 10), once=True)[: query.k], beams)
+    ranked = dict(rank(context, query.question, beams, query.k, recipe, walk=walk))
+    wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
+    with context.clock("database"):
+        found = context.reader.passages(wanted, [ranked.get(id_, 0.0) for id_ in wanted])
+    passages = {passage.id: passage for passage in found}
+    return Retrieved([passages[id_] for id_ in ranked if id_ in passages], beams, passages)
+
+
+def _hop_trace(expansion: Expansion) -> HopTrace:
+    candidates = [_candidate(one) for one in expansion.considered]
+    return HopTrace(expansion.step.id, expansion.concrete.text, expansion.instead is not None, candidates)
+
+
+def _candidate(one: Considered) -> Candidate:
+    pair = one.scored.pair
+    qa = QA(pair.id, pair.question, list(pair.answers))
+    return Candidate(qa, list(one.scored.ways), one.scored.score, one.fate)
+
+
+def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float) -> Retrieved:
+    """What was found, with the answer of one hop, where its confidence is `sure` at least. A question of
+    several hops has words that no one pair speaks of."""
+    from gsw_graph.ask.answer.chains import from_chains
+    from gsw_graph.ask.retrieve.strategies.fusion import RICR
+
+    plan, chains = one_hop(query.question), RICR.recipe
+    beams = grow_chains(plan, query.question, CandidateSearch(context, chains), chains, planned=False)
+    ends = beams.ends()
+    if not ends:
+        return found
+    with context.clock("database"):
+        cited = context.reader.passages([ends[0].hops[-1].pair.passage], [ends[0].score])
+    hop = replace(found, beams=beams, cited={passage.id: passage for passage in cited})
+    draft = from_chains(query.question, hop, RICR.confidence, answer=True)
+    is_sure = (draft.confidence or 0.0) >= sure and draft.answer is not None
+    return replace(hop, draft=draft) if is_sure else found

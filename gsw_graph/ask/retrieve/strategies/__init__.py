@@ -1,0 +1,63 @@
+"""The table of strategies, from which `--strategy`, `eval`, errors and the README's table are made. A file
+a strategy; the order is that of the help."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from gsw_graph.ask.retrieve.strategies.auto import AUTO
+from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE
+from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
+from gsw_graph.ask.retrieve.strategies.grasp import GRASP
+from gsw_graph.ask.retrieve.strategies.ircot import IRCOT
+from gsw_graph.ask.retrieve.strategies.linked import LINKED
+from gsw_graph.ask.retrieve.strategies.pathwise import PATHWISE
+from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
+from gsw_graph.ask.retrieve.strategies.pruned import PRUNED
+from gsw_graph.ask.strategy import Strategy
+
+__all__ = ["STRATEGIES", "strategies"]
+
+GROUP = "gswgraph.strategies"
+
+STRATEGIES: dict[str, Strategy[Any]] = {
+    one.name: one
+    for one in (
+        AUTO,
+        LINKED,
+        RICR,
+        FUSION,
+        PATHWISE,
+        PROPRAG,
+        PRUNED,
+        GRASP,
+        IRCOT,
+        DENSE,
+        BM25,
+    )
+}
+
+
+@cache
+def strategies() -> dict[str, Strategy[Any]]:
+    """Return the strategies by name: ours, and those that installed packages add.
+
+    A package adds one by an entry point of the group `gswgraph.strategies` that names a `Strategy`. One that
+    cannot be loaded, or has a name that is taken, is left out with a warning: it costs no other.
+    """
+    found = dict(STRATEGIES)
+    for entry in entry_points(group=GROUP):
+        try:
+            strategy, problem = entry.load(), "it is no Strategy"
+        except Exception as error:  # code of others may raise anything
+            strategy, problem = None, f"it cannot be loaded ({error})"
+        if isinstance(strategy, Strategy) and strategy.name not in found:
+            found[strategy.name] = strategy
+            continue
+        if isinstance(strategy, Strategy):
+            problem = "its name is taken"
+        warnings.warn(f"the strategy {entry.name!r} of {entry.value} is left out: {problem}", stacklevel=2)
+    return found

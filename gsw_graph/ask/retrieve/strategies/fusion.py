@@ -1,0 +1,80 @@
+"""The strategies `ricr` and `fusion`: chains of question-answer pairs along a plan (Panini, section 2.3),
+with `fusion` weighed by walks; and `fusion` without a plan: a walk, then another over the answers it met.
+docs/ricr.md, docs/proprag.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gsw_graph.ask.retrieve.recipes import ChainRecipe, FusionRecipe, LinkedRecipe
+from gsw_graph.ask.retrieve.strategies.linked import LINKED
+from gsw_graph.ask.strategy import ChainConfidence, Query, Retrieved, Strategy
+
+if TYPE_CHECKING:
+    from gsw_graph.ask.retrieve.context import Context
+
+
+def run_ricr(context: Context, query: Query, recipe: ChainRecipe) -> Retrieved:
+    """Chains whose candidates come from the graph and are scored by vectors and words, or by a reranker."""
+    from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, follow
+
+    return follow(context, query, CandidateSearch(context, recipe), recipe)
+
+
+RICR = Strategy(
+    "ricr",
+    "chains of question-answer pairs along a plan; needs workspaces",
+    run_ricr,
+    ChainRecipe(),
+    follows_plan=True,
+    needs=frozenset({"pairs"}),
+    gives=frozenset({"passages", "chains", "answer"}),
+    confidence=ChainConfidence((1.093, 1.413, 1.105, 4.974), 4.12),
+    steady=True,
+)
+
+
+def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
+    """With a plan chains whose every hop walks, without one two walks."""
+    if query.plan:
+        from gsw_graph.ask.retrieve.fusion import WalkingCandidateSearch
+        from gsw_graph.ask.retrieve.qa_chains import follow
+
+        return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
+    return _walk(context, query, recipe)
+
+
+def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
+    from gsw_graph.ask.retrieve.fusion import walk_twice
+    from gsw_graph.ask.retrieve.names.walk import write_walk
+
+    walked, bridges = walk_twice(context, query.question, query.k, recipe)
+    if bridges is None:
+        found = LINKED.run(context, query, LinkedRecipe(recipe.walk))
+        if context.has_pairs:
+            return found
+        return replace(found, ran=LINKED.name, why="the memory holds no question-answer pairs")
+    k = query.k
+    best = replace(walked, passages=walked.passages[:k], scores=walked.scores[:k], paths=walked.paths[:k])
+    with context.clock("database"):
+        passages = context.reader.passages(best.passages, best.scores)
+    if context.trace is not None:
+        write_walk(context, context.trace, best, passages, twice=bool(bridges))
+        context.trace.bridges = bridges
+    return Retrieved(passages)
+
+
+FUSION = Strategy(
+    "fusion",
+    "with a plan, chains whose pairs are weighed by walks too; without one, a walk, then another over the "
+    "answers it met; needs workspaces, and"
+    " without both is `linked`",
+    run,
+    FusionRecipe(),
+    follows_plan=True,
+    gives=frozenset({"passages", "chains", "answer"}),
+    confidence=ChainConfidence((1.214, 1.736, 1.452, 3.583), 4.166),
+    steady=True,
+)

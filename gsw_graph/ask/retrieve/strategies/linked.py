@@ -1,0 +1,102 @@
+"""The strategy `linked`: names of the question linked to concepts, a walk over the graph around them,
+another walk from the bridge entities that the first found, and an order of what both found.
+docs/linked.md."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gsw_graph.ask.retrieve.recipes import LinkedRecipe, RerankRecipe
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+
+if TYPE_CHECKING:
+    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.names.graph import NameGraph
+    from gsw_graph.ask.retrieve.names.walk import WalkResult
+    from gsw_graph.model.results import RankedPassage
+
+
+def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
+    """Walk twice over the part of the graph around the question, in at most three round trips."""
+    from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
+    from gsw_graph.ask.retrieve.names.rerank import bridge_entities
+    from gsw_graph.ask.retrieve.names.walk import rank_passages, write_walk
+
+    question, traced = query.question, context.trace is not None
+    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
+    top_k = max(query.k, recipe.rerank.passages)
+    with context.clock("rank"):
+        first = result = rank_passages(graph, [(question, near)], top_k, recipe.walk, trace=traced)
+    bridges: list[str] = []
+    if recipe.bridges.names:
+        best = known_passages(context, first, recipe.bridges.passages)
+        with context.clock("rank"):
+            bridges = bridge_entities(graph, question, best, recipe.bridges)
+    if bridges:
+        further = " ".join([question, *bridges])
+        graph, (others,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.bridges.nearest)
+        with context.clock("rank"):
+            queries = [(question, near), (further, others)]
+            result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
+    passages = fetch_passages(context, result, top_k)
+    with context.clock("rank"):
+        ranked = in_order(graph, question, passages, recipe.rerank, query.k)
+    if context.trace is not None:
+        paths = dict(zip(result.passages, result.paths, strict=True))
+        paths |= zip(first.passages, first.paths, strict=True)
+        ids = [passage.id for passage in ranked]
+        shown = replace(first, passages=ids, paths=[paths[id_] for id_ in ids])
+        write_walk(context, context.trace, shown, ranked, twice=False)
+        context.trace.bridges = bridges
+    return Retrieved(ranked)
+
+
+def known_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
+    """Return the first passages of a walk whose texts came with the neighbourhood, with its weights: most
+    of its first ones, and no round trip."""
+    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    scores = zip(result.passages, result.scores, strict=True)
+    return [replace(known[id_], score=score) for id_, score in scores if id_ in known][:top_k]
+
+
+def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
+    """Return the first passages of a walk with its weights; texts that are known are not asked for again."""
+    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    ids = result.passages[:top_k]
+    if new := [id_ for id_ in ids if id_ not in known]:
+        with context.clock("database"):
+            known.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
+    return [
+        replace(known[id_], score=score)
+        for id_, score in zip(ids, result.scores, strict=False)
+        if id_ in known
+    ]
+
+
+def in_order(
+    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: RerankRecipe, k: int
+) -> list[RankedPassage]:
+    """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has
+    them, below."""
+    from gsw_graph.ask.retrieve.names.rerank import rerank
+
+    candidates = passages[: recipe.passages]
+    if not candidates:
+        return passages[:k]
+    numbers, shares = rerank(graph, question, candidates, recipe)
+    first = [replace(candidates[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
+    rest = [
+        replace(passage, score=min(passage.score, shares[-1])) for passage in passages[len(candidates) : k]
+    ]
+    return first + rest
+
+
+LINKED = Strategy(
+    "linked",
+    "names of the question, two personalised PageRanks over names and passages, then an order by what "
+    "passages say together; no language model",
+    run,
+    LinkedRecipe(),
+    steady=True,
+)

@@ -1,0 +1,146 @@
+"""Answers and tables as Python shows them: `print(answer)` as text, and HTML in a notebook."""
+
+from __future__ import annotations
+
+import textwrap
+from html import escape
+from typing import TYPE_CHECKING
+
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source, to_json
+
+if TYPE_CHECKING:
+    from gsw_graph.model.results import Answer, Citation, Claim, RankedPassage, Table
+
+WIDTH = 100
+EXCERPT = 240  # characters of a passage in text; HTML has all
+CLAIM = 80  # characters of an answer or a title
+ROWS = 100  # of a table
+# Where an answer comes from that no model gave; else from a chain.
+SOURCES = {"past": "as answered before"}
+
+
+def plain(answer: Answer) -> str:
+    """Write an answer as lines: what is said and how sure, what it cites, and the passages, best first."""
+    lines = [answer_line(answer)]
+    if answer.note:
+        lines.append(f"Note: {one_line(answer.note)}")
+    for number, citation in enumerate(answer.citations, 1):
+        lines += ["", *_wrapped(f"[{number}] ", f'"{citation.text.strip()}"'), f"    {_place(citation)}"]
+    if answer.conflicts:
+        lines += ["", *conflict_lines(answer)]
+    if answer.passages:
+        lines += ["", "Passages, best first"]
+    for rank, passage in enumerate(answer.passages, 1):
+        text = cut(one_line(passage.text.removeprefix(f"{passage.title}\n")), EXCERPT)
+        lines += [f"{rank}. {_place(passage)}", *_wrapped("   ", text)]
+    return "\n".join(lines)
+
+
+def html(answer: Answer) -> str:
+    """Write the same for a notebook; the text of a passage opens by a click."""
+    cited = "".join(
+        f"<li>“{_html(citation.text)}” <i>{_html(_place(citation))}</i></li>" for citation in answer.citations
+    )
+    passages = "".join(
+        f"<li><details><summary>{_html(_place(passage))}</summary>"
+        f'<div style="white-space: pre-wrap">{_html(passage.text)}</div></details></li>'
+        for passage in answer.passages
+    )
+    note = f"<p>Note: {_html(answer.note)}</p>" if answer.note else ""
+    parts = [f"<ul>{cited}</ul>" if cited else "", f"<ol>{passages}</ol>" if passages else ""]
+    return f"<p>{_html(answer.question)}<br><b>{_html(answer_line(answer))}</b></p>{note}{''.join(parts)}"
+
+
+def html_table(table: Table) -> str:
+    """Write a table with its first rows for a notebook."""
+    head = "".join(f"<th>{_html(column)}</th>" for column in table.columns)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{_cell(row.get(column))}</td>' for column in table.columns)}</tr>"
+        for row in table.rows[:ROWS]
+    )
+    left = f", the first {ROWS} shown" if len(table.rows) > ROWS else ""
+    shown = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"{shown}<p>{counted(len(table.rows), 'row')}{left}</p>"
+
+
+def answer_line(answer: Answer) -> str:
+    """Write the answer with how sure it is, or why there is none, in one line."""
+    if answer.answer is not None:
+        how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        how += ["inferred"] if answer.inferred else []
+        source = (
+            f"from the model {answer.models.get('llm')}"
+            if answer.answer_source == "llm"
+            else SOURCES.get(answer.answer_source, "read off a chain")
+        )
+        return f"{one_line(answer.answer)}  ({one_line(', '.join([*how, source]))})"
+    if answer.abstained:
+        return f"Not in memory: {why_not(answer)}."
+    if compares(answer):
+        return "No answer: the last step of the plan compares, and that takes a language model."
+    return f"No answer; {counted(len(answer.passages), 'passage')} found."
+
+
+def conflict_lines(answer: Answer) -> list[str]:
+    """Write what passages say differently; none where they do not."""
+    return [
+        f"Passages disagree: {one_line(conflict.question)} {' / '.join(map(_claim, conflict.claims))}"
+        for conflict in answer.conflicts
+    ]
+
+
+def _claim(claim: Claim) -> str:
+    titles = ", ".join(cut(one_line(title), CLAIM) or "(no title)" for title in claim.titles)
+    return f"{cut(one_line(claim.answer), CLAIM)} ({claim.confidence:.0%}: {titles})"
+
+
+def why_not(answer: Answer) -> str:
+    """Say why nothing is answered, where the memory was searched in vain."""
+    if answer.missing:
+        return one_line(answer.missing).rstrip(".")
+    if not answer.chains:
+        return (
+            "no chain of answers leads to the end of the plan"
+            if answer.plan and answer.passages
+            else "nothing was found"
+        )
+    last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=0)
+    if last and answer.chains[0].hops[-1].step != last:
+        return f"no chain leads to step {last} of the plan"
+    return f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
+
+
+def compares(answer: Answer) -> bool:
+    """Tell whether nothing is answered because the last step of the plan only compares."""
+    return answer.answer is None and answer.plan is not None and answer.plan[-1].get("retrieve") is False
+
+
+def sure(confidence: float | None) -> str:
+    """Write a confidence in two digits that never claims to be certain."""
+    if confidence is None:
+        return "unknown"
+    return "above 0.99" if confidence > 0.99 else "below 0.01" if confidence < 0.01 else f"{confidence:.2f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Write `1 row`, `2,000 rows`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _place(found: Citation | RankedPassage) -> str:
+    return ", ".join(filter(None, [one_line(found.title), short_source(found.source)]))
+
+
+def _wrapped(start: str, text: str) -> list[str]:
+    later = " " * len(start)
+    return textwrap.wrap(one_line(text), WIDTH, initial_indent=start, subsequent_indent=later) or [
+        start.rstrip()
+    ]
+
+
+def _cell(value: object) -> str:
+    return _html(cut(one_line(value if isinstance(value, str) else to_json(value)), EXCERPT))
+
+
+def _html(text: str) -> str:
+    return escape(clean(text))

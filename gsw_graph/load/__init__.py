@@ -1,0 +1,1 @@
+"""From documents to the graph, and what keeps the graph in order."""

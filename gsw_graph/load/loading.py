@@ -1,0 +1,704 @@
+"""A load from end to end: read, compare with the memory, extract, embed, write.
+
+Three threads work behind each other, each some windows ahead of the next: one reads and extracts, one embeds,
+one writes; the caller's waits for them and reports. `concurrency.prefetch` bounds what waits between them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from gsw_graph.concurrency import prefetch
+from gsw_graph.errors import EndedError, InputError
+from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model, with_names
+from gsw_graph.model.documents import Document, Failure, Skipped, Workspace
+from gsw_graph.model.results import DocumentCounts, LoadReport
+from gsw_graph.models.costs import Budget
+
+if TYPE_CHECKING:
+    from gsw_graph.config import Settings
+    from gsw_graph.engine import Connection
+    from gsw_graph.models.chat.chat import Chat
+    from gsw_graph.models.costs import Entry
+    from gsw_graph.models.embed.embedder import Embedder
+    from gsw_graph.store.reader import DocumentState
+    from gsw_graph.store.rows import Mode, Vectors
+    from gsw_graph.store.writer import Batch
+
+States = Callable[[list[str]], "dict[str, DocumentState]"]
+Item = Document | Workspace
+# Passages whose documents are compared with the memory in one round trip.
+_COMPARED = 256
+# Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing:
+# those of two windows, so that it need not wait for an engine that is not warm yet.
+_WINDOWS_AHEAD, _BYTES_AHEAD = 2, 32_000_000
+# Passages of the first window, so that the engine has work early.
+_FIRST_WINDOW = 16
+# Texts embedded in one call: the first, and never fewer; and the seconds a call should take, so that a large
+# document shows its progress.
+_FIRST_CALL, _LEAST_CALL, _CALL_SECONDS = 256, 32, 2.0
+# Loaders of records, which name their sources themselves.
+_RECORDS = frozenset(("corpus", "workspaces", "openie", "propositions"))
+_CLAIMED = (
+    "a record says that this is its source, which is a file of the memory; give the record a source of its "
+    "own, or forget that document first"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """How to load; the options of `Memory.load`, `gswgraph load` and the server.
+
+    Attributes:
+        extractor: One of EXTRACTORS, or `auto`: the language model where the settings name one, else rules.
+        replace: Write unchanged documents again too.
+        upgrade: Extract again from unchanged documents that another extractor or model read.
+        second_pass: Have the model repair what lint reports.
+        batch: Send the first pass by the Batch API.
+        dry_run: Read, compare and estimate, and write nothing.
+        budget: What the model may take: "2.00" dollars or "1Mtok".
+        follow_links: Also read links that lead out of a folder.
+    """
+
+    extractor: str = "auto"
+    replace: bool = False
+    upgrade: bool = False
+    second_pass: bool = False
+    batch: bool = False
+    dry_run: bool = False
+    budget: str | None = None
+    follow_links: bool = False
+
+    def chosen(self, settings: Settings) -> str:
+        """Return the extractor's name; InputError where an option does not fit."""
+        if self.extractor not in ("auto", *EXTRACTORS):
+            raise InputError(
+                f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
+            )
+        name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
+        # Embeddings of a server cost too.
+        needs_model = {
+            "budget": self.budget and not settings.embedder_url,
+            "second pass": self.second_pass,
+            "batch": self.batch,
+        }
+        given = [option for option, value in needs_model.items() if value]
+        if given and name != "llm":
+            raise InputError(
+                f"{name} asks no language model, so it has no {given[0]}",
+                hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
+            )
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a load is.
+
+    Attributes:
+        documents: Embedded whole.
+        passages: Embedded.
+        total: Passages to load, None where it is not known yet.
+        stage: `loading`, `indexing` or `waiting` (for a batch).
+        failed: Documents and passages that failed.
+        problem: The last reason.
+        written: Passages in the memory.
+        answered: Passages that the language model is done with, None without one.
+        replies: Replies of that model, repairs and second tries among them.
+        failed_calls: Its calls that failed.
+    """
+
+    documents: int
+    passages: int
+    total: int | None
+    stage: str
+    failed: int = 0
+    problem: str | None = None
+    written: int | None = None
+    answered: int | None = None
+    replies: int = 0
+    failed_calls: int = 0
+
+
+@dataclass
+class LoadCounters:
+    """Counts of one load, added to from several threads.
+
+    `upgradable`: unchanged documents in which this extractor would find more. `seen`: passages found to
+    load, in the first `read_bytes` of `bytes` of the files (None where that is not known). `spent`: returns
+    what a language model was asked so far.
+    """
+
+    bytes: int | None = None
+    new: int = 0
+    upgradable: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    documents_embedded: int = 0
+    passages: int = 0
+    passage_tokens: int = 0
+    written: int = 0
+    answered: int = 0
+    seen: int = 0
+    read_bytes: int = 0
+    all_read: bool = False
+    problem: str | None = None
+    failures: list[Failure] = field(default_factory=list)
+    skipped: list[Failure] = field(default_factory=list)
+    faults: list[Failure] = field(default_factory=list)
+    seconds: dict[str, float] = field(
+        default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0)
+    )
+    spent: Callable[[], Entry] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, **amounts: int) -> None:
+        """Add to the counters of these names."""
+        with self._lock:
+            for name, amount in amounts.items():
+                setattr(self, name, getattr(self, name) + amount)
+
+    @property
+    def documents(self) -> DocumentCounts:
+        """Documents by what became of them."""
+        failed = sum(not failure.part for failure in self.failures)
+        return DocumentCounts(self.new, self.unchanged, self.replaced, failed)
+
+    @property
+    def total(self) -> int | None:
+        """Passages to load: known once all is read, before that an estimate from the bytes of the files."""
+        if self.all_read:
+            return self.seen
+        if not (self.bytes and self.read_bytes and self.seen):
+            return None
+        return round(self.seen * max(self.bytes / self.read_bytes, 1))
+
+    def progress(self, stage: str) -> Progress:
+        """Return how far the load is."""
+        spent = self.spent() if self.spent else None
+        return Progress(
+            self.documents_embedded,
+            self.passages,
+            self.total,
+            stage,
+            len(self.failures),
+            self.problem or (self.failures[-1].reason if self.failures else None),
+            self.written,
+            None if spent is None else self.answered,
+            0 if spent is None else spent.calls - spent.failed + spent.cached,
+            0 if spent is None else spent.failed,
+        )
+
+
+@dataclass
+class Window:
+    """Workspaces that are embedded together, each with how it comes into the memory."""
+
+    workspaces: list[tuple[Workspace, Mode]] = field(default_factory=list)
+    passages: int = 0
+
+
+def load(
+    connection: Connection,
+    settings: Settings,
+    embedder: Callable[[], Embedder],
+    names: list[str],
+    options: LoadOptions,
+    *,
+    stdin: BinaryIO | None = None,
+    uploads: Mapping[str, BinaryIO] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> LoadReport:
+    """Load what `names` mean, and uploads; see `Memory.load`.
+
+    Args:
+        connection: The memory.
+        settings: The models that serve it.
+        embedder: Returns the embedder.
+        names: Files, folders, globs or `-`.
+        options: How to load.
+        stdin: What `-` means.
+        uploads: Open files by name.
+        progress: Called in this thread, several times a second at most.
+        alone: Holds questions off while indexes are built.
+    """
+    from gsw_graph import loaders
+    from gsw_graph.store import schema
+    from gsw_graph.store.reader import Reader
+
+    start = perf_counter()
+    chosen = options.chosen(settings)
+    uploads = uploads or {}
+    if options.batch and ("-" in names or uploads):
+        raise InputError(
+            "a batch reads its documents twice, and standard input and uploads can be read once",
+            hint="Load from a file",
+        )
+    position = loaders.Position()
+    items = loaders.read(
+        names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
+    )
+    reader = Reader(connection)
+    counters = LoadCounters(loaders.size(names, uploads=uploads, follow_links=options.follow_links))
+
+    def report(stage: str = "loading") -> None:
+        if progress is not None:
+            progress(counters.progress(stage))
+
+    budget = Budget.parse(options.budget) if options.budget else None
+    with opened_extractor(chosen, settings, options, counters, budget) as (extractor, chat):
+        if options.dry_run:
+            known = schema.read_state(connection) is not None
+            states: States = reader.document_states if known else lambda _: {}
+            work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
+            return _estimated(work, counters, chat, options, settings, start)
+        if settings.embedder_url:
+            embedder().runner.budget = budget  # type: ignore[attr-defined]
+        schema.prepare(connection, embedder().name, embedder().dimension)
+        if options.batch and chat is not None:
+            _send(names, reader.document_states, extractor, options, chat, progress)
+        before = reader.counts()[0]
+        work = new_work(items, reader.document_states, extractor, counters, options, lambda: position.bytes)
+        try:
+            _write(windows(work, extractor, counters), connection, embedder(), counters, report)
+        except BaseException:
+            if chat is not None:
+                # No call begins from now on; those under way are paid for, and kept when `chat` closes.
+                chat.stop()
+            raise
+        _index(connection, embedder().dimension, counters, report, alone)
+        after = reader.counts()[0]
+        return LoadReport(
+            counters.documents,
+            {label: after[label] - before.get(label, 0) for label in after},
+            counters.failures,
+            {**counters.seconds, "total": perf_counter() - start},
+            faults=counters.faults,
+            note=_note(counters, chosen, settings),
+            skipped=counters.skipped,
+            **_spent(chat),
+        )
+
+
+@contextmanager
+def opened_extractor(
+    name: str,
+    settings: Settings,
+    options: LoadOptions,
+    counters: LoadCounters,
+    budget: Budget | None = None,
+) -> Iterator[tuple[Extractor, Chat | None]]:
+    """Open the extractor of a name, and the language model that it asks, if it asks one."""
+    if name == "llm":
+        from gsw_graph.models.chat.chat import Chat
+
+        if options.dry_run and not settings.llm_key and not settings.llm_url:
+            # An estimate needs no key, and sends none.
+            settings = replace(settings, llm_key="none")
+        with Chat.open(settings, budget=budget) as chat:
+            counters.spent = chat.ledger.total
+
+            def on_trouble(problem: str) -> None:
+                counters.problem = problem
+
+            def on_passage(problem: str | None) -> None:
+                counters.add(answered=1)
+                counters.problem = problem or counters.problem
+
+            chat.on_trouble = on_trouble
+            yield (
+                by_model(chat, settings.concurrency, second_pass=options.second_pass, on_passage=on_passage),
+                chat,
+            )
+    elif name == "rebel":
+        from gsw_graph.extract.rebel import MODEL
+
+        yield Rules(name, MODEL) if options.dry_run else Rebel(settings.device), None
+    else:
+        yield Rules(name), None
+
+
+def new_work(
+    items: Iterable[Item | Failure],
+    states: States,
+    extractor: Extractor,
+    counters: LoadCounters,
+    options: LoadOptions,
+    position: Callable[[], int] = lambda: 0,
+) -> Iterator[Work]:
+    """Yield the documents and ready workspaces that the memory has not, or not so, before extraction.
+
+    Args:
+        items: What the loaders read.
+        states: Returns the states of the documents with these ids that the memory has.
+        extractor: What will read the documents.
+        counters: Gets failures and counts.
+        options: Whether unchanged documents come again.
+        position: Returns how many bytes of the files were read when the last item came.
+    """
+    last = 0
+    for some in _compared_together(items, counters):
+        documents = [item.document if isinstance(item, Workspace) else item for item in some]
+        known = states([document.id for document in documents])
+        fresh: list[Work] = []
+        for item, document in zip(some, documents, strict=True):
+            state = known.get(document.id)
+            if _claims(document, state):
+                counters.failures.append(Failure(document.source, _CLAIMED))
+            elif mode := _mode(item, document, state, extractor, counters, options):
+                named = with_names(item) if isinstance(item, Workspace) else None
+                fresh.append(Work(item, mode, state, named))
+            else:
+                counters.add(unchanged=1)
+        here, last = position() - last, position()
+        counters.add(read_bytes=here, seen=sum(len(work.document.passages) for work in fresh))
+        yield from fresh
+    counters.all_read = True
+
+
+def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
+    """Yield extracted workspaces in runs that are embedded together, a small one first."""
+    window, enough = Window(), min(_FIRST_WINDOW, extractor.window)
+    seconds = counters.seconds
+    start, read = perf_counter(), seconds["read"]
+    for done in extractor.run(work):
+        seconds["extract"] += max(perf_counter() - start - (seconds["read"] - read), 0.0)
+        counters.failures += done.failures
+        counters.faults += done.faults
+        if done.workspace is not None:
+            window.workspaces.append((done.workspace, done.mode))
+            window.passages += len(done.document.passages)
+            counters.add(**{"new" if done.mode == "new" else "replaced": 1})
+            if window.passages >= enough:
+                yield window
+                window, enough = Window(), extractor.window
+        start, read = perf_counter(), seconds["read"]
+    if window.workspaces:
+        yield window
+
+
+def embed(
+    workspaces: Sequence[tuple[Workspace, Mode]],
+    embedder: Embedder,
+    on_share: Callable[[float], None] = lambda _: None,
+) -> Iterator[Vectors]:
+    """Yield the vectors of some workspaces, each different text embedded once.
+
+    Args:
+        workspaces: Each with how it comes into the memory.
+        embedder: Embeds their texts.
+        on_share: Called every few seconds with the share of the texts that is embedded.
+    """
+    import numpy as np
+
+    from gsw_graph.store.rows import Vectors
+
+    parts = [texts(workspace, mode) for workspace, mode in workspaces]
+    # Those of one length come together, however they are cut.
+    distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
+    vectors = np.empty((len(distinct), embedder.dimension), np.float32)
+    done, size = 0, _FIRST_CALL
+    while done < len(distinct):
+        start, call = perf_counter(), distinct[done : done + size]
+        vectors[done : done + len(call)] = embedder.encode(call)
+        done += len(call)
+        size = max(round(len(call) * _CALL_SECONDS / max(perf_counter() - start, 1e-6)), _LEAST_CALL)
+        on_share(done / len(distinct))
+    number = {text: n for n, text in enumerate(distinct)}
+    for part in parts:
+        passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
+        yield Vectors(passages, pairs, facts, dict(zip(part[3], phrases, strict=True)))
+
+
+def texts(workspace: Workspace, mode: Mode) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Return what is embedded of a workspace: its passages, where the memory has not got them, its pairs,
+    propositions and phrases."""
+    return (
+        [] if mode == "renew" else [passage.full_text for passage in workspace.document.passages],
+        [pair.text for phrase in workspace.verb_phrases for pair in phrase.pairs],
+        [fact.text for fact in workspace.propositions],
+        list(dict.fromkeys(phrase.phrase for phrase in workspace.verb_phrases)),
+    )
+
+
+def _write(
+    extracted: Iterator[Window],
+    connection: Connection,
+    embedder: Embedder,
+    counters: LoadCounters,
+    report: Callable[[], None],
+) -> None:
+    """Embed windows in a second thread and write their batches in a third, so that Ctrl-C, which comes in
+    this one, breaks into no transaction: the batch under way is written whole."""
+    from gsw_graph.store.writer import write_batch
+
+    ended, idle, lock = threading.Event(), threading.Event(), threading.Lock()
+    idle.set()
+
+    def check() -> None:
+        if ended.is_set():
+            raise EndedError("the load has ended")
+
+    def batches() -> Iterator[Batch]:
+        with closing(prefetch(extracted, _WINDOWS_AHEAD, on_wait=check)) as ahead:
+            for window in ahead:
+                yield from _batches(window, embedder, counters)
+
+    def on_written(passages: int) -> None:
+        counters.add(written=passages)
+
+    def written() -> Iterator[None]:
+        size = lambda batch: batch.bytes  # noqa: E731
+        with closing(prefetch(batches(), _BYTES_AHEAD, size=size, on_wait=check)) as ready:
+            for batch in ready:
+                with lock:
+                    check()
+                    idle.clear()
+                start = perf_counter()
+                try:
+                    write_batch(connection, batch, on_written)
+                finally:
+                    counters.seconds["write"] += perf_counter() - start
+                    idle.set()
+                yield None
+
+    try:
+        with closing(prefetch(written(), _WINDOWS_AHEAD, on_wait=report)) as done:
+            for _ in done:
+                report()
+    finally:
+        with lock:
+            ended.set()
+        while not idle.wait(0.2):
+            pass
+    report()
+
+
+def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[Batch]:
+    from gsw_graph.store.writer import BATCH_BYTES, Batch
+
+    start, before = perf_counter(), counters.passages
+
+    def embedded(share: float) -> None:
+        counters.passages = before + int(share * window.passages)
+
+    vectors_of = list(embed(window.workspaces, embedder, embedded))
+    counters.seconds["embed"] += perf_counter() - start
+    batch = Batch()
+    for (workspace, mode), vectors in zip(window.workspaces, vectors_of, strict=True):
+        batch.add(workspace, vectors, mode)
+        if batch.bytes >= BATCH_BYTES:
+            yield batch
+            batch = Batch()
+    if batch.documents:
+        yield batch
+    counters.documents_embedded += len(window.workspaces)
+    counters.passages = before + window.passages
+
+
+def _index(
+    connection: Connection,
+    dimension: int,
+    counters: LoadCounters,
+    report: Callable[[str], None],
+    alone: Callable[[], AbstractContextManager[None]],
+) -> None:
+    """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
+    from gsw_graph.store import schema
+
+    state = schema.read_state(connection)
+    if state is None or not counters.new + counters.replaced + counters.unchanged:
+        return
+    if not state.indexed or schema.missing_indexes(connection):
+        build = schema.build_search_indexes
+    elif counters.new + counters.replaced and schema.outgrown(connection, state):
+        build = schema.renew_vector_indexes
+    else:
+        return
+    report("indexing")
+    start = perf_counter()
+    with alone():
+        build(connection, dimension)
+    counters.seconds["index"] = perf_counter() - start
+
+
+def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) -> Iterator[list[Item]]:
+    """Yield items in runs that are compared with the memory in one round trip; failures are put aside."""
+    some: list[Item] = []
+    passages = 0
+    iterator = iter(items)
+    while True:
+        start = perf_counter()
+        item = next(iterator, None)
+        counters.seconds["read"] += perf_counter() - start
+        if item is None:
+            break
+        if isinstance(item, Failure):
+            (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
+            continue
+        some.append(item)
+        passages += len((item.document if isinstance(item, Workspace) else item).passages)
+        if passages >= _COMPARED:
+            yield some
+            some, passages = [], 0
+    if some:
+        yield some
+
+
+def _mode(
+    item: Item,
+    document: Document,
+    state: DocumentState | None,
+    extractor: Extractor,
+    counters: LoadCounters,
+    options: LoadOptions,
+) -> Mode | None:
+    """Return how an item comes in, None where the memory has it. A plain text does not put out what was
+    extracted from the same text, unless `upgrade` is set."""
+    if state is None:
+        return "new"
+    if options.replace or state.status == "loading" or state.text_hash != document.content_hash:
+        return "replace"
+    if state.status == "renewing":
+        return "renew"
+    if isinstance(item, Workspace):
+        same = state.content_hash == item.content_hash and state.extractor == item.extractor
+    elif state.extractor == extractor.name:
+        same = not state.unread and (state.model == extractor.model or not options.upgrade)
+    elif _rank(extractor.name) > _rank(state.extractor):
+        same = not options.upgrade
+        counters.add(upgradable=int(same))
+    else:
+        same = True
+    return None if same else "renew"
+
+
+def _claims(document: Document, state: DocumentState | None) -> bool:
+    """Return whether a record would take the place of a file."""
+    return (
+        state is not None
+        and document.loader in _RECORDS
+        and state.loader is not None
+        and state.loader not in _RECORDS
+    )
+
+
+def _rank(extractor: str) -> int:
+    """Return how much an extractor finds beside others: an upgrade leads up. What came ready from a file is
+    above all."""
+    return EXTRACTORS.index(extractor) if extractor in EXTRACTORS else len(EXTRACTORS)
+
+
+def _send(
+    names: list[str],
+    states: States,
+    extractor: Extractor,
+    options: LoadOptions,
+    chat: Chat,
+    progress: Callable[[Progress], None] | None,
+) -> None:
+    """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
+    the cache. Interrupted, it goes on the next time."""
+    from gsw_graph import loaders
+    from gsw_graph.extract.llm import check, request
+
+    items = loaders.read(names, follow_links=options.follow_links)
+    work = new_work(items, states, extractor, LoadCounters(), options)
+    new = (item.document for item in work if item.workspace is None)
+
+    def waiting(done: int, sent: int) -> None:
+        if progress is not None:
+            progress(Progress(0, done, sent, "waiting"))
+
+    places = ((document, passage.position) for document in new for passage in document.passages)
+    chat.batches().fetch(((chat.chosen(request(*place)), check(*place)) for place in places), waiting)
+
+
+def _estimated(
+    work: Iterable[Work],
+    counters: LoadCounters,
+    chat: Chat | None,
+    options: LoadOptions,
+    settings: Settings,
+    start: float,
+) -> LoadReport:
+    """Report what a load would do, without a call and without a write."""
+    estimated = None
+    if chat is None:
+        deque(_counted(work, counters), maxlen=0)
+    else:
+        from gsw_graph.extract.pool import estimate
+        from gsw_graph.models.chat.cache import FILE, Cache
+
+        with closing(Cache(settings.cache_dir / FILE)) as cache:
+            estimated = estimate(
+                _counted(work, counters), chat, cache, second_pass=options.second_pass, batch=options.batch
+            )
+    return LoadReport(
+        counters.documents,
+        {"Document": counters.new, "Passage": counters.passages},
+        counters.failures,
+        {**counters.seconds, "total": perf_counter() - start},
+        estimate=estimated,
+        note=_embedding_note(counters, settings) or _note(counters, options.chosen(settings), settings),
+        skipped=counters.skipped,
+    )
+
+
+def _embedding_note(counters: LoadCounters, settings: Settings) -> str | None:
+    """Estimate what a server of embeddings would be sent for the passages, which is what rules embed."""
+    if not settings.embedder_url or not counters.passages:
+        return None
+    passages = "1 passage" if counters.passages == 1 else f"{counters.passages:,} passages"
+    return (
+        f"the server of embeddings would be sent {passages}, about "
+        f"{counters.passage_tokens:,} tokens, and the phrases and pairs that are found in them"
+    )
+
+
+def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
+    from gsw_graph.models.chat.tokens import estimate
+
+    for item in work:
+        passages = item.document.passages
+        counters.add(
+            **{"new" if item.mode == "new" else "replaced": 1, "passages": len(passages)},
+            passage_tokens=sum(estimate(passage.text) for passage in passages),
+        )
+        yield item
+
+
+def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
+    """Name what a user may have meant: a better extractor, or the model of a server."""
+    if counters.upgradable:
+        documents = (
+            "1 unchanged document was"
+            if counters.upgradable == 1
+            else f"{counters.upgradable:,} unchanged documents were"
+        )
+        return f"{documents} read by less than {extractor}; --upgrade has them read again"
+    if settings.llm_url and not settings.llm:
+        return "a server of language models is set and no model, so none was asked: set GSWGRAPH_LLM"
+    return None
+
+
+def _spent(chat: Chat | None) -> dict[str, Any]:
+    """Return what the language model was asked, as the report has it."""
+    if chat is None:
+        return {}
+    total = chat.ledger.total()
+    return {
+        "tokens": {"in": total.prompt_tokens, "out": total.completion_tokens},
+        "calls": total.calls,
+        "failed_calls": total.failed,
+        "cached": total.cached,
+        "dollars": total.dollars,
+        "ledger": chat.ledger.rows(),
+    }

@@ -1,0 +1,69 @@
+"""A first session in small, in a process of its own, which Java writes its start cache from
+(`engine/embedded_child.py`)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+from neo4j import GraphDatabase
+
+from gsw_graph.engine import Connection, embedded_child, embedded_folder
+from gsw_graph.engine.embedded import EmbeddedDialect
+from gsw_graph.extract import rules
+from gsw_graph.model.documents import Document, Passage
+from gsw_graph.store import schema, writer
+from gsw_graph.store.reader import Reader
+from gsw_graph.store.rows import Vectors
+
+_PASSAGES = 300
+
+
+def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
+    """What a first session does, in small: schema, a load, the search indexes, a question, a removal."""
+    embedded_folder.prepare(memory)
+    server, ready = embedded_child.start_server(memory, heap, arguments)
+    server.create_database(embedded_child.DATABASE)
+    password = embedded_folder.read_password(memory)
+    with GraphDatabase.driver(
+        f"bolt://127.0.0.1:{ready['bolt']}", auth=("root", password), notifications_min_severity="OFF"
+    ) as driver:
+        connection = Connection(
+            driver,
+            embedded_child.DATABASE,
+            EmbeddedDialect(driver, SimpleNamespace(ready=ready), password),  # type: ignore[arg-type]  # no child here
+            str(memory),
+        )
+        schema.prepare(connection, "rehearsal", 384)
+        vectors = np.random.default_rng(0).normal(size=(_PASSAGES, 384)).astype(np.float32)
+        batch = writer.Batch()
+        ids = []
+        for number in range(_PASSAGES):
+            passage = Passage(
+                f"Some Name {number} met Another Name {number % 7} in the Town of Place {number % 50} on 3 "
+                f"May {1900 + number % 90}.",
+                "Title",
+                0,
+            )
+            document = Document(f"rehearsal/{number}", "Title", (passage,), "text")
+            ids.append(document.id)
+            batch.add(rules.extract(document), Vectors(vectors[number : number + 1]))
+        reader = Reader(connection)
+        reader.document_states(ids)
+        with driver.session(database=connection.database) as session:
+            writer.write(session, batch, connection.dialect.name)
+            schema.build_search_indexes(connection, 384)
+            vector = vectors[0].tolist()
+            found = reader.neighbourhood(
+                [vector], ["some name 0"], near=100, best=3, cap=100, scan=500, limit=2000, texts=30
+            )
+            reader.passages([passage for passage, _ in found.near[0][:5]], [0.0] * 5)
+            reader.counts()
+            writer.forget(session, ids)
+    server.stop()
+
+
+if __name__ == "__main__":
+    embedded_child.record(Path(sys.argv[1]), sys.argv[2], rehearse)

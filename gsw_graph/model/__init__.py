@@ -1,0 +1,1 @@
+"""The records that documents, answers and results are made of."""

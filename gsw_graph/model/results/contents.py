@@ -1,0 +1,422 @@
+"""What a memory holds and what became of it: documents, questions that were asked, loads, merges, upkeep,
+analyses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.model.documents import Failure
+from gsw_graph.model.results.answers import QA, Fact, RankedPassage
+from gsw_graph.model.results.result import Result, frame
+
+if TYPE_CHECKING:
+    from gsw_graph.models.costs import Entry
+
+
+@dataclass(frozen=True)
+class Status(Result):
+    """What a memory holds. `nodes` and `relationships` count by label and type, `extractors` documents by
+    what read them, with its model where it has one. `unread` has the numbers, from 1, of passages that no
+    language model could read, by the source of their document. `questions`: how many were `kept`,
+    `confirmed`, `rejected` and, answered from an earlier one, `reused`.
+
+    `schema` and the rest are None before the first load.
+    """
+
+    memory: str
+    engine: str
+    engine_version: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    unfinished: list[str]  # sources of documents whose load was cut off
+    schema: int | None = None
+    embedder: str | None = None
+    dimension: int | None = None
+    created: str | None = None
+    version: int | None = None
+    indexed: bool | None = None
+    extractors: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, list[int]] = field(default_factory=dict)
+    questions: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StoredDocument(Result):
+    """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
+    `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read."""
+
+    id: str
+    source: str
+    title: str
+    loader: str
+    extractor: str
+    model: str | None
+    status: str
+    loaded_at: str
+    passages: int
+    unread: list[int]
+
+
+@dataclass(frozen=True)
+class Documents(Result):
+    """Documents by source; `total` counts those that fit, also where fewer were asked for."""
+
+    total: int
+    documents: list[StoredDocument]
+
+
+@dataclass(frozen=True)
+class FoundEntity(Result):
+    """A name found in a passage; `title`: it is the passage's title. `roles`: the states of each role. A
+    date has `from_` and `to`, ISO days."""
+
+    id: str
+    name: str
+    title: bool
+    roles: dict[str, list[str]]
+    from_: str | None
+    to: str | None
+
+
+@dataclass(frozen=True)
+class FoundPhrase(Result):
+    """What happens or holds in a passage, and the question-answer pairs about it."""
+
+    id: str
+    phrase: str
+    pairs: list[QA]
+
+
+@dataclass(frozen=True)
+class WholePassage(Result):
+    """A passage with all that was found in it. position: counted from 0. `names`: those that rules found,
+    where its entities come from elsewhere."""
+
+    id: str
+    position: int
+    title: str
+    text: str
+    names: list[str]
+    entities: list[FoundEntity]
+    phrases: list[FoundPhrase]
+    propositions: list[Fact]
+
+
+@dataclass(frozen=True)
+class Shown(Result):
+    """A document and its passages, or the one that was asked for."""
+
+    document: StoredDocument
+    passages: list[WholePassage]
+
+
+@dataclass(frozen=True)
+class StoredName(Result):
+    """A name of the memory: the id of its concept, how it is shown, and in how many passages it stands."""
+
+    id: str
+    name: str
+    passages: int
+
+
+@dataclass(frozen=True)
+class FollowedName(Result):
+    """A name over all documents. `roles` it plays with their states, `pairs` about it or with it as their
+    answer, `facts` that mention it, `places`: passages that it stands in, `beside`: names that stand in most
+    of these."""
+
+    id: str
+    name: str
+    passages: int
+    roles: dict[str, list[str]]
+    pairs: list[QA]
+    facts: list[Fact]
+    places: list[RankedPassage]
+    beside: list[StoredName]
+
+
+@dataclass(frozen=True)
+class UsedPassage(Result):
+    """A passage that an answer used; `rank` counts from 1."""
+
+    id: str
+    title: str
+    text: str
+    source: str
+    rank: int
+    cited: bool
+
+
+@dataclass(frozen=True)
+class UsedPair(Result):
+    """A pair of a chain of an answer: its place in the best chain that holds it, and that chain's; both
+    count from 1."""
+
+    qa: QA
+    hop: int
+    rank: int
+
+
+@dataclass(frozen=True)
+class AskedQuestion(Result):
+    """A question that was asked, as it is kept: its answer, what that took (`seconds`, `tokens`, `dollars`)
+    and when (`asked_at`, ISO, UTC).
+
+    `passages` and `pairs`: what the answer used and is still there; only where one question is asked for.
+    `verdict`: "confirmed" or "rejected", where people said so (`judged_at`). `past`: id of the earlier
+    question that it was answered from.
+    """
+
+    id: str
+    question: str
+    answer: str | None
+    answer_source: str
+    abstained: bool
+    confidence: float | None
+    strategy: str
+    model: str | None
+    asked_at: str
+    seconds: float
+    plan: list[dict[str, Any]] | None
+    tokens: dict[str, int]  # "in", "out"
+    dollars: float | None
+    passages: list[UsedPassage] = field(default_factory=list)
+    pairs: list[UsedPair] = field(default_factory=list)
+    verdict: str | None = None
+    judged_at: str | None = None
+    past: str | None = None
+
+
+@dataclass(frozen=True)
+class History(Result):
+    """Questions that were asked, the latest first. `total`, `tokens` and `dollars` (None where nothing has a
+    price) are of all that fit, also where fewer were asked for."""
+
+    total: int
+    tokens: dict[str, int]
+    dollars: float | None
+    questions: list[AskedQuestion]
+
+
+@dataclass(frozen=True)
+class Table(Result):
+    """The result of a Cypher query: `columns` in their order, `rows` as {column: value} in JSON types."""
+
+    columns: list[str]
+    rows: list[dict[str, Any]]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from gsw_graph.explore.notebook import html_table
+
+        return html_table(self)
+
+    def to_pandas(self) -> Any:
+        """The table as a DataFrame. Raises InputError without pandas."""
+        return frame(self.rows, self.columns)
+
+
+@dataclass(frozen=True)
+class Parameter(Result):
+    """What an analysis can be told: `what` says what it means, `default` is what holds where it is not
+    given."""
+
+    name: str
+    default: Any
+    what: str
+
+
+@dataclass(frozen=True)
+class Analysis(Result):
+    """A query of `cypher/explore/`. `summary` says in a line what it shows, `details` the rest. `query` runs
+    as it stands, with its defaults.
+
+    `plot`: the kind of picture its rows make, and the columns that it shows; empty where they make none.
+    """
+
+    name: str
+    summary: str
+    details: str
+    parameters: list[Parameter]
+    plot: list[str]
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """How many documents a load found in which state."""
+
+    new: int = 0
+    unchanged: int = 0
+    replaced: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """What a load by a language model would take: calls to make, replies that are kept or ordered by a
+    batch, tokens, dollars where the price is known."""
+
+    model: str
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+
+@dataclass(frozen=True)
+class LoadReport(Result):
+    """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write,
+    index and total, which overlap.
+
+    `skipped`: what holds nothing to load (pictures, archives, empty files) or was left out (links out of a
+    folder), which is no failure.
+    With a language model: `faults` are things of its replies that were left out; `tokens`, `calls`
+    (`failed_calls` of them gave no reply
+    that can be used), `cached` and `dollars` what it took together, `ledger` the same by document, stage and
+    model. `estimate`: what a dry
+    run expects. `left_out`: what was left out of documents that were loaded, counted by kind (comments,
+    pictures); `skipped` says it by document. `note`: what may have been meant and was not done.
+    """
+
+    documents: DocumentCounts
+    nodes: dict[str, int]
+    failures: list[Failure]
+    seconds: dict[str, float]
+    tokens: dict[str, int] = field(default_factory=lambda: {"in": 0, "out": 0})
+    calls: int = 0
+    failed_calls: int = 0
+    cached: int = 0
+    dollars: float | None = None
+    faults: list[Failure] = field(default_factory=list)
+    ledger: list[Entry] = field(default_factory=list)
+    estimate: Estimate | None = None
+    note: str | None = None
+    skipped: list[Failure] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for skipped in self.skipped if not self.left_out else ():
+            for kind, number in getattr(skipped, "kinds", ()):
+                self.left_out[kind] = self.left_out.get(kind, 0) + number
+
+
+@dataclass(frozen=True)
+class Alias(Result):
+    """Hold a concept that is the same as another.
+
+    Attributes:
+        reason: why, in words.
+        score: how sure, in [0, 1].
+        method: `rules`.
+        run, at: of the merge (ISO, UTC); None where nothing was written.
+    """
+
+    id: str
+    name: str
+    passages: int
+    score: float
+    reason: str
+    method: str = "rules"
+    run: str | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class MergeGroup(Result):
+    """A canonical concept with its aliases; `passages` are its own."""
+
+    id: str
+    name: str
+    passages: int
+    aliases: list[Alias]
+
+
+@dataclass(frozen=True)
+class Suspicion(Result):
+    """Two concepts that may be the same, and are not merged."""
+
+    ids: list[str]
+    names: list[str]
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Merged(Result):
+    """What `merge` joined, would join (`run` is None) or has joined before. `suspicious`: pairs that are not
+    sure enough."""
+
+    run: str | None
+    groups: list[MergeGroup]
+    suspicious: list[Suspicion] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Unmerged(Result):
+    """What `unmerge` took apart: canonical concepts and aliases by name."""
+
+    groups: list[str]
+    aliases: list[str]
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """One thing that `doctor` looked at; `mend` is the line that mends it."""
+
+    check: str
+    ok: bool
+    found: str
+    mend: str | None = None
+
+
+@dataclass(frozen=True)
+class Forgotten(Result):
+    """What `forget` removed: sources of documents, and names it was given that the memory does not know;
+    `questions`: how many whose answers cited these documents."""
+
+    forgotten: list[str]
+    unknown: list[str]
+    questions: int = 0
+
+
+@dataclass(frozen=True)
+class Exported(Result):
+    """What `export` wrote: how many documents and files, and where."""
+
+    documents: int
+    files: int
+    folder: str
+
+
+@dataclass(frozen=True)
+class RunsReport(Result):
+    """What `runs build` did: passages that it looked at, runs that it wrote, and how long that took."""
+
+    passages: int
+    runs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunCounts(Result):
+    """The symbol codebook: relations, runs, edges that stand on a statement each, and passages that say
+    something and have no run yet."""
+
+    relations: int
+    runs: int
+    edges: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class Copied(Result):
+    """What a dump, a restore or a copy wrote: nodes and relationships by kind."""
+
+    source: str
+    target: str
+    nodes: dict[str, int]
+    relationships: dict[str, int]
+    seconds: float

@@ -1,0 +1,255 @@
+"""Feeds the cache of replies by OpenAI's Batch API: half the price, within a day.
+
+What is sent is written down, so that a later run waits for the same batch. What comes back goes into the
+cache
+as a reply without a check, which `Chat.ask` then checks, and repairs by an ordinary call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.errors import ReplyError, StoppedError
+from gsw_graph.model.documents import content_id
+from gsw_graph.models.chat.cache import Cache, CachedReply, unchecked
+from gsw_graph.models.chat.limiter import Limiter
+from gsw_graph.models.chat.request import Request
+from gsw_graph.models.chat.tokens import estimate_messages
+from gsw_graph.models.chat.transport import RetryableError, Transport, read_completion, to_error
+from gsw_graph.models.costs import BATCH_SHARE, Budget, Entry
+
+if TYPE_CHECKING:
+    from gsw_graph.models.chat.chat import Chat
+
+MAX_REQUESTS, MAX_BYTES = 50_000, 150_000_000  # of one batch; the API takes 50,000 and 200 MB
+POLL_SECONDS, LONGEST_POLL = 1.0, 60.0  # doubled each time
+RETRIES = 8  # of the SDK
+MARK = "gswgraph"  # of our batches at the server, with a hash of what is in them
+ENDED = ("completed", "failed", "expired", "cancelled")
+AGAIN_HINT = "The batch goes on at the server: run the same command again to fetch it"
+WITHOUT_HINT = "Load without --batch, which asks anew"
+
+_TABLE = """CREATE TABLE IF NOT EXISTS batch_request (key TEXT PRIMARY KEY, batch TEXT NOT NULL, host TEXT
+NOT NULL,
+    model TEXT NOT NULL, stage TEXT NOT NULL, document TEXT NOT NULL, prompt_estimate INTEGER NOT NULL)
+    WITHOUT ROWID"""
+
+Check = Callable[[Any], Any]  # as `Chat.ask` takes it
+Rows = dict[str, tuple[Request, Check]]  # by key
+
+
+class BatchFeeder:
+    """Batches of one model at one server, for one thread."""
+
+    def __init__(
+        self, chat: Chat, transport: Transport, cache: Cache, limiter: Limiter, budget: Budget | None
+    ) -> None:
+        self._chat, self._transport, self._cache, self._limiter = chat, transport, cache, limiter
+        self._budget, self._tried = budget, False
+        self._charged: dict[str, float] = {}  # to the budget, by key
+        with cache.writing() as db:
+            db.execute(_TABLE)
+
+    def fetch(self, requests: Iterable[tuple[Request, Check]], progress: Callable[[int, int], None]) -> None:
+        """Send what is neither cached nor under way, and wait until all is back.
+
+        The first request is asked by an ordinary call: what the server refuses in it is left out of the
+        batch.
+        What a batch does not bring is left to ordinary calls; what does not fit the budget is not sent.
+
+        Args:
+            requests: With their checks.
+            progress: Gets how many are done and how many were sent.
+
+        Raises:
+            StoppedError: The server has no batches, a batch failed or is gone.
+        """
+        with self._translated_errors():
+            self._wait(self._send_all(requests), progress)
+
+    def _send_all(self, requests: Iterable[tuple[Request, Check]]) -> set[str]:
+        """Return the ids of the batches that hold these requests."""
+        rows: Rows = {}
+        ids: set[str] = set()
+        size = 0
+        for request, check in requests:
+            key = self._cache.key(self._chat.model, request)
+            if key in rows or self._cache.has(key) or self._cache.has(unchecked(key)):
+                continue
+            if under_way := self._query(
+                "SELECT batch FROM batch_request WHERE key = ? AND host = ?", key, self._host
+            ):
+                ids.add(under_way[0][0])
+                continue
+            rows[key] = request, check
+            size += len(self._line(key, request))
+            if len(rows) == MAX_REQUESTS or size > MAX_BYTES:
+                ids |= self._send(rows)
+                rows, size = {}, 0
+        return ids | self._send(rows)
+
+    def _send(self, rows: Rows) -> set[str]:
+        """Send one batch, or none; take over one that an earlier run sent and did not live to write down."""
+        id_ = self._find(rows)
+        if id_ is None:
+            if rows and not self._tried:
+                self._tried = True
+                with suppress(ReplyError):  # the load asks it again, and lists it
+                    self._chat.ask(*rows.pop(next(iter(rows))))
+            rows = {key: row for key, row in rows.items() if self._affordable(key, row[0])}
+            id_ = self._find(rows)
+        if not rows:
+            return set()
+        if id_ is None:
+            lines = b"".join(self._line(key, request) for key, (request, _) in rows.items())
+            file = self._client().files.create(file=("gswgraph.jsonl", lines), purpose="batch")
+            id_ = str(
+                self._client()
+                .batches.create(
+                    input_file_id=file.id,
+                    endpoint="/v1/chat/completions",
+                    completion_window="24h",
+                    metadata={MARK: content_id(*sorted(rows))},
+                )
+                .id
+            )
+        sent = [
+            (
+                key,
+                id_,
+                self._host,
+                self._chat.model,
+                request.stage,
+                request.document,
+                estimate_messages(request.messages),
+            )
+            for key, (request, _) in rows.items()
+        ]
+        with self._cache.writing() as db:
+            db.executemany("INSERT OR REPLACE INTO batch_request VALUES (?, ?, ?, ?, ?, ?, ?)", sent)
+        return {id_}
+
+    def _find(self, rows: Rows) -> str | None:
+        """Return the id of a batch of just these requests."""
+        mark = content_id(*sorted(rows))
+        for batch in self._client().batches.list(limit=100) if rows else ():
+            lost = batch.status in ("failed", "expired", "cancelled")
+            if (batch.metadata or {}).get(MARK) == mark and not lost:
+                return str(batch.id)
+        return None
+
+    def _affordable(self, key: str, request: Request) -> bool:
+        if self._budget is not None:
+            amount = self._cost(self._chat.estimate(request), self._chat.expect(request.stage))
+            try:
+                self._budget.charge(amount)
+            except StoppedError:
+                return False
+            self._charged[key] = amount
+        return True
+
+    def _wait(self, ids: set[str], progress: Callable[[int, int], None]) -> None:
+        pause = POLL_SECONDS
+        while ids:
+            batches = [self._client().batches.retrieve(id_) for id_ in sorted(ids)]
+            counts = [batch.request_counts for batch in batches]
+            progress(
+                sum(count.completed for count in counts if count),
+                sum(count.total for count in counts if count),
+            )
+            for batch in batches:
+                if batch.status in ENDED:
+                    ids.discard(batch.id)
+                    self._keep(batch)
+            if ids:
+                self._limiter.sleep(pause)
+                pause = min(2 * pause, LONGEST_POLL)
+
+    def _keep(self, batch: Any) -> None:
+        """Cache and count what a batch brought. Raises StoppedError where it failed as a whole."""
+        replies = dict(self._replies(batch.output_file_id))
+        model = self._chat.model
+        with self._cache.writing() as db:
+            query = "SELECT key, stage, document, prompt_estimate FROM batch_request WHERE batch = ?"
+            for key, stage, document, prompt_estimate in db.execute(query, (batch.id,)).fetchall():
+                tokens = (0, 0)
+                if raw := replies.get(key):
+                    tokens = raw.prompt_tokens, raw.completion_tokens
+                    price = self._chat.dollars(*tokens)
+                    cost = None if price is None else price * BATCH_SHARE
+                    counts = {"calls": 1, "prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+                    self._chat.ledger.add(
+                        Entry(document, stage, model, prompt_estimate=prompt_estimate, dollars=cost, **counts)
+                    )
+                    if raw.finish in ("stop", "") and raw.text.strip():
+                        self._cache.put(unchecked(key), model, stage, CachedReply(raw.text, *tokens, 0.0))
+                if self._budget is not None:
+                    self._budget.charge(self._cost(*tokens) - self._charged.pop(key, self._cost(*tokens)))
+            db.execute("DELETE FROM batch_request WHERE batch = ?", (batch.id,))
+        if batch.status == "failed" or not replies:
+            errors = getattr(batch.errors, "data", None) or ()
+            reasons = "; ".join(str(error.message) for error in errors[:3]) or self._first_error(
+                batch.error_file_id
+            )
+            short = self._transport.endpoint.short(reasons)
+            raise StoppedError(f"the batch brought no reply ({short})", where=self._host, hint=WITHOUT_HINT)
+
+    def _replies(self, file: str | None) -> Iterator[tuple[str, Any]]:
+        """Yield the replies of a batch with their keys; lines that cannot be read are left to ordinary
+        calls."""
+        for line in self._lines(file):
+            with suppress(ValueError, TypeError, KeyError, RetryableError):
+                answer = json.loads(line)
+                if answer["response"]["status_code"] == 200:
+                    yield (
+                        answer["custom_id"],
+                        read_completion(answer["response"]["body"], self._transport.endpoint),
+                    )
+
+    def _first_error(self, file: str | None) -> str:
+        return next((line.decode("utf-8", "replace")[:300] for line in self._lines(file)), "no reason given")
+
+    def _lines(self, file: str | None) -> Iterator[bytes]:
+        # By line feeds alone: texts may hold what else ends a line, such as U+2028.
+        content = self._client().files.content(file).content if file else b""
+        return (line for line in content.split(b"\n") if line.strip())
+
+    def _line(self, key: str, request: Request) -> bytes:
+        body = self._transport.body(request.messages, request.schema, request.stage, request.limit)
+        line = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        return json.dumps(line).encode() + b"\n"
+
+    def _cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+        """Return what a request of a batch takes of the budget."""
+        if self._budget is None:
+            return 0.0
+        share = BATCH_SHARE if self._budget.unit == "$" else 1.0
+        return self._budget.cost(prompt_tokens, completion_tokens) * share
+
+    def _query(self, statement: str, *values: str) -> list[Any]:
+        with self._cache.reading() as db:
+            return db.execute(statement, values).fetchall()
+
+    @property
+    def _host(self) -> str:
+        return self._transport.endpoint.host
+
+    def _client(self) -> Any:
+        return self._transport.client().with_options(max_retries=RETRIES)
+
+    @contextmanager
+    def _translated_errors(self) -> Iterator[None]:
+        import openai
+
+        try:
+            yield
+        except openai.NotFoundError as error:
+            message = "the server has no Batch API, or does not show the batch that was sent with another key"
+            raise StoppedError(message, where=self._host, hint=WITHOUT_HINT) from error
+        except openai.OpenAIError as error:
+            found = to_error(error, self._transport.endpoint)
+            hint = AGAIN_HINT if isinstance(found, RetryableError) else found.hint or AGAIN_HINT
+            raise StoppedError(found.message, where=self._host, hint=hint) from error

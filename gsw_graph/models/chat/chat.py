@@ -1,0 +1,546 @@
+"""Asking a language model: within limits and a budget, again where that may help, and never twice for the
+same."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from gsw_graph.config import Settings
+from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
+from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, unchecked
+from gsw_graph.models.chat.language_model import CallContext
+from gsw_graph.models.chat.limiter import Limiter
+from gsw_graph.models.chat.replies import answer_text, parse_json
+from gsw_graph.models.chat.request import Reply, Request, T
+from gsw_graph.models.chat.tokens import SHORT_GUESS, Estimator, estimate, estimate_messages
+from gsw_graph.models.chat.transport import (
+    CONTEXT_HINT,
+    KEPT_HINT,
+    MODEL_HINT,
+    OPENAI,
+    SLOW_HINT,
+    URL_HINT,
+    Messages,
+    RawReply,
+    RefusedError,
+    RetryableError,
+    Transport,
+)
+from gsw_graph.models.costs import Budget, Entry, Ledger, Price, dollars, price_of
+from gsw_graph.models.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from gsw_graph.models.batch import BatchFeeder
+
+log = logging.getLogger(__name__)
+
+__all__ = ["Chat", "Reply", "Request"]
+
+MAX_TRIES = 6
+MAX_TIMEOUTS = 2  # at temperature 0 the same question takes as long again
+BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds, doubled with each try
+MAX_FAILURES = 3  # times the calls at once, in a row, after which the server is taken to be away
+FIRST_UNUSABLE = 2  # first replies to long prompts that cannot be used: the model is too small for them
+CLOSE_SECONDS = 6.0  # that calls under way have to end and to be kept
+LEAST_LIMIT, LIMIT_FACTOR = 2000, 4  # tokens of a reply: at least, and times the usual
+TRUNCATED = 500  # prompt tokens from which on half of them missing is no error of the estimate
+PROBLEM_LENGTH = 1000  # characters of it that are sent back
+REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
+
+_LOOP_HINT = "A sound reply has not half of that: the model repeats itself. A larger model may do better"
+_LENGTH_HINT = (
+    "Raise the server's limit for replies (max_tokens, Ollama: num_predict) or its context, or load in "
+    "smaller passages"
+)
+
+
+class UnusableError(ReplyError):
+    """A reply that failed its check, and its repair too, or had no end."""
+
+
+class Chat:
+    """A language model behind a server; safe for many threads, and a context manager.
+
+    Attributes:
+        model: Its name at the server.
+        ledger: What was asked.
+        on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
+    """
+
+    def __init__(
+        self, transport: Transport, cache: Cache, limiter: Limiter, *, price: Price | None = None,
+        budget: Budget | None = None, prompt: str = "auto",
+    ) -> None:  # fmt: skip
+        self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
+        self.on_trouble: Callable[[str], None] = lambda _: None
+        self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
+        stages = self.ledger.stages()
+        self._estimator = Estimator(self.model, stages, counts_schema=transport.is_openai)
+        self._prompt, self._unusable = prompt, 0
+        self._failures, self._reached = 0, False
+        self._replied = any(entry.calls for entry in stages if entry.model == self.model)
+        self._lock, self._ended = threading.Lock(), threading.Condition()
+        self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # of requests under way, by key
+        self._asking = 0
+
+    @classmethod
+    def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
+        """Open the model that the settings name; nothing is asked yet.
+
+        Raises:
+            InputError: None is named, or its price is needed and not known.
+            ModelError: Its url or key cannot be used.
+        """
+        if not settings.llm:
+            hint = (
+                "Name one by --llm or GSWGRAPH_LLM, and its server by GSWGRAPH_LLM_URL, or set OPENAI_API_KEY"
+            )
+            raise InputError("no language model is set", hint=hint)
+        if not (settings.llm_key or settings.llm_url):
+            hint = "Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server"
+            raise InputError("OpenAI's server needs a key", where=settings.llm, hint=hint)
+        url, key = settings.llm_url or OPENAI, settings.llm_key
+        what, names = "the language model", {"whole": URL_HINT, "key_name": "GSWGRAPH_LLM_KEY"}
+        transport = Transport(Endpoint.check(what, url, key, **names), settings.llm, settings.llm_timeout)
+        price = settings.llm_price or price_of(settings.llm)
+        if budget:
+            budget.use(price)
+        limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
+        cache = Cache(settings.cache_dir / FILE)
+        return cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+
+    def ask(
+        self,
+        request: Request,
+        check: Callable[[Any], T],
+        *,
+        on_text: Callable[[str], None] | None = None,
+        context: CallContext | None = None,
+    ) -> Reply[T]:
+        """Return the reply to a request: from the cache, else from the server, cached before this returns.
+
+        Two equal requests at the same time are one call.
+
+        Args:
+            request: What is asked.
+            check: Gets the JSON of a reply where the request has a schema, else its text. Returns the value,
+            or
+                raises ValueError that says what is wrong; the model is told that once.
+            on_text: Gets a text as it comes: the first reply, before its check. A connection that breaks is
+                then not tried again.
+            context: Of the caller: each call, a repair too, must fit its budget.
+
+        Raises:
+            ReplyError: No usable reply to this request: skip it. BudgetError: it does not fit the budget.
+            StoppedError: There will be none to any request.
+        """
+        request = self.chosen(request)
+        try:
+            reply = self._ask(request, check, on_text, context)
+        except UnusableError:
+            # What was shown is not asked again.
+            if request.short is None or not self._give_up_long() or on_text:
+                raise
+            return self._ask(request.short, check, None, context)
+        if request.short is not None and self._prompt == "auto":
+            self._prompt = "long"  # this model can
+        return reply
+
+    def chosen(self, request: Request) -> Request:
+        """Return the request as it is asked: the short one where the settings say so, or where this model
+        does
+        not understand the long ones."""
+        return request.short if self._prompt == "short" and request.short is not None else request
+
+    def known(self, request: Request) -> bool:
+        """Return whether a reply is cached, so that asking costs nothing."""
+        return self._cache.has(self._cache.key(self.model, self.chosen(request)))
+
+    def estimate(self, request: Request) -> int:
+        """Estimate the prompt tokens of a request."""
+        return self._estimator.prompt(self.chosen(request))
+
+    def expect(self, stage: str) -> int:
+        """Estimate the tokens of a reply to this stage."""
+        return self._estimator.completion(stage)
+
+    def dollars(self, prompt_tokens: float, completion_tokens: float) -> float | None:
+        """Return what so many tokens cost; None where no price is known."""
+        return None if self.price is None else dollars(self.price, prompt_tokens, completion_tokens)
+
+    def batches(self) -> BatchFeeder:
+        """Return the Batch API of the same server, which feeds the cache that `ask` reads."""
+        from gsw_graph.models.batch import BatchFeeder
+
+        return BatchFeeder(self, self._transport, self._cache, self._limiter, self._budget)
+
+    def try_call(self) -> float:
+        """Return the seconds of a small call, which is counted and not cached. Raises ModelError."""
+        messages = ({"role": "user", "content": "Reply with the word ready."},)
+        request, where = Request("doctor", messages, limit=50), self._transport.endpoint.host
+        try:
+            return self._attempt(request, messages, None, CallContext(), 1, retry=False)[1]
+        except RetryableError as error:
+            hint = SLOW_HINT if error.timed_out else f"See that it runs. {URL_HINT}"
+            raise ReplyError(error.message, where=where, hint=hint) from error
+
+    def stop(self) -> None:
+        """Begin no call any more: all that wait raise StoppedError. From any thread."""
+        self._limiter.stop(StoppedError("stopped", hint=KEPT_HINT))
+
+    def close(self) -> None:
+        """Close connections and cache, after replies under way have come and are kept, or some seconds."""
+        with self._ended:
+            self._ended.wait_for(lambda: not self._asking, CLOSE_SECONDS)
+        self._transport.close()
+        self._cache.close()
+
+    def __enter__(self) -> Chat:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(
+        self,
+        request: Request,
+        check: Callable[[Any], T],
+        on_text: Callable[[str], None] | None,
+        context: CallContext | None,
+    ) -> Reply[T]:
+        key = self._cache.key(self.model, request)
+        context = context or CallContext()
+        on_text = on_text if request.schema is None else None
+        with self._under_way(), self._lock_of(key):
+            if (cached := self._cache.get(key)) and (reply := self._recall(request, cached, check, context)):
+                if on_text:
+                    on_text(cached.content)
+                return reply
+            return self._ask_server(request, key, check, on_text, context)
+
+    def _recall(
+        self, request: Request, cached: CachedReply, check: Callable[[Any], T], context: CallContext
+    ) -> Reply[T] | None:
+        """Return the cached reply; None where it fails the check, which may have become stricter since."""
+        try:
+            value = check(cached.content)
+        except ValueError:
+            return None
+        self._count(
+            Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0)), context
+        )
+        return Reply(value, True, cached.prompt_tokens, cached.completion_tokens, cached.seconds)
+
+    def _ask_server(
+        self,
+        request: Request,
+        key: str,
+        check: Callable[[Any], T],
+        on_text: Callable[[str], None] | None,
+        context: CallContext,
+    ) -> Reply[T]:
+        # From a batch, or from a run that ended while the model repaired it: paid for and counted.
+        paid = self._cache.get(unchecked(key))
+        if paid:
+            raw, seconds = (
+                RawReply(paid.content, "stop", "", paid.prompt_tokens, paid.completion_tokens),
+                paid.seconds,
+            )
+        else:
+            raw, seconds = self._call(request, request.messages, on_text, context)
+        took = raw.prompt_tokens, raw.completion_tokens, seconds
+        try:
+            content = self._read(request, raw.text)
+            value = check(content)
+        except ValueError as error:
+            if not paid:
+                self._count_failure(request, context)
+                self._cache.put(unchecked(key), self.model, request.stage, CachedReply(raw.text, *took))
+            content, value, repaired = self._repair(request, key, raw, str(error), check, context)
+            took = took[0] + repaired[0], took[1] + repaired[1], seconds + repaired[2]
+        with self._cache.writing():
+            self._cache.put(key, self.model, request.stage, CachedReply(content, *took))
+            self._cache.drop(unchecked(key))
+        return Reply(value, False, *took)
+
+    def _repair(
+        self,
+        request: Request,
+        key: str,
+        raw: RawReply,
+        problem: str,
+        check: Callable[[Any], T],
+        context: CallContext,
+    ) -> tuple[Any, T, tuple[int, int, float]]:
+        """Tell the model what is wrong with its reply. Returns content, value, and what the call took.
+
+        Raises:
+            ReplyError: No usable reply; the request is asked from the start the next time.
+            BudgetError: The repair alone is asked for the next time.
+        """
+        order = {"role": "user", "content": REPAIR.format(problem=" ".join(problem.split())[:PROBLEM_LENGTH])}
+        messages = (*request.messages, {"role": "assistant", "content": raw.text}, order)
+        try:
+            repaired, seconds = self._call(request, messages, None, context)
+            content = self._read(request, repaired.text)
+            return content, check(content), (repaired.prompt_tokens, repaired.completion_tokens, seconds)
+        except BudgetError:
+            raise
+        except ReplyError:
+            self._cache.drop(unchecked(key))
+            raise
+        except ValueError as error:
+            self._count_failure(request, context)
+            self._cache.drop(unchecked(key))
+            what = " ".join(str(error).split())[:PROBLEM_LENGTH]
+            message = f"the reply cannot be used, nor did the model repair it: {what}"
+            where, hint = self._transport.endpoint.host, "A larger model may do better"
+            raise UnusableError(message, where=where, hint=hint) from None
+
+    def _read(self, request: Request, text: str) -> Any:
+        """Return the text of a reply, or its JSON. Raises ValueError.
+
+        Where that has not the keys of its schema, the server does not keep to schemas, and the schema goes
+        into
+        the prompt from now on.
+        """
+        if request.schema is None:
+            return answer_text(text).strip()
+        required = set(request.schema.get("required", ()))
+        try:
+            content = parse_json(text, request.schema.get("properties", ()))
+        except ValueError:
+            self._transport.put_schema_in_prompt()
+            raise
+        if not isinstance(content, dict) or not required <= content.keys():
+            self._transport.put_schema_in_prompt()
+        return content
+
+    def _call(
+        self,
+        request: Request,
+        messages: Messages,
+        on_text: Callable[[str], None] | None,
+        context: CallContext,
+    ) -> tuple[RawReply, float]:
+        """Call until there is a whole reply. Returns it and the seconds of the call.
+
+        The SDK's retries would not do: they cannot be ended, a server that is silent is given up only after
+        all
+        of them, and no ledger counts them.
+        """
+        timeouts = empty = 0
+        for attempt in range(1, MAX_TRIES + 1):
+            try:
+                raw, seconds = self._attempt(request, messages, on_text, context, attempt, retry=timeouts > 0)
+            except RetryableError as error:
+                last = error
+                timeouts += error.timed_out
+                short = request.short
+                if error.timed_out and short is not None and messages is request.messages:
+                    request, messages = short, short.messages
+                given_up = attempt == MAX_TRIES or timeouts == MAX_TIMEOUTS
+                pause = f" in {error.retry_after:.0f} s" if error.retry_after >= 1 else ""
+                what = f"given up after try {attempt}" if given_up else f"try {attempt + 1} follows{pause}"
+                (context.on_trouble or self.on_trouble)(f"{error.message}; {what}")
+                if given_up:
+                    break
+                self._back_off(error, attempt, context)
+            except (BudgetError, EndedError):  # of this caller alone: it says nothing about the server
+                raise
+            except ReplyError as error:
+                self._record_refusal(error)
+                raise
+            except StoppedError as error:
+                self._limiter.stop(error)
+                raise
+            else:
+                with self._lock:
+                    self._failures, self._reached, self._replied = 0, True, True
+                thoughts_only = raw.finish == "length" and (raw.thinking or not raw.text)
+                if thoughts_only and on_text is None and self._transport.drop_token_limit():
+                    continue
+                empty += not (raw.text.strip() or raw.refusal or raw.finish in ("length", "content_filter"))
+                if empty != 1:
+                    self._validate(request, messages, raw, context)
+                    return raw, seconds
+                empty = 2  # one more try
+                last = RetryableError("the reply is empty")
+        self._record_failure(last)
+        hint = (
+            "The next load asks again"
+            if request.document
+            else "Ask again later, or without a model: --no-llm"
+        )
+        hint = f"{SLOW_HINT}. {hint}" if last.timed_out else hint
+        where = self._transport.endpoint.host
+        raise ReplyError(f"no reply after {attempt} tries: {last.message}", where=where, hint=hint)
+
+    def _attempt(
+        self,
+        request: Request,
+        messages: Messages,
+        on_text: Callable[[str], None] | None,
+        context: CallContext,
+        attempt: int,
+        *,
+        retry: bool,
+    ) -> tuple[RawReply, float]:
+        """Call once, counted whatever becomes of it. Returns the reply with its tokens, and the seconds."""
+        asked = replace(request, messages=tuple(map(dict, messages)))
+        prompt, completion = self._estimator.prompt(asked), self._estimator.completion(request.stage)
+        limit = full = self._limit(request)
+        budget: Budget | None = context.budget or self._budget
+        if context.budget:
+            usual = self._estimator.completion(request.stage, SHORT_GUESS, of_others=False)
+            reserved = context.budget.reserve(prompt, min(full, usual))
+            limit = min(full, context.budget.reply_tokens(prompt))
+        else:
+            # Twice the usual reply, so that long ones fit too; what is left over is given back.
+            reserved = budget.reserve(prompt, 2 * completion) if budget else 0.0
+        entry = Entry(request.document, request.stage, self.model)
+        try:
+            with self._limiter.permit(prompt + completion, context.check) as permit:
+                start = time.monotonic()
+                entry = replace(entry, calls=1, failed=1)
+                try:
+                    raw = self._transport.send(
+                        messages, request.schema, request.stage,
+                        on_text=on_text, limit=limit, attempt=attempt, retry=retry, check=context.check,
+                    )  # fmt: skip
+                except RetryableError as error:
+                    if error.busy or error.timed_out:
+                        self._limiter.slow_down()
+                    entry = replace(entry, calls=0 if error.unreached else 1)
+                    raise
+                finally:
+                    entry = replace(entry, seconds=time.monotonic() - start)
+                counted = raw.prompt_tokens and (raw.completion_tokens or not raw.text)
+                if not counted:
+                    raw = replace(raw, prompt_tokens=prompt, completion_tokens=estimate(raw.text))
+                tokens = raw.prompt_tokens, raw.completion_tokens
+                entry = replace(
+                    entry, failed=0, prompt_tokens=tokens[0], completion_tokens=tokens[1],
+                    prompt_estimate=estimate_messages(messages), estimated=int(not counted),
+                    dollars=self.dollars(*tokens),
+                )  # fmt: skip
+                permit.tokens = sum(tokens)
+                self._limiter.speed_up()
+        finally:
+            if budget:
+                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens)
+            if entry.calls:
+                self._count(entry, context)
+        self._estimator.add(entry)
+        if context.budget and limit < full and raw.finish == "length":
+            self._count_failure(request, context)
+            raise context.budget.cut_off(limit)
+        return raw, entry.seconds
+
+    def _limit(self, request: Request) -> int:
+        """Return how many tokens no sound reply takes."""
+        return request.limit or max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+
+    def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
+        """Raise ReplyError where a reply says itself that it is of no use."""
+        sent = estimate_messages(messages)
+        looped = raw.finish == "length" and raw.completion_tokens >= 0.9 * self._limit(request)
+        refusal = self._transport.endpoint.short(raw.refusal)
+        truncated = (
+            f"the server read only {raw.prompt_tokens} of about {sent} tokens: its context is too small"
+        )
+        cut_off = f"the reply was cut off after {raw.completion_tokens} tokens"
+        for wrong, message, hint in (
+            (raw.finish == "content_filter", "the server's content filter held the reply back", None),
+            (raw.finish == "length", cut_off, _LOOP_HINT if looped else _LENGTH_HINT),
+            (raw.refusal, f"the model refused: {refusal}", None),
+            (not raw.text.strip(), "the reply is empty", None),
+            (sent > TRUNCATED and raw.prompt_tokens < sent / 2, truncated, CONTEXT_HINT),
+        ):
+            if wrong:
+                self._count_failure(request, context)
+                kind = UnusableError if looped else ReplyError
+                raise kind(message, where=self._transport.endpoint.host, hint=hint)
+
+    def _back_off(self, error: RetryableError, attempt: int, context: CallContext) -> None:
+        """Wait before the next try: all callers as long as the server asks, else this one, at random."""
+        if error.retry_after:
+            self._limiter.pause(error.retry_after * random.uniform(1, 1.1))  # noqa: S311
+        else:
+            seconds = random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (attempt - 1)))  # noqa: S311
+            self._limiter.sleep(seconds, context.check)
+
+    def _record_refusal(self, error: ReplyError) -> None:
+        """Count a request that the server refused: one that takes others may take the next. Raises
+        StoppedError
+        where it never took any."""
+        with self._lock:
+            self._reached = True
+            if self._replied or not isinstance(error, RefusedError):
+                self._failures = 0
+                return
+        self._record_failure(error)
+
+    def _record_failure(self, last: RetryableError | RefusedError) -> None:
+        """Raise StoppedError where so many requests in a row failed that all will."""
+        timed_out = isinstance(last, RetryableError) and last.timed_out
+        with self._lock:
+            self._failures += 1
+            away = isinstance(last, RetryableError) and last.unreached and not self._reached
+            enough = away or self._failures >= MAX_FAILURES * self._limiter.concurrency
+        if enough:
+            refuses = isinstance(last, RefusedError)
+            what = "refuses every request" if refuses else "gives no replies"
+            hint = MODEL_HINT if refuses else SLOW_HINT if timed_out else f"See that it runs. {URL_HINT}"
+            where = self._transport.endpoint.host
+            error = StoppedError(f"the server {what}: {last.message}", where=where, hint=hint)
+            self._limiter.stop(error)
+            raise error
+
+    def _count_failure(self, request: Request, context: CallContext) -> None:
+        """Count the last call of a request as one without a usable reply."""
+        self._count(Entry(request.document, request.stage, self.model, failed=1), context)
+
+    def _count(self, entry: Entry, context: CallContext) -> None:
+        self.ledger.add(entry)
+        context.add(entry)
+
+    def _give_up_long(self) -> bool:
+        """Return whether short prompts are asked from now on, after a long one brought nothing of use."""
+        with self._lock:
+            self._unusable += 1
+            if self._prompt == "auto" and self._unusable >= FIRST_UNUSABLE:
+                self._prompt = "short"
+                log.warning(
+                    "The first replies of %s cannot be used: it is asked by short prompts from now on "
+                    "(GSWGRAPH_LLM_PROMPT)",
+                    self.model,
+                )
+            return self._prompt == "short"
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        with self._ended:
+            self._asking += 1
+        try:
+            yield
+        finally:
+            with self._ended:
+                self._asking -= 1
+                self._ended.notify_all()
+
+    @contextmanager
+    def _lock_of(self, key: str) -> Iterator[None]:
+        """Ask equal requests one after another: the second gets the reply of the first from the cache."""
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            yield

@@ -1,0 +1,470 @@
+"""One call to an OpenAI-compatible server. What the server refuses is learned, and left out from then on."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gsw_graph.concurrency import Check, never_cancelled
+from gsw_graph.errors import GswGraphError, ReplyError, StoppedError
+from gsw_graph.models.chat.replies import answer_text
+from gsw_graph.models.endpoint import Endpoint, retry_after
+from gsw_graph.text.words import without_surrogates
+
+log = logging.getLogger(__name__)
+
+OPENAI = "https://api.openai.com/v1"
+CONNECT_SECONDS = 10.0
+LONGEST_PAUSE = 300.0  # seconds that a server may ask for; beyond that a load is better run again later
+RETRY_TEMPERATURE = 0.4  # of a second try after a timeout, which else would be the first again
+FORMATS = ("schema", "json", "plain")
+MAX_COUNT = 1_000_000_000  # a larger number of tokens is no count
+
+SLOW_HINT = "Give it more time by GSWGRAPH_LLM_TIMEOUT, or fewer calls at once by GSWGRAPH_CONCURRENCY"
+KEPT_HINT = "What is paid for is kept; the same command goes on later"
+KEY_HINT = "Check GSWGRAPH_LLM_KEY (or OPENAI_API_KEY)"
+URL_HINT = "Check GSWGRAPH_LLM_URL (or OPENAI_BASE_URL), such as https://host/v1"
+MODEL_HINT = "Check the model in GSWGRAPH_LLM (or OPENAI_MODEL), and its server in GSWGRAPH_LLM_URL"
+CONTEXT_HINT = (
+    "Load in smaller passages, or give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH, or "
+    "num_ctx in a Modelfile; vLLM: --max-model-len)"
+)
+
+_CONTEXT = re.compile(
+    r"context[ _]?(length|window|size)|maximum context|too many tokens|(prompt|input) is too long"
+    r"|exceeds? the available context",
+    re.IGNORECASE,
+)
+_TOO_LARGE = re.compile(r"request too large|payload too large", re.IGNORECASE)
+_DAILY = re.compile(r"per[ _-]?day|daily|\b[RT]PD\b", re.IGNORECASE)
+_NO_MODEL = re.compile(
+    r"model_not_found|model.{0,80}(not found|not exist|no such|not loaded)"
+    r"|(no such|unknown|invalid|not a valid) model",
+    re.IGNORECASE,
+)
+_FLAGGED = re.compile(r"moderation|flagged|content[ _](filter|policy|management)", re.IGNORECASE)
+_NO_MONEY = re.compile(
+    "insufficient_quota|billing_hard_limit_reached|billing_not_active|insufficient_balance"
+)
+_UNREACHED = ("ConnectError", "ConnectTimeout", "ProxyError")  # exceptions of the SDK's HTTP library
+# What a server says of a part of a request that it does not take, in the order of the check.
+_REFUSALS = {
+    "max_tokens": re.compile("max_tokens|max_completion_tokens|max_new_tokens|in the completion"),
+    "context": _CONTEXT,  # nothing to leave out
+    "temperature": re.compile("temperature"),
+    "bounds": re.compile("maxitems|maxlength|repetition|grammar"),
+    "stream_options": re.compile("stream_options"),
+    "response_format": re.compile(
+        "response.?format|schema|json_object|json mode|grammar|structured output|guided"
+    ),
+    "system": re.compile(
+        r"system\W{0,3} ?(role|message|prompt|instruction)|role\b.{0,40}\bsystem|only user\b.{0,40}\brole"
+        r"|roles must alternate|developer instruction|(unexpected|invalid|unsupported) role"
+    ),
+}
+
+Messages = Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """A reply as the server gave it.
+
+    Attributes:
+        finish: Why it ended, in the server's words.
+        refusal: The model's own words for not answering.
+        prompt_tokens: 0 where the server does not count.
+        thinking: Some of it are thoughts, in the text or beside it.
+    """
+
+    text: str
+    finish: str = "stop"
+    refusal: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    thinking: bool = False
+
+
+class RetryableError(Exception):
+    """A call that may succeed the next time. retry_after: seconds that the server asks for."""
+
+    def __init__(
+        self, message: str, *, retry_after: float = 0.0, busy: bool = False, unreached: bool = False,
+        timed_out: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.message, self.retry_after = message, retry_after
+        self.busy, self.unreached, self.timed_out = busy, unreached, timed_out
+
+
+class RefusedError(ReplyError):
+    """A refusal that names nothing wrong with this request: the server may refuse every other as well."""
+
+
+class Transport:
+    """A server that is asked for one model; safe for many threads. Nothing is imported before the first
+    call."""
+
+    def __init__(self, endpoint: Endpoint, model: str, timeout: float) -> None:
+        self.endpoint, self.model = endpoint, model
+        self.is_openai = endpoint.url.host == "api.openai.com"
+        self._timeout = timeout
+        self._lock = threading.Lock()
+        self._client: Any = None
+        self._left_out: set[str] = set()
+        self._format, self._format_accepted = 0, False
+        self._schema_in_prompt = False
+
+    def body(
+        self,
+        messages: Messages,
+        schema: Mapping[str, Any] | None,
+        name: str,
+        limit: int = 0,
+        *,
+        retry: bool = False,
+    ) -> dict[str, Any]:
+        """Return the request as it goes to the server.
+
+        Args:
+            messages: What is asked.
+            schema: Of the reply; None for a text.
+            name: Of the schema.
+            limit: Most tokens of the reply; 0 for none.
+            retry: Ask for other words than the last time.
+        """
+        sent = [{**message, "content": without_surrogates(message["content"])} for message in messages]
+        body: dict[str, Any] = {"model": self.model, "temperature": RETRY_TEMPERATURE if retry else 0}
+        if limit:
+            body["max_tokens"] = limit
+        if schema is not None:
+            if "bounds" in self._left_out:
+                schema = _without_bounds(schema)
+            if FORMATS[self._format] == "schema":
+                form = {"name": name, "schema": schema, "strict": _is_strict(schema)}
+                body["response_format"] = {"type": "json_schema", "json_schema": form}
+            elif FORMATS[self._format] == "json":
+                body["response_format"] = {"type": "json_object"}
+            if self._format or self._schema_in_prompt:
+                sent = _with_schema(sent, schema)
+        if "system" in self._left_out and sent[0]["role"] == "system" and len(sent) > 1:
+            user = {**sent[1], "content": f"{sent[0]['content']}\n\n{sent[1]['content']}"}
+            sent = [user, *sent[2:]]
+        return {**{key: value for key, value in body.items() if key not in self._left_out}, "messages": sent}
+
+    def put_schema_in_prompt(self) -> None:
+        """Put the schema into the messages from now on: the server takes it and does not keep to it."""
+        self._schema_in_prompt = True
+
+    def drop_token_limit(self) -> bool:
+        """Send no limit of the reply from now on, as thoughts count too; False where that was so."""
+        with self._lock:
+            dropped = "max_tokens" not in self._left_out
+            self._left_out.add("max_tokens")
+        return dropped
+
+    def send(
+        self,
+        messages: Messages,
+        schema: Mapping[str, Any] | None,
+        name: str,
+        *,
+        on_text: Callable[[str], None] | None = None,
+        limit: int = 0,
+        attempt: int = 1,
+        retry: bool = False,
+        check: Check = never_cancelled,
+    ) -> RawReply:
+        """Return the server's reply; see `body` and, of `on_text`, `Chat.ask`.
+
+        Raises:
+            RetryableError: It may succeed the next time.
+            ReplyError: The server refuses this request.
+            StoppedError: It refuses every request.
+        """
+        import openai
+
+        tried = self._format
+        while True:
+            body = self.body(messages, schema, name, limit, retry=retry)
+            try:
+                reply = self._stream(body, on_text, check) if on_text else self._call(body)
+            except openai.APIStatusError as error:
+                said = _error_fields(error)
+                if said.get("code") == "json_validate_failed":  # Groq: the reply is there, and no JSON
+                    return RawReply(without_surrogates(said.get("failed_generation", "")))
+                if self._learn(error.status_code, said, body, attempt):
+                    continue
+                if not self._format_accepted:
+                    self._format = tried
+                raise to_error(error, self.endpoint) from None  # some servers repeat the key
+            except openai.OpenAIError as error:
+                raise to_error(error, self.endpoint) from None
+            self._format_accepted = self._format_accepted or "response_format" in body
+            return reply
+
+    def close(self) -> None:
+        """Close all connections."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+
+    def _learn(self, status: int, said: dict[str, str], body: dict[str, Any], attempt: int) -> bool:
+        """Return whether something can be left out of the request, which it is from now on."""
+        text = f"{said['message']} {said.get('code')} {said.get('param')}".lower()
+        if status not in (400, 404, 422, 500, 501) or _NO_MODEL.search(text):
+            return False
+        sent = {*body, "context", "stream_options", *(message["role"] for message in body["messages"])}
+        sent |= {"bounds"} if "response_format" in body else set()
+        candidates = (name for name, words in _REFUSALS.items() if words.search(text))
+        refused = next((name for name in candidates if name in sent - self._left_out), "")
+        if not refused and not self._format_accepted and "response_format" in body:
+            # Some servers fail on a format that they do not know, without a word about it. Others fail for a
+            # moment.
+            refused = "response_format" if status == 404 or (status >= 500 and attempt == 2) else ""
+        if refused in ("", "context"):
+            return False
+        with self._lock:
+            if refused == "response_format":
+                kind = body["response_format"]["type"]
+                # Another thread may have learned the same.
+                self._format = max(self._format, 1 if kind == "json_schema" else 2)
+            else:
+                self._left_out.add(refused)
+        log.info(
+            "%s refuses %s, left out from now on: %s", self.endpoint.host, refused, said["message"][:200]
+        )
+        return True
+
+    def _call(self, body: dict[str, Any]) -> RawReply:
+        # As extra_body the schema goes as it is; else the SDK walks through it for each call.
+        extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
+        reply = self.client().chat.completions.with_raw_response.create(
+            model=body["model"], messages=body["messages"], extra_body=extra
+        )
+        try:
+            data = json.loads(reply.content)
+        except (ValueError, RecursionError) as error:
+            if "json" in reply.headers.get("content-type", ""):
+                raise RetryableError(f"its answer is no JSON ({self.endpoint.short(str(error))})") from error
+            where = self.endpoint.host
+            raise StoppedError("what answers there is no chat server", where=where, hint=URL_HINT) from error
+        return read_completion(data, self.endpoint)
+
+    def _stream(self, body: dict[str, Any], on_text: Callable[[str], None], check: Check) -> RawReply:
+        pieces: list[str] = []
+        finish, refusal, usage, thinking = "", "", None, False
+        # Halves of a surrogate pair may come in two pieces.
+        decoder = codecs.getincrementaldecoder("utf-16-le")("replace")
+        chunks = self._chunks(body)
+        while True:
+            try:
+                chunk = next(chunks, None)
+            except Exception as error:
+                if not pieces:
+                    raise
+                # On the screen already: a second reply after half of the first would be none.
+                message = "the connection broke in the middle of the reply"
+                raise ReplyError(message, where=self.endpoint.host, hint="Ask again") from error
+            check()
+            content, ended, refused, counts, thought = chunk or ("", "", "", None, False)
+            finish, refusal = ended or finish, refusal + refused
+            usage, thinking = counts or usage, thinking or thought
+            if piece := decoder.decode(content.encode("utf-16-le", "surrogatepass"), chunk is None):
+                pieces.append(piece)
+                on_text(piece)
+            if chunk is None:
+                break
+        if pieces and not finish:
+            raise ReplyError("the reply broke off in the middle", where=self.endpoint.host, hint="Ask again")
+        text = "".join(pieces)
+        thinking = thinking or answer_text(text) != text
+        return RawReply(text, finish, without_surrogates(refusal), *_counts(usage), thinking=thinking)
+
+    def _chunks(self, body: dict[str, Any]) -> Iterator[tuple[str, str, str, Any, bool]]:
+        """Yield content, finish, refusal, usage and whether it is a thought, of each piece of a stream."""
+        options = {} if "stream_options" in self._left_out else {"stream_options": {"include_usage": True}}
+        deadline = time.monotonic() + self._timeout
+        try:
+            for chunk in self.client().chat.completions.create(**body, stream=True, **options):
+                choice = next(iter(_get(chunk, "choices") or ()), None)
+                delta = _get(choice, "delta")
+                finish, refusal = _text(choice, "finish_reason"), _text(delta, "refusal")
+                yield _text(delta, "content"), finish, refusal, _get(chunk, "usage"), _thinks(delta)
+                if time.monotonic() > deadline:
+                    raise RetryableError("it did not answer in time", timed_out=True)  # noqa: TRY301
+        except Exception as error:
+            if type(error).__module__.startswith("openai") or isinstance(error, RetryableError):
+                raise
+            late = type(error).__name__ == "ReadTimeout"  # of the SDK's HTTP library, which it does not wrap
+            what = f"the connection broke ({self.endpoint.short(str(error) or type(error).__name__)})"
+            raise RetryableError("it did not answer in time" if late else what, timed_out=late) from error
+
+    def client(self) -> Any:
+        """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
+        with self._lock:
+            if self._client is None:
+                import openai
+
+                timeout = openai.Timeout(self._timeout, connect=CONNECT_SECONDS)
+                # trust_env: a proxy named in the environment must not see what is meant for this machine.
+                http = openai.DefaultHttpxClient(
+                    timeout=timeout, follow_redirects=False, trust_env=not self.endpoint.here
+                )
+                self._client = openai.OpenAI(
+                    api_key=self.endpoint.key or "none",  # local servers take any key, the SDK insists on one
+                    base_url=str(self.endpoint.url),
+                    timeout=timeout,
+                    max_retries=0,
+                    http_client=http,
+                )
+                if not self.is_openai:  # taken from the environment, and meant for OpenAI alone
+                    self._client.organization = self._client.project = None
+            return self._client
+
+
+def to_error(error: Exception, endpoint: Endpoint) -> RetryableError | GswGraphError:
+    """Return what to raise for an error of the SDK."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return _of_status(error.status_code, _error_fields(error), error.response.headers, endpoint)
+    reason = endpoint.short(str(error.__cause__ or error) or type(error.__cause__).__name__)
+    if type(error.__cause__).__name__ in _UNREACHED:
+        return RetryableError(f"it cannot be reached ({reason})", unreached=True)
+    if isinstance(error, openai.APITimeoutError):
+        return RetryableError("it did not answer in time", timed_out=True)
+    return RetryableError(f"the connection broke ({reason})")
+
+
+def read_completion(data: Any, endpoint: Endpoint) -> RawReply:
+    """Read a chat completion. Raises RetryableError where it is none."""
+    try:
+        choice = data["choices"][0]
+        message = choice["message"]
+        content = message.get("content")
+        if isinstance(content, list):  # some parts may be thoughts
+            content = "".join(_text(part, "text") for part in content)
+        text = without_surrogates(_text({"content": content}, "content"))
+        thinking = _thinks(message) or answer_text(text) != text
+        refusal = without_surrogates(_text(message, "refusal"))
+        counts = _counts(data.get("usage"))
+        return RawReply(text, _text(choice, "finish_reason"), refusal, *counts, thinking=thinking)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        failure = _get(data, "error")
+        what = _get(failure, "message") or failure or "there is no message in it"
+        raise RetryableError(f"its answer cannot be used ({endpoint.short(str(what))})") from error
+
+
+def _error_fields(error: Any) -> dict[str, str]:
+    """Return what the server says is wrong, as texts: message, code, type and param."""
+    body = error.body if isinstance(error.body, dict) else {}
+    inner = body.get("error")
+    body = (
+        inner if isinstance(inner, dict) else {"message": inner, **body} if isinstance(inner, str) else body
+    )
+    names = ("message", "code", "type", "param", "failed_generation")
+    said = {name: str(body[name]) for name in names if body.get(name) is not None}
+    return {"message": str(body.get("detail") or error.body or error.message), **said}
+
+
+def _of_status(
+    status: int, said: dict[str, str], headers: Any, endpoint: Endpoint
+) -> RetryableError | GswGraphError:
+    where, text = endpoint.host, said["message"]
+    short, all_ = endpoint.short(text), f"{text} {said.get('code')} {said.get('type')}"
+    answer = f"the server answered {status}: {short}"
+    if status == 402 or (status == 429 and _NO_MONEY.search(all_)):
+        hint = f"Check plan and billing there. {KEPT_HINT}"
+        return StoppedError(f"the account has no credit left ({short})", where=where, hint=hint)
+    if status == 413 or _TOO_LARGE.search(text):
+        return ReplyError(answer, where=where, hint="Load in smaller passages, or ask for a higher limit")
+    if status == 429 and _DAILY.search(text):
+        return StoppedError(f"the limit of the day is reached ({short})", where=where, hint=KEPT_HINT)
+    if status in (408, 409, 425, 429) or status >= 500:
+        milliseconds = retry_after({"Retry-After": headers.get("retry-after-ms", "")})
+        wait = milliseconds / 1000 or retry_after(headers)
+        if wait > LONGEST_PAUSE:
+            message = f"{answer}; it asks for a pause of {wait / 60:,.0f} minutes"
+            return StoppedError(message, where=where, hint=KEPT_HINT)
+        return RetryableError(answer, retry_after=max(wait, 0.0), busy=status in (429, 503))
+    if _CONTEXT.search(all_):
+        message = f"the prompt is longer than the model can read ({short})"
+        return ReplyError(message, where=where, hint=CONTEXT_HINT)
+    if status in (400, 403) and _FLAGGED.search(all_):
+        return ReplyError(f"the server refused the content ({short})", where=where)
+    if status in (401, 403):
+        message = f"the server refused the key ({status}: {short})" if endpoint.key else answer
+        return StoppedError(message, where=where, hint=KEY_HINT)
+    if _NO_MODEL.search(all_):
+        return StoppedError(answer, where=where, hint=MODEL_HINT)
+    if status in (400, 422):
+        return RefusedError(answer, where=where)
+    return StoppedError(answer, where=where, hint=MODEL_HINT if status == 404 else URL_HINT)
+
+
+def _with_schema(messages: Messages, schema: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Put the schema into the first message, so that what is the same for every call stays in front."""
+    order = "Reply with JSON that fits this JSON schema, and with nothing else:"
+    text = f"{order}\n{json.dumps(schema, ensure_ascii=False)}"
+    first, *others = [dict(message) for message in messages]
+    if first["role"] != "system":
+        return [{"role": "system", "content": text}, first, *others]
+    return [{**first, "content": f"{first['content']}\n\n{text}"}, *others]
+
+
+def _without_bounds(schema: Any) -> Any:
+    """Return a schema without how many and how long."""
+    if isinstance(schema, list):
+        return [_without_bounds(part) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    return {
+        name: _without_bounds(part) for name, part in schema.items() if name not in ("maxItems", "maxLength")
+    }
+
+
+def _is_strict(schema: Any) -> bool:
+    """Return whether every object of a schema requires all its keys and allows no others (OpenAI's
+    `strict`)."""
+    if isinstance(schema, list):
+        return all(map(_is_strict, schema))
+    if not isinstance(schema, Mapping):
+        return True
+    keys = schema.get("properties")
+    closed = schema.get("additionalProperties") is False and set(keys or ()) == set(
+        schema.get("required", ())
+    )
+    return (closed or not isinstance(keys, Mapping)) and all(map(_is_strict, schema.values()))
+
+
+def _get(thing: Any, name: str) -> Any:
+    """Return what a server may or may not give, of a dict or an object of the SDK."""
+    return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+
+
+def _text(thing: Any, name: str) -> str:
+    """Return a text or "". Raises TypeError where it is something else."""
+    value = _get(thing, name)
+    if not isinstance(value, str | None):
+        raise TypeError(f"`{name}` is no text")
+    return value or ""
+
+
+def _counts(usage: Any) -> tuple[int, int]:
+    """Return the tokens of prompt and reply; 0 where a server does not count."""
+    values = [_get(usage, name) for name in ("prompt_tokens", "completion_tokens")]
+    counts = [int(v) if isinstance(v, int | float) and 0 < v < MAX_COUNT else 0 for v in values]
+    return counts[0], counts[1]
+
+
+def _thinks(message: Any) -> bool:
+    return any(_get(message, name) for name in ("reasoning_content", "reasoning", "thinking"))

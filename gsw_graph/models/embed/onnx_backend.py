@@ -1,0 +1,176 @@
+"""Embedding on a processor with onnxruntime: a ready ONNX graph, or the layers of a safetensors file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gsw_graph.errors import ModelError
+from gsw_graph.models.embed import bert
+
+GRAPHS = ("onnx/model.onnx", "model.onnx")
+TOKENIZER = "tokenizer.json"
+POOLINGS = ("mean", "cls")
+LENGTH = 512  # tokens of a text, where neither the model nor its tokenizer says
+BATCH_TOKENS = 1024
+WINDOW = 4096  # texts that are tokenised together
+
+
+class OnnxBackend:
+    """A model in `folder`, ready to run; safe to use from several threads. Raises ModelError.
+
+    Token vectors become one vector as `modules.json` and `1_Pooling/config.json` say, by their mean without
+    these files; a graph that gives one vector for a text is taken as it is.
+    """
+
+    backend, device = "onnxruntime", "cpu"
+
+    def __init__(self, name: str, folder: Path) -> None:
+        # Set outright, or tokenizers prints a warning when the process forks.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        onnxruntime.disable_telemetry_events()
+        try:
+            self._pooling, self.prompts = pooling(folder) or "mean", _prompts(folder)
+            self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            self._pad = (self._tokenizer.padding or {}).get("pad_id", 0)
+            length = _length(folder, self._tokenizer)
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(length)
+            options = onnxruntime.SessionOptions()
+            # Batches run side by side, each in one thread: several threads for one small matrix gain less.
+            options.intra_op_num_threads = options.inter_op_num_threads = 1
+            options.enable_mem_pattern = False  # each batch has another shape
+            options.log_severity_level = 4
+            graph = _graph(folder)
+            self._session = onnxruntime.InferenceSession(
+                str(graph) if graph else bert.build(folder), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # whatever a broken file leads to
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
+            raise ModelError(
+                f"the model cannot be loaded ({reason})",
+                where=name,
+                hint=f"Remove {folder} and get it again",
+            ) from error
+        self._first = 0 if graph else bert.position_offset(folder)
+        self._inputs = [value.name for value in self._session.get_inputs()]
+        outputs = [value.name for value in self._session.get_outputs()]
+        self._output = next(
+            (name for name in ("sentence_embedding", "last_hidden_state") if name in outputs), outputs[0]
+        )
+        self._workers = (
+            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        )
+        self.dimension: int = self._run([[self._pad]]).shape[1]
+
+    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
+        """Return normalised vectors (n, d), in the order of `texts`."""
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+
+        def run(batch: tuple[list[int], list[list[int]]]) -> None:
+            vectors[batch[0]] = self._run(batch[1])
+
+        if len(texts) == 1:
+            run(next(self._batches(texts)))
+        else:
+            with ThreadPoolExecutor(self._workers) as pool:
+                for _ in pool.map(run, self._batches(texts)):
+                    pass
+        return vectors
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
+        """Yield batches of about BATCH_TOKENS tokens, texts of one length together: places and token ids."""
+        by_size = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+        for start in range(0, len(by_size), WINDOW):
+            window = by_size[start : start + WINDOW]
+            encodings = self._tokenizer.encode_batch([texts[i] for i in window])
+            ids = {i: encoding.ids for i, encoding in zip(window, encodings, strict=True)}
+            batch: list[int] = []
+            for i in sorted(window, key=lambda i: -len(ids[i])):
+                if batch and (len(batch) + 1) * len(ids[batch[0]]) > BATCH_TOKENS:
+                    yield batch, [ids[j] for j in batch]
+                    batch = []
+                batch.append(i)
+            yield batch, [ids[j] for j in batch]
+
+    def _run(self, ids: list[list[int]]) -> NDArray[np.float32]:
+        longest = max(map(len, ids))
+        tokens = np.full((len(ids), longest), self._pad, np.int64)
+        mask = np.zeros_like(tokens)
+        for row, some in enumerate(ids):
+            tokens[row, : len(some)], mask[row, : len(some)] = some, 1
+        feed = {"input_ids": tokens, "attention_mask": mask}
+        if "token_type_ids" in self._inputs:
+            feed["token_type_ids"] = np.zeros_like(tokens)
+        if "position_ids" in self._inputs:
+            feed["position_ids"] = np.tile(np.arange(self._first, self._first + longest), (len(ids), 1))
+        (states,) = self._session.run([self._output], feed)
+        if states.ndim == 3:
+            states = (
+                states[:, 0]
+                if self._pooling == "cls"
+                else np.einsum("btd,bt->bd", states, mask.astype(np.float32))
+            )
+        vectors: NDArray[np.float32] = states / np.maximum(
+            np.linalg.norm(states, axis=1, keepdims=True), 1e-12
+        )
+        return vectors
+
+
+def is_ready(folder: Path) -> bool:
+    """Tell whether onnxruntime can run the model in `folder`: a graph or BERT layers, a tokenizer, and no
+    module after the pooling but the normalisation."""
+    if not (folder / TOKENIZER).is_file() or not (_graph(folder) or bert.is_supported(folder)):
+        return False
+    return pooling(folder) is not None
+
+
+def pooling(folder: Path) -> str | None:
+    """Return how token vectors become one, `mean` without any word on it; None where it is another way."""
+    modules = _json(folder / "modules.json") or []
+    kinds = [module["type"].rpartition(".")[2] for module in modules]
+    if not set(kinds) <= {"Transformer", "Pooling", "Normalize"}:
+        return None
+    path = next((m["path"] for m, kind in zip(modules, kinds, strict=True) if kind == "Pooling"), "1_Pooling")
+    config = _json(folder / path / "config.json") or {"pooling_mode": "mean"}
+    mode = config.get("pooling_mode") or "+".join(
+        key.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for key, value in config.items()
+        if key.startswith("pooling_mode_") and value
+    )
+    return mode if mode in POOLINGS else None
+
+
+def _graph(folder: Path) -> Path | None:
+    return next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
+
+
+def _prompts(folder: Path) -> dict[str, str]:
+    prompts = (_json(folder / "config_sentence_transformers.json") or {}).get("prompts") or {}
+    return {kind: prompts.get(kind) or "" for kind in ("query", "document")}
+
+
+def _length(folder: Path, tokenizer: Any) -> int:
+    """Return how many tokens of a text the model reads."""
+    config = _json(folder / "config.json") or {}
+    positions = (config.get("max_position_embeddings") or LENGTH) - bert.POSITION_OFFSET.get(
+        str(config.get("model_type")), 0
+    )
+    chosen = (_json(folder / "sentence_bert_config.json") or {}).get("max_seq_length")
+    tokens = (_json(folder / "tokenizer_config.json") or {}).get("model_max_length")
+    length = chosen or tokens or (tokenizer.truncation or {}).get("max_length") or LENGTH
+    return int(min(length, positions))
+
+
+def _json(file: Path) -> Any:
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None

@@ -1,0 +1,191 @@
+"""Models of sentence-transformers on torch (extra `gpu`): every model and device."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gsw_graph.errors import InputError, ModelError
+from gsw_graph.models.embed.model_files import GPU
+
+DEVICES = ("auto", "cpu", "cuda", "mps")
+# Short, long, with accents and capitals: what half precision must be able to hold.
+PROBES = (
+    "gswgraph",
+    "Łódź, naïve café, 東京: €1,234.50",
+    "Who wrote it? The treaty was signed in spring. " * 40,
+)
+BATCH = {"cpu": 32, "mps": 64, "cuda": 256}
+
+
+class TorchBackend:
+    """A sentence-transformers model on one device; safe to use from several threads."""
+
+    backend = "torch"
+
+    def __init__(self, name: str, folder: Path | None, device: str, *, trust: bool = False) -> None:
+        self.name, self.device = name, device
+        self._load = partial(load_model, "SentenceTransformer", name, folder, device, trust)
+        self._lock = threading.Lock()
+        self.model = self._load()
+        self.prompts: dict[str, str] = {
+            kind: (getattr(self.model, "prompts", None) or {}).get(kind) or ""
+            for kind in ("query", "document")
+        }
+        self._batch = BATCH[device]
+        if device == "cuda":
+            self._halve()
+        self.dimension = self.encode(PROBES[:1], query=False).shape[1]
+
+    def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:
+        """Return normalised vectors (n, d) of texts that have their prompt."""
+        encode = self.model.encode_query if query else self.model.encode_document
+
+        def run(size: int) -> Any:
+            options: dict[str, Any] = {"show_progress_bar": False, "normalize_embeddings": True, "prompt": ""}
+            return encode(list(texts), batch_size=size, **options)
+
+        with self._lock:
+            vectors, self._batch = in_memory(run, self._batch, self.name, self.device)
+        return np.asarray(vectors, np.float32)
+
+    def _halve(self) -> None:
+        """Use float16, which keeps three more bits than bfloat16; bfloat16 for the models whose activations
+        are too large for float16."""
+        self.model.half()
+        if not np.isfinite(self.encode(PROBES, query=False)).all():
+            self.model = self._load().bfloat16()
+
+
+def in_memory(run: Callable[[int], Any], batch: int, name: str, device: str) -> tuple[Any, int]:
+    """Return the result of `run` and the batch size with which it fits into the memory of the device."""
+    import torch
+
+    while True:
+        try:
+            return run(batch), batch
+        except torch.OutOfMemoryError as error:
+            if batch == 1:
+                raise ModelError(
+                    f"one text does not fit into the memory of {device}",
+                    where=name,
+                    hint="Free its memory, or use the processor with GSWGRAPH_DEVICE=cpu",
+                ) from error
+            batch //= 2
+        torch.cuda.empty_cache()
+
+
+def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bool) -> Any:
+    """Load a class of sentence-transformers; `trust` runs code that the model brings.
+
+    Raises:
+        ModelError: the extra is not installed, or the model cannot be loaded.
+    """
+    if not (find_spec("sentence_transformers") and find_spec("torch")):
+        raise ModelError("this model needs torch, which is not installed", where=name, hint=GPU)
+    with quiet_libraries():
+        import sentence_transformers
+
+        try:
+            model = getattr(sentence_transformers, kind)(
+                str(folder or name),
+                device=device,
+                local_files_only=folder is not None,
+                trust_remote_code=trust,
+            )
+        except Exception as error:  # every library below raises its own kinds
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
+            what = (
+                f"the model cannot be loaded ({reason})"
+                if folder
+                else "no such model is here, nor could it be downloaded"
+            )
+            hint = "Check the name and the network, or give a folder"
+            if kind == "CrossEncoder":
+                hint += ", or do without: GSWGRAPH_RERANKER=cosine"
+            if "trust_remote_code" in str(error):
+                hint = "It brings code of its own: to run that, set GSWGRAPH_TRUST_REMOTE_CODE=1"
+            raise ModelError(what, where=name, hint=hint) from error
+    return model.eval()
+
+
+def choose_device(wanted: str) -> str:
+    """Return the device to use. torch is imported only where there may be a GPU: that takes seconds.
+
+    Raises:
+        InputError: there is no device of this name.
+        ModelError: the device is not on this machine.
+    """
+    if wanted not in DEVICES:
+        raise InputError(f"there is no device {wanted!r}", hint=f"Use one of {', '.join(DEVICES)}")
+    installed = find_spec("torch") is not None
+    if wanted == "cpu" or (wanted == "auto" and not (installed and _may_have_gpu())):
+        return "cpu"
+    if not installed:
+        raise ModelError(f"the device {wanted} needs torch, which is not installed", hint=GPU)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an old driver is no reason to stop
+        import torch
+
+        present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if wanted == "auto":
+        return next((name for name, here in present.items() if here), "cpu")
+    if not present[wanted]:
+        hint = "Use GSWGRAPH_DEVICE=auto, or install the torch build for it"
+        raise ModelError(f"torch sees no {wanted} device here", hint=hint)
+    return wanted
+
+
+def _may_have_gpu() -> bool:
+    """Guess from the files of the drivers, never missing one: NVIDIA, NVIDIA Tegra, AMD and WSL on Linux."""
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    if sys.platform == "win32":
+        return (Path(os.environ.get("SYSTEMROOT", "C:/Windows")) / "System32/nvcuda.dll").exists()
+    return any(Path("/dev", device).exists() for device in ("nvidiactl", "nvmap", "kfd", "dxg"))
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Silence progress bars, reports and warnings of transformers, the hub client and torch in here."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    # Set outright, or tokenizers prints a warning when the process forks.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import transformers.utils.logging as transformers_logging
+        from huggingface_hub.utils.tqdm import (
+            are_progress_bars_disabled,
+            disable_progress_bars,
+            enable_progress_bars,
+        )
+
+        restore: list[Callable[[], None]] = []
+        if not are_progress_bars_disabled():
+            disable_progress_bars()
+            restore.append(enable_progress_bars)
+        if transformers_logging.is_progress_bar_enabled():
+            transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+            restore.append(transformers_logging.enable_progress_bar)
+        for name in ("transformers", "huggingface_hub", "sentence_transformers", "torch"):
+            logger = logging.getLogger(name)
+            restore.append(lambda logger=logger, level=logger.level: logger.setLevel(level))  # type: ignore[misc]
+            logger.setLevel(logging.CRITICAL)
+        try:
+            yield
+        finally:
+            for undo in restore:
+                undo()

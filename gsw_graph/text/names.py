@@ -1,0 +1,331 @@
+"""Names: the normal form under which a name is known in every document, and the names in a text by rule.
+
+Names in a text are runs of capitalised words and what joins them. English; scripts without capitals have
+none.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from gsw_graph.text.dates import CALENDAR_WORDS
+from gsw_graph.text.words import (
+    CONNECTORS,
+    FUNCTION_WORDS,
+    LETTERS,
+    STOP_WORDS,
+    WORD,
+    fold,
+    normalise_characters,
+)
+
+__all__ = [
+    "CONNECTORS",
+    "FUNCTION_WORDS",
+    "LETTERS",
+    "LONGEST",
+    "WORD",
+    "FoundName",
+    "find_names",
+    "normalise",
+    "title_names",
+]
+
+_PLAIN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
+# "An" before a consonant is the name An, but for initials: an MRI.
+_ARTICLE = re.compile(r"^(?:the|a|an(?=\s+(?:[^\sbcdfgjklmnpqrstvwxyz]|[^\saeiouy]+(?:\s|$))))\s+(?=\S)")
+_POSSESSIVE = re.compile(r"['’]s?(?=\s|$)")
+_EDGES = re.compile(r"^[\W_]+|(?:[^\w+#]|_)+$")  # C++ and C# are codes
+_SPACE = re.compile(r"\s+")
+LONGEST = 500  # characters; what is longer is no name, and too long for an index
+
+
+@lru_cache(maxsize=65536)
+def normalise(name: str) -> str:
+    """Return the normal form of a name: folded as of `text.fold`, possessive 's, edge punctuation and a
+    leading article off, one space between words.
+
+    Digits and codes stay as they are, and so does a name of punctuation or symbols alone (+, !!!). Empty
+    where nothing can be seen of the name, or more than LONGEST characters. Idempotent.
+    """
+    if len(name) > LONGEST:
+        return ""
+    if _PLAIN.fullmatch(name):  # most are; nothing but case and articles is to be seen to
+        name = name.lower()
+        while (shorter := _ARTICLE.sub("", name)) != name:
+            name = shorter
+        return name
+    written = name
+    name = whole = fold(name)
+    while (shorter := _ARTICLE.sub("", _trim(_SPACE.sub(" ", _POSSESSIVE.sub("", name))))) != name:
+        name = shorter
+    name = name or _symbols(whole) or _symbols(written.casefold())  # as written where it is an accent alone
+    return name if len(name) <= LONGEST else ""  # a ligature may stand for many letters
+
+
+def _symbols(name: str) -> str:
+    """Return a name without letters and digits as it is; empty where nothing of it can be seen."""
+    return (
+        " ".join(name.split())
+        if any(unicodedata.category(c) not in ("Cc", "Cf") and not c.isspace() for c in name)
+        else ""
+    )
+
+
+def _trim(name: str) -> str:
+    """Cut edge punctuation; a combining mark (a vowel sign, say) belongs to its letter."""
+    if name.isascii():
+        return _EDGES.sub("", name)
+    begin, end = 0, len(name)
+    while begin < end and not name[begin].isalnum():
+        begin += 1
+    while end > begin and not (
+        name[end - 1].isalnum() or name[end - 1] in "+#" or unicodedata.category(name[end - 1])[0] == "M"
+    ):
+        end -= 1
+    return name[begin:end]
+
+
+# Names in a text
+
+_SPLIT_AT = frozenset("and in on for of the at to with".split())
+_MAX_CONNECTORS = 2
+_MAX_TOKENS = 10
+_ABBREVIATIONS = frozenset(
+    "dr mr mrs ms st jr sr prof gen col lt sgt capt rev hon gov sen rep mt ft vs no".split()
+)
+_PARENTHESIS = re.compile(r"\s?\([^()]*\)")  # stops at what opens the next, so that no title makes it slow
+_TRAILING_POSSESSIVE = re.compile(r"['’]s$")
+_SENTENCE_END = re.compile(r"[.!?:;\n•]|[\"“”(\[]\s*$")
+_AFTER_REFERENCE = re.compile(r"[.!?:;][\"”']?(?:\[[^\[\]]{1,8}\])*\[[^\[\]]{1,8}$")  # it ended.[3] In
+# Function words that open a sentence so often that only the rest of the document can tell that one of them is
+# the first name of somebody: prepositions, conjunctions, determiners, pronouns, adverbs.
+_OPENERS = frozenset(
+    """a about above across after afterwards again against all almost alone along already also although always
+    am among amongst and another any are around as at be because been before behind being below beside besides
+    between beyond both but by could currently did do does during each eight either eleven elsewhere enough
+    even eventually every everywhere except few fifteen fifty finally five following for former formerly forty
+    four from further generally had has have having he hence her here his how however hundred i if in indeed
+    initially instead into is it its just last later latter least less like likewise mainly many meanwhile
+    more moreover most mostly much my namely near nearby neither never nevertheless next nine no none nor not
+    notably now nowhere of off often on once one only onto or originally other our out over own part perhaps
+    please prior quite rather recently same several she should similarly since six sixty so some somehow
+    sometimes soon still subsequently such ten than that the their them then there thereafter therefore these
+    they third this those though three through throughout thus to today together too toward towards twelve
+    twenty two under unlike unless until up upon us usually various very via was we well were what whatever
+    when whenever where whereas wherever whether which while who whom whose why with within without would yes
+    yet you your according additionally aside based despite famous known located named overall""".split()
+)
+_MODALS = frozenset("will may can might must".split())  # they open a question, and hardly a statement
+_FINITE = re.compile(
+    r"'s\b| (?:was|is|were|are|has|had|have|became|who|won|led|wrote|[a-z]{2,}ed)\b"
+    r"|, (?:who|whose|born|an?|the) | \((?:born|c\.|\d)"
+)
+_SENTENCE_MARK = re.compile(r"[.!?\n](?![^\W\d_])")
+_SENTENCE = 400  # characters after a name in which its sentence ends
+_IN_MONTHS = frozenset("in since until till during last next early late mid".split())
+_ON_DAYS = _IN_MONTHS | {"on"}
+_DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
+_CAPITALS = 4  # words in capitals one after another that are a headline, and no name
+
+
+class FoundName(NamedTuple):
+    """Hold a name as a text has it.
+
+    Attributes:
+        text: as written, spaces and apostrophes normalised.
+        starter: a single word that begins a sentence.
+        lead: a word before it that opens the sentence and may be the first name.
+        capitals: 0, or of a text in capitals: 1 for words that are a name if the document knows it, 2 for
+            words between function words, if it knows no name at all.
+    """
+
+    text: str
+    starter: bool = False
+    lead: str = ""
+    capitals: int = 0
+
+
+@dataclass(slots=True)
+class _Token:
+    """Hold a word in its place; `named` where it is capitalised, or a number that follows such a word."""
+
+    begin: int
+    end: int
+    word: str
+    named: bool
+
+    @property
+    def is_function_word(self) -> bool:
+        return self.word.casefold() in FUNCTION_WORDS
+
+
+def find_names(text: str) -> Iterator[FoundName]:
+    """Find the names of a text, with their parts between connectors."""
+    text = normalise_characters(text)
+    run: list[_Token] = []
+    starts = False  # does the run begin a sentence
+    before = ""  # the word before the run
+    word, end = "", 0
+    for match in WORD.finditer(text):
+        previous, word, gap = word, match[0], text[end : match.start()]
+        end = match.end()
+        token = _Token(
+            match.start(), end, word, named=word[0].isupper() or (word[0].islower() and word != word.lower())
+        )
+        joined = bool(run) and (gap in (" ", " & ") or (gap == ". " and _abbreviates(run[-1].word)))
+        if joined and word.isdigit() and run[-1].named and not run[-1].is_function_word:
+            token.named = True
+        if joined and (token.named or (word in CONNECTORS and _connectors_at_end(run) < _MAX_CONNECTORS)):
+            run.append(token)
+            continue
+        if run:
+            yield from _names_of(text, run, starts, before)
+            run = []
+        if token.named:
+            starts = match.start() == 0 or not gap or bool(_SENTENCE_END.search(gap))
+            if not starts and gap.startswith("]"):
+                starts = bool(_AFTER_REFERENCE.search(text, max(0, token.begin - 30), token.begin - len(gap)))
+            before = previous.casefold() if gap == " " else ""
+            run.append(token)
+    if run:
+        yield from _names_of(text, run, starts, before)
+
+
+def title_names(title: str) -> Iterator[str]:
+    """Find the names of a title: all of it, without its parenthesis, and the part before its first comma
+    where that is more than punctuation."""
+    bare = _PARENTHESIS.sub("", title).strip()
+    first = bare.partition(", ")[0]
+    yield from dict.fromkeys(
+        name for name in (title, bare, first if any(map(str.isalnum, first)) else "") if name
+    )
+
+
+def _abbreviates(word: str) -> bool:
+    return (len(word) == 1 and word != "I") or word.casefold() in _ABBREVIATIONS
+
+
+def _connectors_at_end(run: list[_Token]) -> int:
+    return next((count for count, token in enumerate(reversed(run)) if token.named), len(run))
+
+
+def _names_of(text: str, run: list[_Token], starts: bool, before: str) -> Iterator[FoundName]:
+    """Find the names in a run of capitalised words and connectors: the whole, and its parts between
+    connectors."""
+    while run and not run[-1].named:
+        run = run[:-1]
+    if run[0].word.isupper() and _in_capitals(text, run):
+        yield from _in_headline(text, run)
+        return
+    length = len(run)
+    run, lead = _without_openers(text, run, starts, before)
+    starts = starts and len(run) == length
+    if not any(_can_name(token) for token in run):
+        return
+    parts: list[list[_Token]] = [[]]
+    for token in run:
+        if not token.named and token.word in _SPLIT_AT:
+            parts.append([])
+        elif token.named or parts[-1]:
+            parts[-1].append(token)
+    if len(run) <= _MAX_TOKENS:
+        yield FoundName(_slice(text, run), starts and len(run) == 1, lead)
+    if len(parts) > 1:
+        for number, part in enumerate(parts):
+            if part and part[0].word in ("The", "A", "I"):
+                part = part[1:]
+            if (
+                part
+                and len(part) <= _MAX_TOKENS
+                and any(_can_name(token) and not token.is_function_word for token in part)
+            ):
+                yield FoundName(_slice(text, part), lead="" if number else lead)
+
+
+def _without_openers(text: str, run: list[_Token], starts: bool, before: str) -> tuple[list[_Token], str]:
+    """Cut the function words, and the month or day after "in" and "on", that stand before a name.
+
+    A function word with a capital in the middle of a sentence is part of the name (Will Ashby, In Utero).
+    The first word of a sentence has its capital in any case.
+
+    Returns:
+        The words that are left, and the first word if it may be a part of the name after all.
+    """
+    opener = run[0].word.casefold()
+    if opener not in FUNCTION_WORDS and opener not in CALENDAR_WORDS:
+        return run, ""
+    first = next((n for n, token in enumerate(run) if token.named and not token.is_function_word), len(run))
+    if first == len(run):
+        return [], ""
+    begin, lead = 0, ""
+    if starts and first and not _is_first_name(text, run, first):
+        begin, lead = 1, run[0].word if first == 1 else ""
+    while begin < first and run[begin].word in ("I", "The", "A", "An") and not (begin == 0 and starts):
+        begin += 1  # an article is no part of a name's normal form
+    while begin < first and not run[begin].named:
+        begin += 1
+    for place in range(begin, len(run) - 1):
+        previous = run[place - 1].word.casefold() if place else before
+        month = run[place].word.casefold()
+        if month not in CALENDAR_WORDS or previous not in (_ON_DAYS if month in _DAYS else _IN_MONTHS):
+            break
+        begin, lead = place + 1, ""
+        while begin < len(run) and not run[begin].named:
+            begin += 1
+        break
+    return run[begin:], lead
+
+
+def _is_first_name(text: str, run: list[_Token], first: int) -> bool:
+    """Tell by the sentence whether the function word that opens it is the first name of who does something:
+    Will Ashby built the pier. Will Ashby build a pier?"""
+    opener, following = run[0].word.casefold(), run[1].word
+    if first != 1:
+        return False
+    if opener == "an":  # an article only before a vowel
+        return following[0] not in "AEIOUHaeiouh" and following[1:].islower()
+    if opener in _MODALS:
+        mark = _SENTENCE_MARK.search(text, run[-1].end, run[-1].end + _SENTENCE)
+        return mark is None or mark[0] != "?"
+    return opener not in _OPENERS and bool(_FINITE.match(text, run[-1].end) or run[-1].word.endswith("'s"))
+
+
+def _in_capitals(text: str, run: list[_Token]) -> bool:
+    """Tell a headline from an abbreviation: many words in capitals, in the run or in its whole line."""
+    if len(run) >= _CAPITALS and all(token.word.isupper() or token.word.isdigit() for token in run):
+        return sum(len(token.word) > 1 for token in run) >= _CAPITALS
+    begin = text.rfind("\n", max(0, run[0].begin - _SENTENCE), run[0].begin) + 1
+    end = text.find("\n", run[-1].end, run[-1].end + _SENTENCE)
+    line = text[max(begin, run[0].begin - _SENTENCE) : end if end >= 0 else run[-1].end + _SENTENCE]
+    return line.isupper() and len(line.split()) >= _CAPITALS
+
+
+def _in_headline(text: str, run: list[_Token]) -> Iterator[FoundName]:
+    """Offer the words of a text in capitals, one to four together, and those between function words."""
+    chunk: list[_Token] = []
+    for token in [*run, None]:
+        if token is not None and token.word.casefold() not in STOP_WORDS:
+            chunk.append(token)
+            continue
+        if 2 <= len(chunk) < _CAPITALS:
+            yield FoundName(_slice(text, chunk), capitals=2)
+        chunk = []
+    for begin in range(len(run)):
+        for end in range(begin + 1, min(begin + _CAPITALS, len(run)) + 1):
+            yield FoundName(_slice(text, run[begin:end]), capitals=1)
+
+
+def _can_name(token: _Token) -> bool:
+    """Tell whether a word can make a name by itself."""
+    return token.named and token.word.casefold() not in CALENDAR_WORDS
+
+
+def _slice(text: str, tokens: list[_Token]) -> str:
+    """Return a name as written, without a possessive 's."""
+    return _TRAILING_POSSESSIVE.sub("", text[tokens[0].begin : tokens[-1].end])
