@@ -153,9 +153,8 @@ def ask(
         "evidence": options["evidence"],
     }
     candidates = options["trace"] == "all"
-    models = [
-        name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed
-    ]
+    needed = {"embedder": options["strategy"] != "bm25", "llm": not no_llm, "walk": True}
+    models = [name for name, is_needed in needed.items() if is_needed]
     shown = options["show_cypher"]
     with (
         Waiting(quiet=shown).begin("opening the memory") as waiting,

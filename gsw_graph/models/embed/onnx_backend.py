@@ -68,9 +68,7 @@ class OnnxBackend:
         self._output = next(
             (name for name in ("sentence_embedding", "last_hidden_state") if name in outputs), outputs[0]
         )
-        self._workers = (
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
+        self._workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self.dimension: int = self._run([[self._pad]]).shape[1]
 
     def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
@@ -80,12 +78,9 @@ class OnnxBackend:
         def run(batch: tuple[list[int], list[list[int]]]) -> None:
             vectors[batch[0]] = self._run(batch[1])
 
-        if len(texts) == 1:
-            run(next(self._batches(texts)))
-        else:
-            with ThreadPoolExecutor(self._workers) as pool:
-                for _ in pool.map(run, self._batches(texts)):
-                    pass
+        with ThreadPoolExecutor(self._workers) as pool:
+            for _ in pool.map(run, self._batches(texts)):
+                pass
         return vectors
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
