@@ -23,8 +23,7 @@ from gsw_graph.ask.policy import CHANNELS, Case, Selection, features, train
 from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.evaluation import load
 from gsw_graph.evaluate.evaluation import rescored as scored
-from gsw_graph.evaluate.metrics import ScoredOutcome
-from gsw_graph.evaluate.statistics import interval, paired
+from gsw_graph.evaluate.metrics import ScoredOutcome, interval, paired
 from gsw_graph.memory import Memory
 
 

@@ -31,7 +31,7 @@ class Memory(FakeMemory):
         super().__init__(None, settings=Settings(llm="m"))
         self.chat = chat
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past):
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **options):
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
         context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None)

@@ -1,8 +1,8 @@
 """Evaluation: questions with known answers, asked with several strategies of one memory and scored as the
 papers score."""
 
-from gsw_graph.evaluate.data import Question, QuestionSet, read_questions
-from gsw_graph.evaluate.evaluation import Evaluation, compare, load
+from gsw_graph.evaluate.data import Question, QuestionSet, read_corpus, read_questions
+from gsw_graph.evaluate.evaluation import Evaluation, compare, load, merge
 from gsw_graph.evaluate.report import write
 from gsw_graph.evaluate.run import evaluate
 from gsw_graph.evaluate.tune import tune
@@ -16,6 +16,8 @@ __all__ = [
     "compare",
     "evaluate",
     "load",
+    "merge",
+    "read_corpus",
     "read_questions",
     "tune",
     "write",

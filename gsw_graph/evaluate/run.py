@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import fields
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
@@ -19,9 +19,9 @@ from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, re
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
 from gsw_graph.evaluate.journal import Journal, Outcome
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
-from gsw_graph.evaluate.metrics import gold_ranks
-from gsw_graph.evaluate.statistics import RESAMPLES, SEED
+from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks
 from gsw_graph.evaluate.variants import Variant, find_strategy
+from gsw_graph.models.costs import Budget
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -29,9 +29,45 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Answer, Status
 
 Progress = Callable[[int, int], None]
+Trace = dict[str, Any]
 K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
 _PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-transformers torch".split()
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How questions are asked, the same for every strategy.
+
+    Attributes:
+        k: Passages asked for.
+        answer: False for passages only.
+        evidence: What a language model reads, as of `AskOptions`.
+        must_answer: It may not refuse.
+        in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
+        trace: The way to each answer is kept.
+    """
+
+    k: int = K
+    answer: bool = True
+    evidence: str = "lines"
+    must_answer: bool = False
+    in_order: bool = False
+    trace: bool = False
+
+    @property
+    def name(self) -> str:
+        """Say what the figures of a run depend on beside questions, strategies, plans and models."""
+        reading = f"reads {self.evidence}, {'must answer' if self.must_answer else 'may refuse'}"
+        order = ", in order with memory of earlier questions" if self.in_order else ""
+        return f"{reading if self.answer else 'passages only'}{order}"
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Options of `Memory.ask` that are not as usual."""
+        usual = Protocol()
+        names = ("evidence", "must_answer")
+        return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
 
 
 def evaluate(
@@ -40,19 +76,19 @@ def evaluate(
     strategies: Sequence[str | Variant] = ("auto",),
     *,
     plans: Plans | str | None = None,
-    k: int = K,
-    answer: bool = True,
     llm: bool = True,
     judge: str | None = None,
     at_once: int = 1,
+    budget: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    **protocol: Any,
 ) -> Evaluation:
     """Ask a memory that holds the corpus every question with every strategy, and sum up the answers.
 
-    Questions are not kept in the memory. Tokens, seconds and dollars are those of asking the language model
-    for every reply, as a strategy alone would with an empty cache. A question that cannot be asked counts
-    as one for which nothing was found.
+    Questions are not kept in the memory, unless they are asked in order. Tokens, seconds and dollars are
+    those of asking the language model for every reply, as a strategy alone would with an empty cache. A
+    question that cannot be asked counts as one for which nothing was found.
 
     Args:
         memory: Holds the corpus.
@@ -60,19 +96,21 @@ def evaluate(
         strategies: By name, or with settings.
         plans: `gold`, `none`, `model` or the path of a file; by default `model` where the settings name a
             language model, else `none`.
-        k: How many passages are asked for.
-        answer: False for passages only.
         llm: False for no language model, though the settings name one.
-        judge: A model, at the server of the settings, that judges the answers when all are there (LR-1 and
-            LR-2). What it takes is in the ledger's stage `judge` and in no strategy's tokens.
+        judge: A model that judges the answers when all are there (LR-1, LR-2, coverage). What it takes is in
+            the ledger's stage `judge` and in no strategy's tokens.
         at_once: Questions asked side by side. Only where it is 1 is the time of a strategy measured.
+        budget: Dollars or tokens (`2.00`, `500ktok`) after which no question is begun; replies that are paid
+            for are kept.
         out: A folder that keeps each row at once: the same call goes on where one was stopped or killed.
         progress: Gets how many are done, and of how many.
+        protocol: The fields of `Protocol`.
 
     Raises:
         InputError: Questions, plans, strategies or the folder cannot be used.
         StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
+    way = Protocol(**protocol)
     if not isinstance(questions, QuestionSet):
         questions = read_questions(questions)
     variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
@@ -81,41 +119,43 @@ def evaluate(
     has_model = llm and bool(memory.settings.llm)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if has_model else "none"), questions)
-    model = has_model and _uses_model(variants, plans, answer=answer)
-    _check(variants, plans, judge, has_model=has_model, answer=answer)
+    model = has_model and _uses_model(variants, plans, answer=way.answer)
+    _check(variants, plans, judge, has_model=has_model, answer=way.answer)
     status = memory.status()
     if not status.nodes.get("Passage"):
         hint = "Load the corpus first: gswgraph load PATH"
         raise InputError("the memory is empty", where=without_secrets(status.memory), hint=hint)
-    run = _run_header(questions, plans, status, memory.settings, k=k, answer=answer, model=model)
+    limit = Budget.parse(budget) if budget is not None and model else None
+    if limit is not None:
+        limit.use(memory.chat.price)
+    run = _run_header(questions, plans, status, memory.settings, way, model=model)
+    asking = _Asking(memory, plans, way, model=model, timed=at_once == 1)
     names = [variant.name for variant in variants]
     total, verdicts = len(questions.questions) * len(variants), None
     with (
-        open_judge(memory.settings, judge) if judge is not None else nullcontext() as chat,
+        open_judge(memory.settings, judge, limit) if judge is not None else nullcontext() as chat,
         Journal(Path(out) if out is not None else None, run) as journal,
     ):
         # what could not be asked may be asked now
         done = {key for key, row in journal.rows.items() if row.error is None}
         order = _order(questions.questions, variants)
-        todo = [
-            (question, variant) for question, variant in order if (variant.name, question.key) not in done
-        ]
-        _warm(memory, questions.questions, list({item.name: item for _, item in todo}.values()), plans, k)
-
-        def ask(pair: tuple[Question, Variant]) -> Outcome:
-            return _ask(memory, *pair, plans, k=k, answer=answer, model=model, timed=at_once == 1)
-
-        rows = map(ask, todo) if at_once == 1 else map_unordered(ask, todo, at_once)
-        for number in range(total - len(todo), total + 1):
+        todo = [pair for pair in order if (pair[1].name, pair[0].key) not in done]
+        asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
+        number = total - len(todo)
+        if progress and (todo or chat is None):
+            progress(number, total)
+        for row, trace, paid in _in_parallel(asking.ask, todo, at_once, in_order=way.in_order):
+            journal.add(row, trace)
+            number += 1
             if progress and (number < total or chat is None):
                 progress(number, total)
-            if number < total:
-                journal.add(next(rows))
+            if limit is not None:
+                limit.charge(limit.cost(*paid))
         if chat is not None:
             workers = max(at_once, memory.settings.concurrency)
             verdicts = judge_answers(chat, journal, questions, names, workers, progress)
     facts = {
-        **run,
+        **journal.run,
         "questions": {
             "name": questions.name,
             "sha256": questions.sha256,
@@ -138,7 +178,25 @@ def evaluate(
     }
     if judge is not None and verdicts is not None:
         facts["judge"] = judge_summary(judge, list(verdicts.values()))
-    return assemble(facts, questions, names, journal.rows, verdicts)
+    scored = {}
+    for name in names:
+        rows = [journal.rows[name, question.key] for question in questions.questions]
+        # A strategy answers if it did, or abstained though it retrieved something.
+        answers = way.answer and any(
+            row.answer is not None or (row.abstained and row.passages) for row in rows
+        )
+        scored[name] = [
+            ScoredOutcome(
+                question,
+                row,
+                way.k,
+                answers,
+                verdicts is not None,
+                (verdicts or {}).get((name, row.key)),
+            )
+            for question, row in zip(questions.questions, rows, strict=True)
+        ]
+    return assemble(facts, scored, [(failure.source, failure.reason) for failure in questions.failures])
 
 
 def versions() -> dict[str, str]:
@@ -200,9 +258,8 @@ def _run_header(
     plans: Plans,
     status: Status,
     settings: Settings,
+    way: Protocol,
     *,
-    k: int,
-    answer: bool,
     model: bool,
 ) -> dict[str, Any]:
     """Return what all parts of one evaluation have in common."""
@@ -210,8 +267,8 @@ def _run_header(
         "questions": questions.sha256 or [question.key for question in questions.questions],
         "plans": plans.kind,
         "plans_sha256": plans.sha256,
-        "k": k,
-        "answer": answer,
+        **{name: value for name, value in asdict(way).items() if name in ("k", "answer")},
+        "protocol": way.name,
         "llm": settings.llm if model else None,
         "memory": without_secrets(status.memory),
         "created": status.created,
@@ -233,69 +290,101 @@ def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[t
     return order
 
 
-def _warm(
-    memory: Memory, questions: Sequence[Question], variants: Sequence[Variant], plans: Plans, k: int
-) -> None:
-    """Ask before anything is timed: models and caches are read, and the engine compiles what runs often."""
-    end = perf_counter() + WARM
-    for question in questions:
-        for variant in variants:
-            with suppress(InputError):  # it is reported when it is asked
-                _ask_memory(memory, question, variant, plans, k=k, answer=False, model=False)
-        if perf_counter() > end:
-            break
+Asked = tuple[Outcome, Trace | None, tuple[int, int]]
+"""A row, its trace, and the tokens of prompts and replies that were paid for it."""
 
 
-def _ask_memory(
-    memory: Memory, question: Question, variant: Variant, plans: Plans, *, k: int, answer: bool, model: bool
-) -> Answer:
-    return memory.ask(
-        question.question,
-        strategy=variant.build(),
-        plan=plans.of(question, variant.strategy, model=model),
-        k=k,
-        answer=answer,
-        llm=model,
-        keep=False,
-        past=False,
-    )
-
-
-def _ask(
-    memory: Memory,
-    question: Question,
-    variant: Variant,
-    plans: Plans,
+def _in_parallel(
+    ask: Callable[[tuple[Question, Variant]], Asked],
+    todo: Sequence[tuple[Question, Variant]],
+    at_once: int,
     *,
-    k: int,
-    answer: bool,
-    model: bool,
-    timed: bool,
-) -> Outcome:
-    try:
-        reply = _ask_memory(memory, question, variant, plans, k=k, answer=answer, model=model)
-    except (InputError, ReplyError) as error:
-        return Outcome(variant.name, question.key, ranks=[None] * len(question.gold), error=str(error))
-    seconds, tokens, dollars = full_cost(reply)
-    return Outcome(
-        variant.name,
-        question.key,
-        ran=reply.strategy,
-        answer=reply.answer,
-        answer_source=reply.answer_source,
-        abstained=reply.abstained,
-        confidence=reply.confidence,
-        ranks=gold_ranks(question.gold, reply.passages),
-        passages=[passage.id for passage in reply.passages],
-        plan_source=plans.kind if reply.plan_source == "given" else reply.plan_source,
-        seconds=seconds if timed else {},
-        tokens=tokens,
-        dollars=dollars,
-        round_trips=reply.round_trips,
-        models=reply.models,
-        cached=bool(reply.kept),
-        note=reply.note,
-    )
+    in_order: bool,
+) -> Iterator[Asked]:
+    """Yield what is asked, so many at once; the questions of one conversation after one another."""
+    if at_once == 1:
+        return map(ask, todo)
+    if not in_order:
+        return map_unordered(ask, todo, at_once)
+    conversations: dict[str, list[tuple[Question, Variant]]] = {}
+    for question, variant in todo:
+        conversations.setdefault(question.conversation, []).append((question, variant))
+
+    def ask_all(pairs: Iterable[tuple[Question, Variant]]) -> list[Asked]:
+        return [ask(pair) for pair in pairs]
+
+    return (asked for rows in map_unordered(ask_all, conversations.values(), at_once) for asked in rows)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A memory and how it is asked."""
+
+    memory: Memory
+    plans: Plans
+    way: Protocol
+    model: bool
+    timed: bool
+
+    def warm(self, questions: Sequence[Question], variants: Sequence[Variant]) -> None:
+        """Ask before anything is timed: models and caches are read, the engine compiles what runs often."""
+        end = perf_counter() + WARM
+        for question in questions:
+            for variant in variants:
+                with suppress(InputError):  # it is reported when it is asked
+                    self._memory_ask(question, variant, answer=False, model=False)
+            if perf_counter() > end:
+                break
+
+    def ask(self, pair: tuple[Question, Variant]) -> Asked:
+        """Ask a question with a strategy."""
+        question, variant = pair
+        options = {"trace": True} if self.way.trace else {}
+        try:
+            reply = self._memory_ask(
+                question, variant, answer=self.way.answer, model=self.model, **options, **self.way.reading
+            )
+        except (InputError, ReplyError) as error:
+            ranks: list[int | None] = [None] * len(question.gold)
+            return Outcome(variant.name, question.key, ranks=ranks, error=str(error)), None, (0, 0)
+        seconds, tokens, dollars = full_cost(reply)
+        row = Outcome(
+            variant.name,
+            question.key,
+            ran=reply.strategy,
+            answer=reply.answer,
+            answer_source=reply.answer_source,
+            abstained=reply.abstained,
+            confidence=reply.confidence,
+            ranks=gold_ranks(question.gold, reply.passages),
+            passages=[passage.id for passage in reply.passages],
+            plan_source=self.plans.kind if reply.plan_source == "given" else reply.plan_source,
+            seconds=seconds if self.timed else {},
+            tokens=tokens,
+            dollars=dollars,
+            round_trips=reply.round_trips,
+            models=reply.models,
+            cached=bool(reply.kept),
+            note=reply.note,
+        )
+        trace = {"question": question.question, **reply.to_dict()} if self.way.trace else None
+        return row, trace, (reply.tokens.get("in", 0), reply.tokens.get("out", 0))
+
+    def _memory_ask(
+        self, question: Question, variant: Variant, *, answer: bool, model: bool, **options: Any
+    ) -> Answer:
+        keeps = self.way.in_order and answer
+        return self.memory.ask(
+            question.question,
+            strategy=variant.strategy if keeps and not variant.settings else variant.build(),
+            plan=self.plans.of(question, variant.strategy, model=model),
+            k=self.way.k,
+            answer=answer,
+            llm=model,
+            keep=keeps,
+            past=keeps,
+            **options,
+        )
 
 
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
