@@ -245,7 +245,7 @@ def test_earlier_questions_and_answers_are_channels(sample: Memory, shown: Calla
     _, questions = shown(facts="none", answers="none", questions="unique", passages=0)
     assert questions == {"questions": {"1": {"Who built the Stone Pier?": ["Ana Ruiz"]}}}
     sample.reject(first.id or "")
-    answer, both = shown(answers="all", questions="all", passages=1)
+    _, both = shown(answers="all", questions="all", passages=1)
     assert list(both) == ["facts", "passages"]
 
 
