@@ -88,7 +88,7 @@ def test_each_role_has_its_own_model_and_request_settings(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("options", ["0.6", "{temperature", '{"seed": 1}'])
 def test_what_are_no_request_settings(options: str) -> None:
-    with pytest.raises(InputError, match="GSWGRAPH_LLM_OPTIONS_ANSWER.*temperature, top_p, max_tokens, extra_body"):
+    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_OPTIONS_ANSWER.*temperature, top_p, max_tokens, extra_body"):
         Settings.from_env({"GSWGRAPH_LLM_OPTIONS_ANSWER": options})
 
 

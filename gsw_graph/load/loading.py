@@ -81,7 +81,8 @@ class LoadOptions:
             raise InputError(
                 f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
             )
-        name = self.extractor if self.extractor != "auto" else "llm" if settings.for_role("extract").llm else "rules"
+        best = "llm" if settings.for_role("extract").llm else "rules"
+        name = best if self.extractor == "auto" else self.extractor
         # Embeddings of a server cost too.
         needs_model = {
             "budget": self.budget and not settings.embedder_url,

@@ -469,8 +469,8 @@ class Chat:
 
     def _limit(self, request: Request) -> int:
         """Return how many tokens no sound reply takes."""
-        wanted = self._transport.options.get("max_tokens")
-        return wanted or request.limit or max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+        usual = max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+        return self._transport.options.get("max_tokens") or request.limit or usual
 
     def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
         """Raise ReplyError where a reply says itself that it is of no use."""

@@ -295,7 +295,8 @@ class Transport:
         options = {} if "stream_options" in self._left_out else {"stream_options": {"include_usage": True}}
         deadline = time.monotonic() + self._timeout
         try:
-            for chunk in self.client().chat.completions.create(**_arguments({**body, **options}), stream=True):
+            arguments = _arguments({**body, **options})
+            for chunk in self.client().chat.completions.create(**arguments, stream=True):
                 choice = next(iter(_get(chunk, "choices") or ()), None)
                 delta = _get(choice, "delta")
                 finish, refusal = _text(choice, "finish_reason"), _text(delta, "refusal")
