@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.explore.picture.picture import Picture
-    from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank.reranker import Reranker
     from gsw_graph.store.past import Verdict
@@ -175,7 +174,7 @@ class Memory:
             if self._chat is None:
                 from gsw_graph.models.chat.chat import Chat
 
-                self._chat = Chat.open(self._settings)
+                self._chat = Chat.open_for_questions(self._settings)
             return self._chat
 
     @property
@@ -279,8 +278,8 @@ class Memory:
         plan, budget or form of evidence that is none.
         """
         from gsw_graph.ask.asking import ask, nothing, prepared
-        from gsw_graph.models.chat.language_model import QuestionModel
-        from gsw_graph.models.costs import QuestionBudget
+        from gsw_graph.models.chat.chat import QuestionModel
+        from gsw_graph.models.chat.limits import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
@@ -290,7 +289,7 @@ class Memory:
         reuses = past and strategy == "auto" and plan is None and answer
         has_past = state is not None and (past or keep)
         with self._locks.read(check):
-            chat = self.chat if llm and self._settings.llm else None
+            chat = self.chat if llm and self._settings.for_role("answer").llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
             if state is None:
                 return nothing(chosen, planned, model)

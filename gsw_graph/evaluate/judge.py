@@ -24,7 +24,7 @@ from gsw_graph.models.prompts import fence, prompt
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.costs import Budget
+    from gsw_graph.models.chat.limits import Budget
 
 STAGE = "judge"  # of the ledger
 # By metric: the prompt, the key of the reply, and what its values count; None: a share of statements.
@@ -43,9 +43,10 @@ def open_judge(settings: Settings, model: str, budget: Budget | None = None) -> 
 
     if not model.strip():
         raise InputError("the judge has no name", hint="Name a model: --judge MODEL")
+    judge = settings.for_role("judge")
     # a price in the settings is that of their own model
-    price = settings.llm_price if model == settings.llm else None
-    return Chat.open(replace(settings, llm=model, llm_price=price), budget=budget)
+    price = judge.llm_price if model == judge.llm else None
+    return Chat.open(replace(judge, llm=model, llm_price=price), budget=budget)
 
 
 def judge_answers(

@@ -99,6 +99,11 @@ def protocol(evaluation: Evaluation) -> str:
         *filter(None, [settings.get("protocol")]),
         f"plans: {describe_plans(evaluation)}",
         f"model: {settings['llm'] or 'none'}",
+        *(
+            [f"planner: {planner}"]
+            if (planner := settings.get("planner")) != settings["llm"] and planner
+            else []
+        ),
         *([f"judge: {judge['model']}"] if judge else []),
         f"embedder: {settings['memory']['embedder'] or 'none'}",
         f"reranker: {settings.get('reranker_model') or settings['reranker']}",

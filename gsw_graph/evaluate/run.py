@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
@@ -21,7 +21,7 @@ from gsw_graph.evaluate.journal import Journal, Outcome
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks
 from gsw_graph.evaluate.variants import Variant, find_strategy
-from gsw_graph.models.costs import Budget
+from gsw_graph.models.chat.limits import Budget
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -116,7 +116,7 @@ def evaluate(
     variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
     if not variants or len({variant.name for variant in variants}) < len(variants):
         raise InputError("a strategy is named twice" if variants else "no strategy is named")
-    has_model = llm and bool(memory.settings.llm)
+    has_model = llm and bool(memory.settings.for_role("answer").llm)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if has_model else "none"), questions)
     model = has_model and _uses_model(variants, plans, answer=way.answer)
@@ -211,6 +211,8 @@ def versions() -> dict[str, str]:
 def redacted_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings in JSON types: no key, no password, none in a url."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
+    for role, own in settings.llm_roles.items():
+        values |= {f"{name}_{role}": value for name, value in own.items() if name != "llm_key"}
     return {
         name: without_secrets(str(value)) if isinstance(value, str | Path) else value
         for name, value in values.items()
@@ -267,9 +269,11 @@ def _run_header(
         "questions": questions.sha256 or [question.key for question in questions.questions],
         "plans": plans.kind,
         "plans_sha256": plans.sha256,
-        **{name: value for name, value in asdict(way).items() if name in ("k", "answer")},
+        "k": way.k,
+        "answer": way.answer,
         "protocol": way.name,
-        "llm": settings.llm if model else None,
+        "llm": settings.for_role("answer").llm if model else None,
+        "planner": settings.for_role("plan").llm if model else None,
         "memory": without_secrets(status.memory),
         "created": status.created,
         "version": status.version,
