@@ -14,12 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.variants import find_strategy
 from gsw_graph.model.documents import Failure
+from gsw_graph.models.chat.limits import dollars, price_of
 
 Record = Mapping[str, Any]
 
@@ -39,7 +41,7 @@ _TWO_WIKI = {"compositional", "inference", "bridge_comparison"}  # types that Ho
 _LISTS = ("questions", "data", "Data")  # keys under which an object keeps its records
 _QUESTIONS = ("question", "input", "Question", "question_text")
 _IDS = ("id", "_id", "ID", "qid", "question_id", "QuestionId", "example_id")
-_TYPES = ("type", "question_type", "composition_type", "category")
+_TYPES = ("type", "question_type", "compositionality_type", "composition_type", "category")
 _PLANS = ("plan", "question_decomposition", "decomposition", "questions")
 _SHAPES = (  # the first one of whose keys a record has
     ("2wikimultihopqa", ("evidences",)),
@@ -54,13 +56,17 @@ _SHAPES = (  # the first one of whose keys a record has
     ("graphrag-bench", ("question_type",)),
     ("strategyqa", ("facts", "decomposition")),
     ("triviaqa", ("entity_pages", "EntityPages", "Answer")),
-    ("complexwebquestions", ("composition_type",)),
+    ("complexwebquestions", ("compositionality_type", "composition_type")),
 )
 _ADVERSARIAL = 5  # the category of LoCoMo's questions that the conversation does not answer
 _HINT = (
     "gswgraph eval data lists the data sets; or give lines of {id, question, answers, passages or sources}"
 )
 _LONG = 10  # words of an answer above which it is judged by what it covers
+_LOAD, _ASK = (
+    (1_400, 650),
+    (2_100, 120),
+)  # tokens in and out of a passage, of a planned answer: docs/results.md
 PLAN_SOURCES = ("gold", "none", "model")
 _PLAN_HINT = (
     'Give {"id or question": plan, ...}, or records with "id" or "question" and "plan", in an array or one '
@@ -180,9 +186,18 @@ def question_set(values: list[tuple[str, object]], name: str = "", sha256: str =
     return QuestionSet(questions, failures, name, sha256)
 
 
-def read_corpus(path: str | Path) -> list[dict[str, str]]:
+def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> list[dict[str, str]]:
     """Return the passages that a file of questions, of conversations or of GraphRAG-Bench's texts brings
-    along, each once, as records that `load` reads; gold passages first. InputError: there are none."""
+    along, each once, as records that `load` reads; gold passages first.
+
+    Args:
+        path: The file.
+        size: So many: the gold ones, and distractors at random; a larger size has those of a smaller.
+        seed: Of the order of the distractors.
+
+    Raises:
+        InputError: There are none.
+    """
     text, _ = _read_text(path, _HINT)
     records = [value for _, value in _json_values(text, str(path)) if isinstance(value, Mapping)]
     passages = [passage for number, value in enumerate(records, 1) for passage in _passages(value, number)]
@@ -192,7 +207,23 @@ def read_corpus(path: str | Path) -> list[dict[str, str]]:
     for gold, record in passages:
         key = tuple(record.items())
         is_gold[key] = gold or is_gold.get(key, False)
-    return [dict(record) for record in sorted(is_gold, key=lambda record: not is_gold[record])]
+    records = list(is_gold)
+    if size is not None:
+        random.Random(seed).shuffle(records)  # noqa: S311 - no secret
+    return [dict(record) for record in sorted(records, key=lambda record: not is_gold[record])][:size]
+
+
+def datasets(llm: str) -> list[dict[str, Any]]:
+    """Return the data sets of `datasets.json`, each with the dollars that a model takes to load its corpus
+    (`load $`) and to plan and answer its questions with one strategy (`ask $`); `?`: no price is known."""
+    listed: list[dict[str, Any]] = json.loads(files(__package__).joinpath("datasets.json").read_text("utf-8"))
+    price = price_of(llm)
+    for each in listed:
+        for name, number, tokens in (("load $", "passages", _LOAD), ("ask $", "questions", _ASK)):
+            size = each[number]
+            known = price is not None and size is not None
+            each[name] = round(size * dollars(price, *tokens), 2) if known and price else "?"
+    return listed
 
 
 @dataclass(frozen=True)

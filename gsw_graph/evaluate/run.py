@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -17,11 +18,13 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
-from gsw_graph.evaluate.journal import Journal, Outcome
+from gsw_graph.evaluate.journal import FILE, Journal, Outcome, from_row
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks
 from gsw_graph.evaluate.variants import Variant, find_strategy
-from gsw_graph.models.chat.limits import Budget
+from gsw_graph.model.results import Result
+from gsw_graph.models.chat.limits import Budget, price_of
+from gsw_graph.models.chat.limits import dollars as cost_of
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -32,6 +35,9 @@ Progress = Callable[[int, int], None]
 Trace = dict[str, Any]
 K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
+# Calls and tokens, in and out, of a question (docs/results.md), and seconds of a call and of a search.
+_TYPICAL = {"plan": (1, 900, 90), "answer": (1, 1_200, 30), "agent": (5, 2_900, 200), "judge": (2, 700, 20)}
+_CALL_SECONDS, _SEARCH_SECONDS = 2.0, 0.3
 _PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-transformers torch".split()
 
 
@@ -42,7 +48,7 @@ class Protocol:
     Attributes:
         k: Passages asked for.
         answer: False for passages only.
-        evidence: What a language model reads, as of `AskOptions`.
+        evidence: What a language model reads, as of `Memory.ask`; None for what each strategy is read by.
         must_answer: It may not refuse.
         in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
         trace: The way to each answer is kept.
@@ -50,7 +56,7 @@ class Protocol:
 
     k: int = K
     answer: bool = True
-    evidence: str = "lines"
+    evidence: str | None = None
     must_answer: bool = False
     in_order: bool = False
     trace: bool = False
@@ -58,16 +64,17 @@ class Protocol:
     @property
     def name(self) -> str:
         """Say what the figures of a run depend on beside questions, strategies, plans and models."""
-        reading = f"reads {self.evidence}, {'must answer' if self.must_answer else 'may refuse'}"
+        refusal = "must answer" if self.must_answer else "may refuse"
+        reading = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
         order = ", in order with memory of earlier questions" if self.in_order else ""
         return f"{reading if self.answer else 'passages only'}{order}"
 
     @property
     def reading(self) -> dict[str, Any]:
         """Options of `Memory.ask` that are not as usual."""
-        usual = Protocol()
-        names = ("evidence", "must_answer")
-        return {name: value for name in names if (value := getattr(self, name)) != getattr(usual, name)}
+        return {
+            name: value for name in ("evidence", "must_answer", "trace") if (value := getattr(self, name))
+        }
 
 
 def evaluate(
@@ -111,16 +118,7 @@ def evaluate(
         StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
     way = Protocol(**protocol)
-    if not isinstance(questions, QuestionSet):
-        questions = read_questions(questions)
-    variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
-    if not variants or len({variant.name for variant in variants}) < len(variants):
-        raise InputError("a strategy is named twice" if variants else "no strategy is named")
-    has_model = llm and bool(memory.settings.for_role("answer").llm)
-    if not isinstance(plans, Plans):
-        plans = read_plans(plans or ("model" if has_model else "none"), questions)
-    model = has_model and _uses_model(variants, plans, answer=way.answer)
-    _check(variants, plans, judge, has_model=has_model, answer=way.answer)
+    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
     status = memory.status()
     if not status.nodes.get("Passage"):
         hint = "Load the corpus first: gswgraph load PATH"
@@ -199,6 +197,98 @@ def evaluate(
     return assemble(facts, scored, [(failure.source, failure.reason) for failure in questions.failures])
 
 
+@dataclass(frozen=True)
+class Estimate(Result):
+    """What an evaluation will take of a language model: calls, tokens of prompts (`in`) and replies (`out`),
+    dollars (None where the price is not known) and hours. measured: of these strategies from rows that are
+    there, of the others from what is typical."""
+
+    questions: int
+    calls: int
+    tokens: dict[str, int]
+    dollars: float | None
+    hours: float
+    measured: list[str]
+
+
+def estimate(
+    memory: Memory,
+    questions: QuestionSet | str | Path,
+    strategies: Sequence[str | Variant] = ("auto",),
+    *,
+    plans: Plans | str | None = None,
+    llm: bool = True,
+    judge: str | None = None,
+    at_once: int = 1,
+    out: str | Path | None = None,
+    **protocol: Any,
+) -> Estimate:
+    """Return what `evaluate` with these arguments will take, asking nothing. Ask a few questions first
+    (`limit`, `out`), and it goes by what those took."""
+    way = Protocol(**protocol)
+    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
+    lines = Path(out, FILE).read_text().splitlines()[1:] if out and Path(out, FILE).exists() else []
+    rows = [from_row(Outcome, row) for line in lines if "variant" in (row := json.loads(line))]
+    calls, tokens, measured = 0.0, {"in": 0.0, "out": 0.0}, []
+    for variant in variants if model else ():
+        strategy = find_strategy(variant.strategy)
+        kinds = ["answer"] if way.answer else []
+        kinds += ["plan"] if plans.kind == "model" and strategy.follows_plan else []
+        kinds = ["agent"] if "llm" in strategy.needs else kinds
+        kinds += ["judge"] if judge else []
+        calls += sum(_TYPICAL[kind][0] for kind in kinds)
+        known = [row.tokens for row in rows if row.variant == variant.name and not row.error]
+        measured += [variant.name] if known else []
+        for place, name in enumerate(tokens, 1):
+            typical = [_TYPICAL[kind][place] for kind in kinds if not known or kind == "judge"]
+            tokens[name] += sum(typical) + (
+                sum(row.get(name, 0) for row in known) / len(known) if known else 0
+            )
+    number, settings = len(questions.questions), memory.settings.for_role("answer")
+    price = settings.llm_price or price_of(settings.llm or "")
+    total = {name: round(number * value) for name, value in tokens.items()}
+    seconds = number * (calls * _CALL_SECONDS / at_once + len(variants) * _SEARCH_SECONDS)
+    cost = cost_of(price, total["in"], total["out"]) if price else None
+    return Estimate(number, round(number * calls), total, cost, seconds / 3600, measured)
+
+
+def _prepared(
+    memory: Memory,
+    questions: QuestionSet | str | Path,
+    strategies: Sequence[str | Variant],
+    plans: Plans | str | None,
+    way: Protocol,
+    judge: str | None,
+    *,
+    llm: bool,
+) -> tuple[QuestionSet, list[Variant], Plans, bool]:
+    """Return the questions, the strategies, the plans, and whether a language model is asked. InputError:
+    this could not be asked."""
+    if not isinstance(questions, QuestionSet):
+        questions = read_questions(questions)
+    variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
+    if not variants or len({variant.name for variant in variants}) < len(variants):
+        raise InputError("a strategy is named twice" if variants else "no strategy is named")
+    has_model = llm and bool(memory.settings.for_role("answer").llm)
+    if not isinstance(plans, Plans):
+        plans = read_plans(plans or ("model" if has_model else "none"), questions)
+    if plans.kind == "model" and not has_model:
+        hint = "Name one in GSWGRAPH_LLM, or use other plans"
+        raise InputError("there is no language model to make plans", hint=hint)
+    known = [find_strategy(variant.strategy) for variant in variants]
+    needy = [strategy.name for strategy in known if "llm" in strategy.needs]
+    if needy and not has_model:
+        hint = "Name one in GSWGRAPH_LLM, or use other strategies"
+        raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
+    if judge is not None and not way.answer:
+        raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
+    if way.in_order and len(variants) > 1:
+        hint = "Ask each strategy alone, of a memory of its own, which the questions are kept in"
+        raise InputError("questions in order are answered by one strategy", hint=hint)
+    plans_by_model = plans.kind == "model" and any(strategy.follows_plan for strategy in known)
+    return questions, variants, plans, has_model and bool(way.answer or needy or plans_by_model)
+
+
 def versions() -> dict[str, str]:
     """Return versions of gswgraph, Python and those installed packages that figures depend on."""
     found = {"gswgraph": __version__, "python": platform.python_version()}
@@ -229,30 +319,6 @@ def without_secrets(text: str) -> str:
     except ValueError:  # no url that can be taken apart
         return text.partition("://")[0] + "://***"
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
-
-
-def _uses_model(variants: Sequence[Variant], plans: Plans, *, answer: bool) -> bool:
-    """Return whether there is anything for a language model to do."""
-    strategies = [find_strategy(variant.strategy) for variant in variants]
-    return answer or any(
-        "llm" in strategy.needs or (plans.kind == "model" and strategy.follows_plan)
-        for strategy in strategies
-    )
-
-
-def _check(
-    variants: Sequence[Variant], plans: Plans, judge: str | None, *, has_model: bool, answer: bool
-) -> None:
-    """Raise InputError for what could not be asked, before anything is."""
-    if plans.kind == "model" and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other plans"
-        raise InputError("there is no language model to make plans", hint=hint)
-    needy = [variant.name for variant in variants if "llm" in find_strategy(variant.strategy).needs]
-    if needy and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other strategies"
-        raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
-    if judge is not None and not answer:
-        raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
 
 
 def _run_header(
@@ -343,10 +409,9 @@ class _Asking:
     def ask(self, pair: tuple[Question, Variant]) -> Asked:
         """Ask a question with a strategy."""
         question, variant = pair
-        options = {"trace": True} if self.way.trace else {}
         try:
             reply = self._memory_ask(
-                question, variant, answer=self.way.answer, model=self.model, **options, **self.way.reading
+                question, variant, answer=self.way.answer, model=self.model, **self.way.reading
             )
         except (InputError, ReplyError) as error:
             ranks: list[int | None] = [None] * len(question.gold)
