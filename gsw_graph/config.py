@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gsw_graph.errors import InputError
 
@@ -27,6 +27,17 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Caches/gswgraph"
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
+
+
+def option(default: Any, description: str, **bounds: Any) -> Any:
+    """Return a field of options.
+
+    Args:
+        default: What it is where nobody gives it.
+        description: One sentence for the help of commands and for OpenAPI.
+        bounds: What the server checks; arguments of pydantic's `Field`.
+    """
+    return field(default=default, metadata={"description": description, **bounds})
 
 
 def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:

@@ -36,7 +36,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     question, traced = query.question, context.trace is not None
     lines = pruned.lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
-    cited = _cited(context, question, recipe) if context.past else []
+    cited = _cited(context, question, recipe) if context.options.past and query.answer else []
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
     except ClientError as error:
