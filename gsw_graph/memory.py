@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.explore.picture.picture import Picture
-    from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank.reranker import Reranker
     from gsw_graph.store.past import Verdict
@@ -266,8 +265,8 @@ class Memory:
         """
         from gsw_graph.ask.asking import ask, empty_answer, prepared
         from gsw_graph.ask.options import AskOptions
-        from gsw_graph.models.chat.language_model import QuestionModel
-        from gsw_graph.models.costs import QuestionBudget
+        from gsw_graph.models.chat.chat import QuestionModel
+        from gsw_graph.models.chat.limits import QuestionBudget
         from gsw_graph.store.questions import keep
 
         given = AskOptions(**options)

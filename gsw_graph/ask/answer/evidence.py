@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.text.words import content_words, idf, sentences, term_coverage, words, written_sentences
 
