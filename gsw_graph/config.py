@@ -34,6 +34,17 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
 
 
+def option(default: Any, description: str, **bounds: Any) -> Any:
+    """Return a field of options.
+
+    Args:
+        default: What it is where nobody gives it.
+        description: One sentence for the help of commands and for OpenAPI.
+        bounds: What the server checks; arguments of pydantic's `Field`.
+    """
+    return field(default=default, metadata={"description": description, **bounds})
+
+
 def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:
     text = env.get(name)
     try:

@@ -11,6 +11,7 @@ from fake_memory import passage
 from model_server import ModelServer
 
 from gsw_graph.ask.asking import ask, prepared
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.context import Context
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.strategy import Retrieved
@@ -30,11 +31,12 @@ class Memory(FakeMemory):
         super().__init__(None, settings=Settings(llm="m"))
         self.chat = chat
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **options):
-        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **others):
+        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, past=past, **others)
+        chosen, planned = prepared(question, options)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
-        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None)
-        return ask(chosen, planned, context, may_plan=plan is not False)
+        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options)
+        return ask(chosen, planned, context)
 
 
 @pytest.fixture
