@@ -15,8 +15,8 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError
 from gsw_graph.model.documents import content_id
-from gsw_graph.models.chat.cache import FILE, Cache, CachedReply
-from gsw_graph.models.costs import Budget, Entry, Ledger, dollars, price_of
+from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Entry, Ledger
+from gsw_graph.models.chat.limits import Budget, dollars, price_of
 from gsw_graph.models.endpoint import Endpoint
 
 STAGE = "embed"
@@ -108,24 +108,28 @@ class ServerBackend:
     def _embed(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of one request, kept before this returns."""
         estimate, price = tokens_of(texts), price_of(self.model)
-        self._charge(estimate)
-        start = time.perf_counter()
+        if self.budget and self.budget.unit == "$" and price is None:
+            hint = "Give the budget in tokens, such as 1Mtok"
+            raise StoppedError(f"the price of {self.model} is not known", where=self._end.host, hint=hint)
+        reserved = self.budget.reserve(estimate, 0, price) if self.budget else 0.0
+        start, tokens = time.perf_counter(), 0
         try:
-            vectors, tokens = self.request(texts)
-        except BaseException:
-            self._charge(-estimate)
-            raise
+            vectors, counted = self.request(texts)
+            tokens = counted or estimate
+        finally:
+            if self.budget:
+                self.budget.settle(reserved, tokens, 0, price)
         seconds = time.perf_counter() - start
         entry = Entry(
             "",
             STAGE,
             self.model,
             calls=1,
-            prompt_tokens=tokens or estimate,
+            prompt_tokens=tokens,
             prompt_estimate=estimate,
-            estimated=int(not tokens),
+            estimated=int(not counted),
             seconds=seconds,
-            dollars=dollars(price, tokens or estimate, 0) if price else None,
+            dollars=dollars(price, tokens, 0) if price else None,
         )
         with self._cache.writing():
             for text, vector in zip(texts, vectors, strict=True):
@@ -133,18 +137,7 @@ class ServerBackend:
                 reply = CachedReply(content, tokens // len(texts), 0, seconds)
                 self._cache.put(self._key(text), self.model, STAGE, reply)
             self.ledger.add(entry)
-        self._charge((tokens or estimate) - estimate)  # last: what came is kept
         return dict(zip(texts, vectors, strict=True))
-
-    def _charge(self, tokens: int) -> None:
-        """Count tokens as spent, or give them back. Raises StoppedError where they do not fit."""
-        if not self.budget:
-            return
-        price = price_of(self.model)
-        if self.budget.unit == "$" and price is None:
-            hint = "Give the budget in tokens, such as 1Mtok"
-            raise StoppedError(f"the price of {self.model} is not known", where=self._end.host, hint=hint)
-        self.budget.charge(dollars(price, tokens, 0) if self.budget.unit == "$" and price else tokens)
 
     def _read(self, reply: Any, count: int) -> tuple[list[NDArray[np.float32]], int]:
         vectors = {item.index: np.asarray(item.embedding, np.float32) for item in reply.data}
