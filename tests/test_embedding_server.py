@@ -20,6 +20,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, SchemaError
 from gsw_graph.memory import Memory
+from gsw_graph.models.chat.cache import stored
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.embed import server as module
 from gsw_graph.models.embed.embedder import Embedder
@@ -289,7 +290,7 @@ def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: 
     settings = load()
     paid = [text for texts in answered for text in texts]
     assert len(paid) == len(set(paid)) > len(people), "no text is paid for twice, and the question once"
-    total = next(entry for entry in ServerBackend(settings).ledger.stored() if entry.stage == "embed")
+    total = next(entry for entry in stored(settings) if entry.stage == "embed")
     assert total.calls == len(answered) < len(sent), "what the killed server had begun gave nothing"
     count = len(sent)
     load()
