@@ -82,4 +82,3 @@ def _show_picture(memory: Memory, what: Answer | str) -> None:
 
 def _by_hand(address: str, then: str) -> str:
     return f"Open Neo4j Browser, log in, and {then}:\n  {address}"
-

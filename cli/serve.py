@@ -103,7 +103,12 @@ def serve(
                 upload=upload_limit * 2**20,
             )
             if as_json:
-                listening = {"memory": memory.url, "address": address.url, "read_only": read_only, "token": where}
+                listening = {
+                    "memory": memory.url,
+                    "address": address.url,
+                    "read_only": read_only,
+                    "token": where,
+                }
                 print_json(listening, lines=True)
             else:
                 click.echo(f"{memory.url} is served at {address.url}" + (", read-only" if read_only else ""))

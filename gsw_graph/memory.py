@@ -729,8 +729,10 @@ class Memory:
         def complete_runs() -> None:
             self._complete_runs(on_stage, check, may_build=options.build_runs)
 
+        reader = self._reader
+        reader.excluded = frozenset(options.excluded)
         return Context(
-            self._reader, self, complete_runs, options=options, llm=llm, on_text=on_text, on_stage=on_stage
+            reader, self, complete_runs, options=options, llm=llm, on_text=on_text, on_stage=on_stage
         )
 
     def _complete_runs(

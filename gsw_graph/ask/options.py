@@ -42,6 +42,7 @@ class AskOptions:
         "the tokens.",
         pattern="|".join(EVIDENCE),
     )
+    excluded: tuple[str, ...] = option((), "Ids of passages that nothing may come from.")
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 
     def __post_init__(self) -> None:

@@ -185,9 +185,7 @@ def _draw_agents(picture: Picture, answer: Answer, trace: Trace) -> list[Node]:
         sources = cited[number - 1]
         path = [
             PathStep(f"asked:{number}", "Sub-question", steps[0].asked, "then", sources, (), after),
-            PathStep(
-                findings[agent], "Finding", _finding(steps), "found", sources, lines, below=True
-            ),
+            PathStep(findings[agent], "Finding", _finding(steps), "found", sources, lines, below=True),
         ]
         draw_path(picture, path)
     for column in range(1, max(node.column or 0 for node in picture.nodes.values()) + 1):
