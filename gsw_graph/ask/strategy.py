@@ -62,7 +62,8 @@ class Retrieved:
     and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
     `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
-    that it comes from.
+    that it comes from. evidence, reader: the form in which a language model is shown what was found, and its
+    prompt, where the question does not say otherwise.
     """
 
     passages: list[RankedPassage]
@@ -76,6 +77,8 @@ class Retrieved:
     conflicts: list[Conflict] = field(default_factory=list)
     below: list[RankedPassage] = field(default_factory=list)
     past: PastAnswer | None = None
+    evidence: str = "lines"
+    reader: str = "answer"
 
 
 @dataclass(frozen=True, slots=True)

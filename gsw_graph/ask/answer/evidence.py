@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gsw_graph.models.chat.tokens import estimate
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.qa_chains import Beams
     from gsw_graph.ask.strategy import Retrieved
     from gsw_graph.model.results import RankedPassage
 
@@ -213,56 +213,63 @@ _ROLES = 100  # characters of roles and states
 
 
 def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
-    """Pairs of the chains, hop by hop and the best chain first; the beginnings of the best
+    """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
     passages, whole where there is room; sentences of those below them."""
-    return _gathered(asked, found, _EACH, ENOUGH)
+    first, below = found.passages[:READ], [*found.passages[READ:], *found.below]
+    pairs = _fitting(_pairs(found, {passage.id for passage in first}), _PAIRS)
+    items = [*pairs, *texts(first, ROOM - _size(pairs))]
+    return [*items, *_sentences(below, asked, ENOUGH - _size(items))]
+
+
+def chains(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
+    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.3)."""
+    return _fitting(_pairs(found, set()), _PAIRS)
+
+
+def passages(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001
+    """Return the best passages and nothing else, as the papers' baselines are read."""
+    return list(texts(found.passages))
 
 
 def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
-    """What is shown of what was found, for the question and what the best chain asked. show: in which form,
-    `lines` or `compact.CompactEvidence`."""
-    return show(list(dict.fromkeys([question, *_concrete(found)])), found)
+    """Return what is shown of what was found, for the question and what the best chain of each end asked.
+    show: in which form, such as `lines` or `compact.CompactEvidence`."""
+    best = found.beams.best() if found.beams is not None else []
+    return show(list(dict.fromkeys([question, *(hop.concrete for chain in best for hop in chain.hops)])), found)
 
 
-def _gathered(asked: Sequence[str], found: Retrieved, each: int, enough: int) -> list[Item]:
-    first, below = found.passages[:READ], [*found.passages[READ:], *found.below]
-    pairs, room = [], _PAIRS
-    for item in _pairs(found.beams, found, {one.id for one in first}) if found.beams is not None else ():
-        if (room := room - estimate(item.text)) < 0:
-            break
-        pairs.append(item)
-    room = ROOM - sum(estimate(item.text) for item in pairs)
-    items = [*pairs, *texts(first, room)]
-    return [*items, *_sentences(below, asked, enough - sum(estimate(item.text) for item in items), each)]
+def _size(items: Iterable[Item]) -> int:
+    return sum(estimate(item.text) for item in items)
 
 
-def _concrete(found: Retrieved) -> list[str]:
-    """What the best chain asked, hop by hop."""
-    chains = found.beams.ends()[:1] if found.beams is not None else []
-    return list(dict.fromkeys(hop.concrete for chain in chains for hop in chain.hops))
+def _fitting(items: Iterable[Item], room: int) -> list[Item]:
+    """Return the first items that take so many tokens together."""
+    sizes = accumulate((estimate(item.text) for item in (kept := list(items))))
+    return [item for item, size in zip(kept, sizes, strict=True) if size <= room]
 
 
-def _pairs(beams: Beams, found: Retrieved, read: set[str]) -> Iterator[Item]:
-    """Pairs of the chains that reach an end of the plan, each once: all of the best chain, of the others
-    those whose passages are not read. One whose passage was forgotten meanwhile could not be cited, so it
-    is not read either."""
-    seen: set[str] = set()
-    for number, chain in enumerate(beams.ends()):
+def _pairs(found: Retrieved, read: set[str]) -> Iterator[Item]:
+    """Yield the pairs of the chains that reach an end of the plan, what says the same once: all of the best
+    chain of each end, of the others those whose passages are not read. One whose passage was forgotten
+    meanwhile could not be cited, so it is not read either."""
+    beams, seen = found.beams, set[str]()
+    ends, best = (beams.ends(), len(beams.best())) if beams is not None else ([], 0)
+    for number, chain in enumerate(ends):
         for hop in chain.hops:
             pair = hop.pair
-            if pair.id in seen or pair.passage not in found.cited or (number and pair.passage in read):
+            said = f"{pair.question} {', '.join(pair.answers)}"
+            if said in seen or pair.passage not in found.cited or (number >= best and pair.passage in read):
                 continue
-            seen.add(pair.id)
-            roles = flat("; ".join(filter(None, pair.descriptions)))[:_ROLES]
-            text = f"{pair.question} {', '.join(pair.answers)}{f' ({roles})' if roles else ''}"
+            seen.add(said)
+            roles = flat("; ".join(dict.fromkeys(filter(None, pair.descriptions))))[:_ROLES]
+            text = f"{said} ({roles})" if roles else said
             yield Item(cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
 
 
 def _sentences(
-    passages: Sequence[RankedPassage], asked: Sequence[str], room: int, each: int
+    passages: Sequence[RankedPassage], asked: Sequence[str], room: int
 ) -> Iterator[Item]:
-    """The best sentences of some passages, at most `each` of one, in so many tokens; the passages in their
-    order."""
+    """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
     import numpy as np
 
     texts = [sentences_of(passage) for passage in passages]
@@ -275,7 +282,7 @@ def _sentences(
         if scores[at] < LEAST or room <= 0:
             break
         size = estimate(texts[n][m]) + (0 if n in chosen else estimate(_titled(passages[n], "[11]")))
-        if len(chosen.get(n, ())) < each and size <= room:
+        if len(chosen.get(n, ())) < _EACH and size <= room:
             chosen.setdefault(n, []).append(m)
             room -= size
     for n in sorted(chosen):

@@ -7,12 +7,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from gsw_graph.ask.plan import rewrite
-from gsw_graph.text.names import find_names
+from gsw_graph.ask.retrieve.names.linking import mentions
+from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FINE_KINDS, content_words, family, fine_kind, stem, term_coverage
 
 if TYPE_CHECKING:
@@ -245,25 +247,34 @@ class ConcreteQuestion:
     kind: str | None
     names: frozenset[str]  # words of its names
     words: frozenset[str]  # the others, function words apart
+    entities: frozenset[str]  # normal forms of the entities it mentions, earlier answers among them
     sort: FineType = NO_FINE_TYPE
 
 
 def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
     """The concrete question of a sub-question. `answers` by step."""
     text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
-    known = {
-        word
-        for name in [*answers.values(), *(name.text for name in find_names(text))]
-        for word in content_words(name)
-    }
+    names = [*answers.values(), *(name.text for name in find_names(text))]
+    known = frozenset(word for name in names for word in content_words(name))
     return ConcreteQuestion(
         text,
         relation_of(question),
         expected_type(question),
-        frozenset(known),
+        known,
         content_words(text) - known,
+        entities_in(text) | {normalise(answer) for answer in answers.values()},
         expected_fine_type(question),
     )
+
+
+def entities_in(question: str) -> frozenset[str]:
+    """Return the normal forms of the entities that a question mentions, each with and without the place it
+    lies in ("Paris, Texas"); a part of a longer name is none. Without a name in capitals, all it may name."""
+    names = [name.text for name in find_names(question)]
+    longer = [name for name in names if " and " not in name]
+    whole = [name for name in names if not any(name != other and name in other for other in longer)]
+    joined = [f"{one}, {two}" for one, two in pairwise(whole) if f"{one}, {two}" in question]
+    return frozenset(map(normalise, [*whole, *joined])) or frozenset(one.key for one in mentions(question))
 
 
 def relation_of(question: str) -> str:

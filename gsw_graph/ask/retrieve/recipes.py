@@ -34,10 +34,21 @@ def panini_code(scores: Sequence[float]) -> float:
     return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])
 
 
+def last_hop(scores: Sequence[float]) -> float:
+    """Return the score of the last hop alone (Panini, E.1.4: greedy)."""
+    return scores[-1]
+
+
 CHAIN_SCORES: dict[str, Callable[[Sequence[float]], float]] = {
     "panini_code": panini_code,
     "geometric": geometric,
+    "last_hop": last_hop,
+    "similarity": geometric,
+    "combined": geometric,
 }
+# Share that the cosine of the question and the text of a chain has in its score (Panini, E.1.4; the paper
+# prints no value for `combined`).
+SIMILARITY_SHARE = {"similarity": 1.0, "combined": 0.5}
 
 
 def count(default: int) -> Any:
@@ -134,27 +145,47 @@ class LinkedRecipe(Recipe):
 class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
-    Candidates of a concrete question. pairs: nearest of the vector index. entities: of the full-text index.
-    common: passages in which a name stands that still brings its pairs. reranked: candidates that a reranker
-    reads.
+    Candidates of a concrete question. pairs: nearest of the vector index; 0 for entities alone. entities:
+    names of the full-text index; 0 for pairs alone. common: passages in which a name stands that still brings
+    its pairs. reranked: candidates that a reranker reads.
     Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a
-    chain from its hops, one of CHAIN_SCORES. Passages. sharpness: of the softmax over chain
-    scores. walk_weight: of the walk where the chains have 1 together. walked: passages that it adds.
-    walked_from: chains of each end whose concrete questions it starts from, as the best may have gone astray.
+    chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is followed, over a
+    `bridge` entity too or in `one` step. Passages. sharpness: of the softmax over chain scores. walk_weight:
+    of the walk where the chains have 1 together. walked: passages that it adds. walked_from: chains of each
+    end whose concrete questions it starts from, as the best may have gone astray.
+    Reading. evidence: form in which a language model is shown what was found, where the question says none.
+    reader: its prompt.
     """
 
-    pairs: int = count(30)
-    entities: int = count(5)
+    pairs: int = 30
+    entities: int = 5
     common: int = 30
     reranked: int = count(30)
     beam: int = count(5)
     candidates: int = count(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
+    unplanned: str = field(default="bridge", metadata={"among": ("bridge", "one")})
     sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
     walked_from: int = count(3)
+    evidence: str = field(default="lines", metadata={"among": EVIDENCE})
+    reader: str = field(default="answer", metadata={"among": ("answer", "answer_panini")})
     walk: WalkRecipe = field(default_factory=WalkRecipe)
+
+
+# Panini, section 3.5 and appendix C: 20 entities, 15 pairs, all candidates reranked, a beam of 5, Eq. 1, and a
+# reader that sees pairs alone.
+PANINI = ChainRecipe(
+    pairs=15,
+    entities=20,
+    common=1_000_000,
+    reranked=10_000,
+    score="geometric",
+    unplanned="one",
+    evidence="chains",
+    reader="answer_panini",
+)
 
 
 @dataclass(frozen=True, slots=True)
