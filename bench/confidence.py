@@ -64,9 +64,9 @@ def ask(memory: Memory, question: dict[str, Any], strategy: str) -> dict[str, An
         keep=False,
     )
     return {
-        "features": confidence.features(
-            [[hop.score for hop in chain.hops] for chain in result.chains], [c.score for c in result.chains]
-        ),
+        "features": confidence.features([hop.score for hop in result.chains[0].hops], result.chains[0].score)
+        if result.chains
+        else [0.0] * len(confidence.FEATURES),
         "evidence": gold_in_evidence(result, question),
     }
 

@@ -164,7 +164,7 @@ def test_chains_of_a_strategy_that_has_no_confidence_are_shown_and_not_answered_
 
 
 def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
-    hops, chains = [[0.55, 0.85, 0.66]], [0.84]  # weakest: 1 + log10(0.55) / 3
+    hops, chain = [0.55, 0.85, 0.66], 0.84  # weakest: 1 + log10(0.55) / 3
     weakest = 1 + math.log10(0.55) / 3
     by_hand = {
         "ricr": 1.093 * 0.84 + 1.413 * 0.66 + 1.105 * 0.55 + 4.974 * weakest - 4.12,
@@ -174,9 +174,20 @@ def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
     assert fitted.pop("pathwise") is fitted["fusion"], "its chains are those of fusion"
     assert set(fitted) == set(by_hand)
     for strategy, logit in by_hand.items():
-        assert chance(hops, chains, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))
-        assert chance([], [], fitted[strategy]) == 0.0
-    assert chance(hops, chains, fitted["fusion"]) < chance(hops, chains, fitted["ricr"]), "its scores are raised by walks"
+        assert chance(hops, chain, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))
+    assert chance(hops, chain, fitted["fusion"]) < chance(hops, chain, fitted["ricr"]), "its scores are raised by walks"
+
+
+def test_parallel_sequences_are_as_sure_as_the_least_sure_of_them() -> None:
+    """Only the last one counted."""
+    sides = plan("first", "alone", compare="Is #1 before #2?")
+
+    def confidence(first: float, alone: float) -> float:
+        table = {"first": [scored("a", first, "Ana")] if first else [], "alone": [scored("b", alone, "Bo")]}
+        return drafted("q", found(sides, table)).confidence or 0.0
+
+    assert confidence(0.2, 0.9) == confidence(0.9, 0.2) == confidence(0.2, 0.2) < confidence(0.9, 0.9)
+    assert confidence(0, 0.9) == 0.0, "half of a comparison says nothing"
 
 
 def test_the_confidence_of_better_chains_is_higher() -> None:

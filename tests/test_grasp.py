@@ -291,6 +291,45 @@ def test_whatever_a_model_writes_it_ends(memory: Memory, model: Model, server: M
     assert answer.calls <= 2 + 3 * 4 * 2  # rounds of three agents, each reply mended once
 
 
+def test_the_form_of_the_paper(memory: Memory, model: Model) -> None:
+    """A rewrite, a hybrid search over propositions, and the agent reads the passages that they vote for."""
+    model.plan = "1. Who built the Stone Pier?"
+    grasp = STRATEGIES["grasp"]
+    answer = ask(memory, "Who built the Stone Pier?", strategy=grasp.with_recipe(grasp.recipes["paper"]))
+    assert (answer.answer, [citation.source for citation in answer.citations]) == ("Ana Ruiz", ["pier"])
+    assert [stage for stage, _ in model.seen] == ["grasp_plan", "grasp_rewrite", "grasp_find"]
+    assert "Stone Pier: Ana Ruiz built the Stone Pier in 1902." in model.seen[-1][1], "the text of a passage"
+    assert "Who built the Stone Pier? Ana Ruiz" not in model.seen[-1][1], "and no pair"
+
+
+@pytest.mark.parametrize(
+    ("units", "line"),
+    [
+        ("facts", "Who built the Stone Pier? Ana Ruiz"),
+        ("propositions", "Ana Ruiz built the Stone Pier."),
+        ("pairs", "Who built the Stone Pier? Ana Ruiz"),
+        ("sentences", "Ana Ruiz built the Stone Pier in 1902."),
+        ("passages", "Stone Pier: Ana Ruiz built the Stone Pier in 1902."),
+    ],
+)
+def test_units(memory: Memory, model: Model, units: str, line: str) -> None:
+    from gsw_graph.ask.retrieve.recipes import GraspRecipe
+
+    model.plan = "1. Who built the Stone Pier?"
+    ask(memory, "Who built the Stone Pier?", strategy=STRATEGIES["grasp"].with_recipe(GraspRecipe(units=units)))
+    shown = [one.partition("] ")[2] for one in model.seen[-1][1].splitlines() if one.startswith("[")]
+    assert shown[0].startswith(line)
+    assert any("? " in one for one in shown) == (units in ("facts", "pairs"))
+
+
+def test_an_agent_that_repeats_a_look_answers_from_what_it_has(memory: Memory, model: Model) -> None:
+    """It ended without a finding, though the first lines held it."""
+    model.plan = "1. Who built the Stone Pier?"
+    model.find = lambda question, lines: good(question, lines) if "Nothing more" in model.seen[-1][1] else "Search: the builder of the pier"
+    answer = ask(memory, "Who built the Stone Pier?")
+    assert (answer.answer, model.count("grasp_find")) == ("Ana Ruiz", 3)
+
+
 def test_the_rewrite_may_come_first(memory: Memory, model: Model) -> None:
     from gsw_graph.ask.retrieve.recipes import GraspRecipe
 

@@ -19,7 +19,7 @@ from gsw_graph.ask.answer.reader import (
     UNSUPPORTED,
     Read,
     asked,
-    from_model,
+    from_items,
     read_answer,
 )
 from gsw_graph.ask.answer.reply import ReaderReply, parse
@@ -62,7 +62,8 @@ def by_chains(found: Retrieved) -> AnswerDraft:
 
 
 def answered(found: Retrieved, *replies: str) -> AnswerDraft:
-    return from_model(ASKED, found, by_chains(found).confidence, ScriptedChat(*replies))
+    judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
+    return from_items(ASKED, gather(ASKED, found), ScriptedChat(*replies), confidence=by_chains(found).confidence, judged=judged)
 
 
 # What is asked
@@ -81,7 +82,7 @@ def test_the_request() -> None:
 def test_without_evidence_no_model_is_asked() -> None:
     chat = ScriptedChat()
     assert read_answer(ASKED, [], chat) == Read(None, NOTHING_FOUND)
-    assert from_model(ASKED, Retrieved([]), None, chat) == AnswerDraft(abstained=True, missing=NOTHING_FOUND, tokens={"evidence": 0, "prompt": 0})
+    assert from_items(ASKED, [], chat) == AnswerDraft(abstained=True, missing=NOTHING_FOUND, tokens={"evidence": 0, "prompt": 0})
     assert chat.requests == []
 
 
@@ -94,6 +95,22 @@ def test_tokens_are_of_the_evidence_and_of_all_that_was_sent() -> None:
 
 
 # What is answered and cited
+
+
+def test_an_answer_is_wanted_in_any_case() -> None:
+    """The papers' main tables; never the default. What stands on no line cites none."""
+    chat = ScriptedChat("Not in the evidence: all of it", "Answer: Valparaíso\nSources:")
+    said = from_items(ASKED, EVIDENCE, chat, must=True)
+    assert (said.answer, said.abstained, said.citations) == ("Valparaíso", False, [])
+    assert prompt("answer_must") in chat.requests[0].messages[1]["content"]
+    assert answered(PASSAGES, "Answer: Valparaíso\nSources:", "Not in the evidence: it").abstained
+
+
+def test_the_reader_of_panini_thinks_first() -> None:
+    chat = ScriptedChat("Thought: Ana Ruiz built it [1] and was born there [2].\nAnswer: Port Ellery\nSources: 1, 2")
+    said = from_items(ASKED, EVIDENCE, chat, task="answer_panini")
+    assert (said.answer, [one.passage for one in said.citations]) == ("Port Ellery", ["passage of a", "passage of b"])
+    assert chat.requests[0].messages[0]["content"] == prompt("answer_panini")
 
 
 def test_an_answer_from_chains() -> None:

@@ -10,7 +10,7 @@ from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, flat, gather, listed
+from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, chains, flat, gather, listed, passages
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import RankedPassage
@@ -53,6 +53,35 @@ def test_a_pair_of_several_chains_stands_once() -> None:
     table["second of Bo"] = [ScoredPair(pair("d", "Oslo"), ("vector",), 0.6)]
     both = Retrieved([], grown(TWO, "q", Find(table)), {f"passage of {one}": passage(one) for one in "acd"})
     assert texts(gather("q", both)) == ["question a Ana, Bo", "question c Rome", "question d Oslo"]
+
+
+def test_the_best_chain_of_every_sequence_steers_what_is_read() -> None:
+    """Only the last one's did: its five chains stood first, and sentences were looked for by it alone."""
+    sides = plan("Who built the Cray Bridge?", "Who built the Marrow Bridge?", compare="Is #1 older than #2?")
+    table = {
+        "Who built the Cray Bridge?": [ScoredPair(pair(f"c{n}", f"Cray{n}"), ("vector",), 0.9 - n / 10) for n in range(2)],
+        "Who built the Marrow Bridge?": [ScoredPair(pair(f"m{n}", f"Marrow{n}"), ("vector",), 0.5 - n / 10) for n in range(2)],
+    }
+    below = [passage("x", "It rained. The Cray Bridge was built by Ana Ruiz.")]
+    cited = {f"passage of {one}": passage(one) for one in ("c0", "c1", "m0", "m1")}
+    items = gather("Which is older?", Retrieved([], grown(sides, "q", Find(table)), cited, below=below))
+    assert [item.answer for item in items[:-1]] == ["Marrow0", "Cray0", "Marrow1", "Cray1"]
+    assert items[-1].text == "title x: … The Cray Bridge was built by Ana Ruiz."
+
+
+def test_forms_of_evidence() -> None:
+    """Panini's reader sees the pairs of all chains alone; those of the papers' baselines see passages alone."""
+    everything = found([passage(one, f"Text of {one}.") for one in "abcd"], descriptions=["person: singer"])
+    told = [f"question {one} {answer} (person: singer)" for one, answer in (("a", "Ana"), ("c", "Rome"), ("b", "Bo"), ("d", "Oslo"))]
+    assert texts(gather("q", everything, chains)) == told
+    assert texts(gather("q", everything, passages)) == [f"title {one}: Text of {one}." for one in "abcd"]
+
+
+def test_what_two_documents_say_alike_is_one_line() -> None:
+    """They were told apart by their ids."""
+    first = [ScoredPair(pair(id, "Ana", question="Who sang?", passage=f"passage of {id}"), ("vector",), 0.9) for id in "ab"]
+    both = Retrieved([], grown(plan("first", "alone"), "q", Find({"first": first[:1], "alone": first[1:]})), {f"passage of {one}": passage(one) for one in "ab"})
+    assert texts(gather("q", both)) == ["Who sang? Ana"]
 
 
 def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone() -> None:

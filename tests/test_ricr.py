@@ -128,36 +128,36 @@ def test_an_answer_that_is_none_ends_the_chain() -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("Where was Ana Ruiz born?", "Ana Ruiz"),
         ("Where was Ana Ruiz's house?", "ana ruiz"),
-        ('Who performed "Changed It" first?', "Changed It"),
         ('Who performed the song "Changed It"?', "Changed It"),
-        ("Who is the mayor of Paris, Texas?", "Paris"),
         ("Who is the mayor of Paris, Texas?", "Paris, Texas"),
-        ("Who (besides Bo) sang?", "Bo"),
         ("Who led the Beatles?", "The Beatles"),
         ("Who made C++?", "C++"),
+        ("who is the spouse of ana ruiz?", "Ana Ruiz"),
     ],
 )
-def test_a_candidate_whose_answers_stand_in_the_concrete_question_is_dropped(question: str, answer: str) -> None:
+def test_an_entity_of_the_question_is_no_answer(question: str, answer: str) -> None:
     beams = run(plan(question), {question: [scored("known", 0.9, answer), scored("new", 0.5, "New")]})
     assert answers(beams, 1) == ["New"]
-    assert fates(beams, 1)["known"] == "its answer stands in the question"
+    assert fates(beams, 1)["known"] == "its answer is an entity of the question"
 
 
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("Where was Ana Ruiz born?", ("Ana",)),
-        ("Where was Ana born?", ("An",)),
+        ("In which country is Mexico City?", ("Mexico",)),
+        ("Near which city is Boston Harbor?", ("Boston",)),
+        ("On which river is the San Antonio River Walk?", ("San Antonio River",)),
+        ("In which town is the Treia Cathedral?", ("Treia",)),
         ("Who made C++?", ("C",)),
         ("Who sang with Ana?", ("Ana", "Bo")),
         ("Who?", ("!!!",)),
     ],
 )
-def test_a_candidate_with_an_answer_that_does_not_stand_there_whole_is_not(question: str, answer: tuple[str, ...]) -> None:
-    beams = run(plan(question), {question: [scored("new", 0.9, *answer)]})
-    assert answers(beams, 1) == ([] if answer == ("Ana",) else [", ".join(answer)])  # a part of a name is a name
+def test_words_of_the_question_are_an_answer_where_they_are_a_part_of_a_name(question: str, answer: tuple[str, ...]) -> None:
+    """Such a pair was refused, 431 of 28,568, and another answered."""
+    beams = run(plan(question), {question: [scored("right", 0.9, *answer), scored("wrong", 0.5, "National Palace")]})
+    assert answers(beams, 1)[0] == ", ".join(answer)
 
 
 def test_what_stands_in_the_question_is_seen_with_the_answers_before() -> None:
@@ -168,7 +168,7 @@ def test_what_stands_in_the_question_is_seen_with_the_answers_before() -> None:
 # Where nothing is found
 
 
-@pytest.mark.parametrize("nothing", [[], [scored("none", 0.9)], [scored("known", 0.9, "First")]], ids=["no pair", "no answer", "a known answer"])
+@pytest.mark.parametrize("nothing", [[], [scored("none", 0.9)]], ids=["no pair", "no answer"])
 def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(nothing: list[ScoredPair]) -> None:
     find = Find({"first": nothing, "the original": [scored("o", 0.6, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
     beams = grown(TWO, "the original", find)
@@ -214,7 +214,6 @@ def test_a_step_falls_back_for_all_its_chains_and_each_keeps_its_own_question() 
     assert [expansion.concrete.text for expansion in beams.expansions] == ["first", "second of Ana", "second of Bo"]
     assert answers(beams, 2) == ["Bo"]  # it stands in a concrete question, but not in the one that was asked
     assert [one.scored.pair.id for expansion in beams.expansions[1:] for one in expansion.considered] == ["o", "o"]  # what was found first is gone
-    assert answers(run(TWO, {"first": [scored("a", 0.9, "Ana")], "the original": [scored("o", 0.6, "original")]}), 2) == []  # it stands in the one that was
 
 
 @pytest.mark.parametrize("one", [ONE, TWO, DIAMOND, plan("first", "alone", compare="Is #1 #2?")], ids=["one", "two", "diamond", "comparison"])

@@ -119,7 +119,7 @@ def test_what_became_of_every_candidate() -> None:
     ]
     beams = run(plan("who walks Salt Road", "second of #1"), {"who walks Salt Road": found}, beam=3)
     assert fates(beams, 1) == {
-        "known": "its answer stands in the question",
+        "known": "its answer is an entity of the question",
         "none": "has no answer",
         **{one.pair.id: "kept" if n < 3 else "below the beam" for n, one in enumerate(best)},
         "same": "a better chain has the same answer",

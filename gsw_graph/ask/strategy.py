@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.qa_chains import Beams
@@ -62,8 +63,8 @@ class Retrieved:
     and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
     `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
-    that it comes from. evidence, reader: the form in which a language model is shown what was found, and its
-    prompt, where the question does not say otherwise.
+    that it comes from. items: what a language model reads, in the place of chains and passages; evidence,
+    reader: else in which form it reads these, and by which prompt, where the question does not say.
     """
 
     passages: list[RankedPassage]
@@ -77,6 +78,7 @@ class Retrieved:
     conflicts: list[Conflict] = field(default_factory=list)
     below: list[RankedPassage] = field(default_factory=list)
     past: PastAnswer | None = None
+    items: list[Item] | None = None
     evidence: str = "lines"
     reader: str = "answer"
 

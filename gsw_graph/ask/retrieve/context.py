@@ -29,7 +29,7 @@ STAGES = (
 )  # of every answer; a strategy may add its own
 
 
-EVIDENCE = ("lines", "compact")
+EVIDENCE = ("lines", "chains", "compact", "passages")
 
 
 class Models(Protocol):
@@ -64,11 +64,12 @@ class Context:
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         trace: Trace | None = None,
-        evidence: str = "lines",
+        evidence: str | None = None,
+        must_answer: bool = False,
     ) -> None:
         self.reader, self.build_runs = reader, build_runs
         self.llm, self.on_text, self.trace = llm, on_text, trace
-        self.evidence = evidence
+        self.evidence, self.must_answer = evidence, must_answer
         self.past = False
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import Item, flat, listed, texts
+from gsw_graph.ask.answer.evidence import Item, flat, listed, sentences_of, texts
 from gsw_graph.ask.answer.reader import supported, words_of
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.votes import RANK_CONSTANT, reciprocal_rank_fusion
@@ -25,16 +25,19 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
 from gsw_graph.store import facts as store
+from gsw_graph.store.facts import FoundFact
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from gsw_graph.ask.retrieve.agents import Agent
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.recipes import GraspRecipe
     from gsw_graph.model.results import RankedPassage
-    from gsw_graph.store.facts import FoundFact
 
 
 _LABEL = re.compile(
@@ -117,6 +120,7 @@ _ALIKE = 0.75  # share of two lines' words in common from which they say the sam
 _EACH = 5  # facts that a passage has among the first, about: so much further down is the next one's rank
 _LONG = 300  # characters of a line
 _ROOM = 450  # tokens of passages, where there are no facts: three of them
+_READ = 1_200  # of passages that facts vote for
 _SHORT = 100  # of one in the trace
 _TRACED = 10  # passages of a search in the trace
 
@@ -130,39 +134,59 @@ class Evidence:
 
 
 def search(agent: Agent, stage: str, statement: str, keywords: str, recipe: GraspRecipe) -> Evidence:
-    """What is found for a statement, by its vector and by its words and these keywords."""
+    """Find evidence for a statement, by its vector and by its words and these keywords."""
     asked = f"{statement} {keywords}".strip()
     words = lucene_words(asked)
 
     def facts(context: Context) -> Evidence:
         vector = context.vector(statement).tolist()
-        limits = {"nearest": recipe.near, "worded": recipe.worded, "common": recipe.common}
         keys = [mention.key for mention in mentions(asked)]
+        limits = {name: getattr(recipe, name) for name in ("worded", "common", "most", "units", "lexical")}
         with context.clock("database"):
-            found = store.near(context.reader, vector, words, keys, **limits, most=recipe.most)
+            found = store.near(context.reader, vector, words, keys, nearest=recipe.near, **limits)
         return of_facts(found.facts, asked, recipe)
 
     def passages(context: Context) -> Evidence:
-        vector = context.vector(statement).tolist()
+        vector = context.vector(statement)
         with context.clock("database"):
-            dense = context.reader.dense(vector, recipe.near)
-            return of_passages([dense, context.reader.bm25(words, recipe.near) if words else []])
+            dense = context.reader.dense(vector.tolist(), recipe.near)
+            found = of_passages([dense, context.reader.bm25(words, recipe.near) if words else []])
+        if recipe.units != "sentences":
+            return found
+        return of_facts(nearest_sentences(context, found.passages, vector), asked, recipe)
 
-    found = agent.search(stage, asked, facts, [FACTS], _first, describe)
-    if found.items:
-        return found
-    asked = f"{asked} (no propositions and no pairs: passages)"
+    if recipe.units not in ("sentences", "passages"):
+        found = agent.search(stage, asked, facts, [FACTS], _first, describe)
+        if found.items:
+            return found
+        asked = f"{asked} (no {recipe.units}: passages)"
     return agent.search(stage, asked, passages, [DENSE, WORDS], _first, describe)
 
 
+def nearest_sentences(
+    context: Context, passages: Sequence[RankedPassage], vector: NDArray[np.float32]
+) -> list[FoundFact]:
+    """Return the sentences of some passages as facts, those near a vector first."""
+    facts = [
+        FoundFact(f"{passage.id} {number}", sentence, (), 0.0, passage)
+        for passage in passages
+        for number, sentence in enumerate(sentences_of(passage))
+    ]
+    cosines = context.text_vectors([f"{fact.passage.title}: {fact.text}" for fact in facts]) @ vector
+    return [facts[place] for place in (-cosines).argsort(kind="stable")]
+
+
 def follow(agent: Agent, name: str, key: str, fact: str, recipe: GraspRecipe) -> Evidence:
-    """The facts of a name that are nearest to the fact that is looked for. key: the name's normal form."""
+    """Find the facts of a name that are nearest to the fact that is looked for. key: the name's normal
+    form."""
 
     def run(context: Context) -> Evidence:
         vector = context.vector(fact).tolist()
         with context.clock("database"):
             found = store.of_name(context.reader, key, vector, scan=recipe.scan, most=recipe.most)
-        return of_facts(found.facts, fact, recipe) if found.facts else of_passages([found.passages])
+        kinds = ("facts", "propositions"), ("facts", "pairs")  # units that a fact without and with answers is
+        facts = [one for one in found.facts if recipe.units in kinds[bool(one.answers)]]
+        return of_facts(facts, fact, recipe) if facts else of_passages([found.passages])
 
     return agent.search("follow", f"{name}: {fact}", run, [NAMED], _first, describe)
 
@@ -177,16 +201,18 @@ def _first(found: Evidence) -> list[RankedPassage]:
 
 
 def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evidence:
-    """Facts that came in the order of their vectors, ranked by their words too, and by what passage they
-    stand in."""
-    by_words = _overlaps(facts, asked)
-    worded = sorted(
-        (place for place in range(len(facts)) if by_words[place]), key=lambda place: -by_words[place]
-    )
+    """Rank facts that came in the order of their vectors by their words too, and the passages by the facts
+    that vote for them (GRASP, section 3.3). Lines are ranked by what passage they stand in as well."""
+    places = range(len(facts))
+    lexical = [fact.lexical for fact in facts]
+    by_words = lexical if any(lexical) else _overlaps(facts, asked)
+    worded = sorted((place for place in places if by_words[place]), key=lambda place: -by_words[place])
     votes = [1 / (RANK_CONSTANT + rank) for rank in range(1, len(facts) + 1)]
     for rank, place in enumerate(worded, 1):
         votes[place] += 1 / (RANK_CONSTANT + rank)
     first = reciprocal_rank_fusion([[fact.passage for fact in _sorted(facts, votes)[: recipe.voting]]])
+    if recipe.read == "passages":
+        return Evidence(list(texts(first, _READ, recipe.voted)), first)
     ranks = {passage.id: _EACH * rank for rank, passage in enumerate(first, 1)}
     for place, fact in enumerate(facts):
         votes[place] += 1 / (RANK_CONSTANT + ranks.get(fact.passage.id, len(facts)))
@@ -195,11 +221,10 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
         Item(flat(fact.line)[:_LONG], fact.passage, fact.text, fact.answers[0] if fact.answers else "")
         for fact in _distinct(ranked, recipe.lines)
     ]
-    voters, others = ranked[: recipe.voting], ranked[recipe.voting :]
-    passages = reciprocal_rank_fusion([[fact.passage for fact in voters]])
-    chosen = {passage.id for passage in passages}
-    further = {fact.passage.id: fact.passage for fact in others if fact.passage.id not in chosen}
-    return Evidence(items, [*passages, *further.values()])
+    passages = reciprocal_rank_fusion([[fact.passage for fact in ranked[: recipe.voting]]])
+    voted = {passage.id: passage for passage in passages}
+    others = {fact.passage.id: fact.passage for fact in ranked[recipe.voting :]}
+    return Evidence(items, list((voted | others | voted).values()))
 
 
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
@@ -285,15 +310,18 @@ class _Search:
         nothing = Finding(self._question, passages=self._passages)
         try:
             self._search(*self._statement())
+            last = False
             for left in range(self._recipe.rounds, -1, -1):
-                said = self._ask(last=not left)
+                last = last or not left
+                said = self._ask(last=last)
                 if isinstance(said, Found):
                     return self._found(said)
                 if isinstance(said, Insufficient):
                     return replace(nothing, missing=said.missing)
-                if not left or not self._more(said):
+                if last:
                     self._agent.note("stop", _told(said), "", NO_MORE)
                     break
+                last = not self._more(said)  # it answers from what it has
         except ReplyError as error:
             return replace(nothing, failed=str(error))
         return nothing

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.ask.retrieve.context import EVIDENCE
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
@@ -174,8 +175,8 @@ class ChainRecipe(Recipe):
     walk: WalkRecipe = field(default_factory=WalkRecipe)
 
 
-# Panini, section 3.5 and appendix C: 20 entities, 15 pairs, all candidates reranked, a beam of 5, Eq. 1, and a
-# reader that sees pairs alone.
+# Panini, section 3.5 and appendix C: 20 entities, 15 pairs, all candidates reranked, a beam of 5, Eq. 1, and
+# a reader that sees pairs alone.
 PANINI = ChainRecipe(
     pairs=15,
     entities=20,
@@ -227,24 +228,44 @@ class AutoRecipe(Recipe):
 class GraspRecipe(Recipe):
     """Of `grasp`; docs/grasp.md.
 
-    Search. near: propositions, and pairs, of the vector indexes. worded: passages of the full-text index
-    whose facts are looked at. common: passages in which a name stands that still brings its facts. most:
-    facts of a search; voting: of them, those that vote for their passages, before which no other stands.
-    scan: facts of a common name that an agent follows.
+    Search. units: what is searched; `facts` are propositions and pairs. near: of each vector index. lexical:
+    propositions of the full-text index; worded: passages of it whose facts are looked at. common: passages in
+    which a name stands that still brings its facts. most: facts of a search; voting: of them, those that vote
+    for their passages, before which no other stands. scan: facts of a common name that an agent follows.
     Agents. rewrite: whether a sub-question becomes a statement before the first search ("first", as in the
-    paper), or not until the agent asks for another search ("late"). lines: facts that an agent is shown.
+    paper), or not until the agent asks for another search ("late"). read: whether an agent is shown facts as
+    `lines`, or the `passages` that they vote for. lines: that an agent is shown; voted: passages of a search.
     rounds: further looks of an agent.
     """
 
+    units: str = field(
+        default="facts", metadata={"among": ("facts", "propositions", "pairs", "sentences", "passages")}
+    )
     near: int = count(30)
-    worded: int = count(5)
+    lexical: int = 0
+    worded: int = 5
     common: int = 30
     most: int = count(120)
     voting: int = count(20)
     scan: int = count(2000)
     rewrite: str = field(default="late", metadata={"among": ("late", "first")})
+    read: str = field(default="lines", metadata={"among": ("lines", "passages")})
     lines: int = count(10)
+    voted: int = count(5)
     rounds: int = 3
+
+
+# GRASP, section 3: a rewrite first, vectors and full text over propositions, all of which vote; the agent
+# reads the passages. How many of them the text that we have does not say.
+GRASP_PAPER = GraspRecipe(
+    units="propositions",
+    lexical=30,
+    worded=0,
+    common=0,
+    voting=120,
+    rewrite="first",
+    read="passages",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +288,7 @@ class PathwiseRecipe(Recipe):
     duplicate: float = 0.9
 
 
-CHOICES = ("all", "unique", "drop")
+CHOICES = ("all", "unique", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +322,9 @@ class PrunedRecipe(Recipe):
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to questions like it cite. asked: such questions that are looked at. like: least cosine of one. same:
-    cosine from which two runs say the same.
+    to questions like it cite. questions: such questions with their answers. asked: those that are looked at.
+    like: least cosine of one. same: cosine from which two runs, or two questions, say the same.
+    Reader. tokens: of all runs. passages: the first, which it reads below the runs; 0 in the paper.
     Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
     own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
     vector. walk, rerank: as of `linked`.
@@ -318,14 +340,23 @@ class PrunedRecipe(Recipe):
     runs: int = count(20)
     facts: str = field(default="all", metadata={"among": CHOICES})
     answers: str = field(default="unique", metadata={"among": CHOICES})
+    questions: str = field(default="none", metadata={"among": CHOICES})
     asked: int = count(5)
     like: float = 0.6
     same: float = 0.93
+    tokens: int = 500
+    passages: int = 2
     names: int = 2
     toward: float = 0.5
     nearest: int = count(30)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     rerank: RerankRecipe = field(default_factory=RerankRecipe)
+
+
+PRUNED_RECIPES = {
+    "default": PrunedRecipe(),
+    "paper": PrunedRecipe(questions="unique", tokens=2000, passages=0),
+}
 
 
 @dataclass(frozen=True, slots=True)

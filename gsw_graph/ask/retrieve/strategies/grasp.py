@@ -20,7 +20,7 @@ from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
 from gsw_graph.ask.retrieve.agents import Spoken, side_by_side
 from gsw_graph.ask.retrieve.grasp import Finding, find
-from gsw_graph.ask.retrieve.recipes import GraspRecipe
+from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request
@@ -216,6 +216,7 @@ GRASP = Strategy(
     "GRASP: an agent for each sub-question searches facts and follows names; needs a language model",
     run,
     GraspRecipe(),
+    recipes={"default": GraspRecipe(), "paper": GRASP_PAPER},
     makes_plan=True,
     needs=frozenset({"llm"}),
     gives=frozenset({"passages", "answer"}),
