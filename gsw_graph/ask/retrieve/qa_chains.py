@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product, zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -379,9 +379,13 @@ def _extensions(
 
 def _prune(grown: Grown, beam: int) -> list[BeamChain]:
     """Return the best chains over all concrete questions of a step: one for each answer, `beam` in all."""
-    grown = sorted(grown, key=lambda entry: (-entry[0].score, entry[1], [hop.pair.id for hop in entry[0].hops]))
+
+    def order(entry: tuple[BeamChain, tuple[str, ...], Considered]) -> tuple[Any, ...]:
+        chain, key, _ = entry
+        return -chain.score, key, [hop.pair.id for hop in chain.hops]
+
     kept: dict[tuple[str, ...], BeamChain] = {}
-    for chain, key, candidate in grown:
+    for chain, key, candidate in sorted(grown, key=order):
         if key in kept:
             if candidate.fate != "kept":
                 candidate.fate = "a better chain has the same answer"
