@@ -175,7 +175,7 @@ class Memory:
             if self._chat is None:
                 from gsw_graph.models.chat.chat import Chat
 
-                self._chat = Chat.open(self._settings)
+                self._chat = Chat.open_for_questions(self._settings)
             return self._chat
 
     @property
@@ -290,7 +290,7 @@ class Memory:
         reuses = past and strategy == "auto" and plan is None and answer
         has_past = state is not None and (past or keep)
         with self._locks.read(check):
-            chat = self.chat if llm and self._settings.llm else None
+            chat = self.chat if llm and self._settings.for_role("answer").llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
             if state is None:
                 return nothing(chosen, planned, model)

@@ -60,7 +60,7 @@ def test_a_call_that_does_not_fit_is_not_made(chat: Chat, server: ModelServer, b
         one.ask(request(3), str)
     assert server.count() == 3
     spent = one.spent()
-    assert (spent.tokens, spent.calls, spent.failed_calls) == ({"in": 120, "out": 80}, 2, 0)
+    assert (spent.tokens, spent.calls, spent.failed_calls) == ({"in": 120, "out": 80, "plan": 0}, 2, 0)
     assert asks(chat, budget).ask(request(3), str).value == "yes", "another question has a budget of its own"
 
 

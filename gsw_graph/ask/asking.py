@@ -236,4 +236,4 @@ def _report(
 
 
 def _spent(llm: QuestionModel | None) -> Spent:
-    return llm.spent() if llm else Spent({"in": 0, "out": 0}, None, [])
+    return llm.spent() if llm else Spent({"in": 0, "out": 0, "plan": 0}, None, [])

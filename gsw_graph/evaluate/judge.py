@@ -40,9 +40,10 @@ def open_judge(settings: Settings, model: str) -> Chat:
 
     if not model.strip():
         raise InputError("the judge has no name", hint="Name a model: --judge MODEL")
+    judge = settings.for_role("judge")
     # a price in the settings is that of their own model
-    price = settings.llm_price if model == settings.llm else None
-    return Chat.open(replace(settings, llm=model, llm_price=price))
+    price = judge.llm_price if model == judge.llm else None
+    return Chat.open(replace(judge, llm=model, llm_price=price))
 
 
 def judge_answers(

@@ -78,7 +78,7 @@ def evaluate(
     variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
     if not variants or len({variant.name for variant in variants}) < len(variants):
         raise InputError("a strategy is named twice" if variants else "no strategy is named")
-    has_model = llm and bool(memory.settings.llm)
+    has_model = llm and bool(memory.settings.for_role("answer").llm)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if has_model else "none"), questions)
     model = has_model and _uses_model(variants, plans, answer=answer)
@@ -153,6 +153,8 @@ def versions() -> dict[str, str]:
 def redacted_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings in JSON types: no key, no password, none in a url."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings) if field.repr}
+    for role, own in settings.llm_roles.items():
+        values |= {f"{name}_{role}": value for name, value in own.items() if name != "llm_key"}
     return {
         name: without_secrets(str(value)) if isinstance(value, str | Path) else value
         for name, value in values.items()
@@ -212,7 +214,7 @@ def _run_header(
         "plans_sha256": plans.sha256,
         "k": k,
         "answer": answer,
-        "llm": settings.llm if model else None,
+        "llm": settings.for_role("answer").llm if model else None,
         "memory": without_secrets(status.memory),
         "created": status.created,
         "version": status.version,

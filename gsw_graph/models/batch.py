@@ -76,7 +76,7 @@ class BatchFeeder:
         ids: set[str] = set()
         size = 0
         for request, check in requests:
-            key = self._cache.key(self._chat.model, request)
+            key = self._chat.key(request)
             if key in rows or self._cache.has(key) or self._cache.has(unchecked(key)):
                 continue
             if under_way := self._query(

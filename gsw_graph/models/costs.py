@@ -212,13 +212,18 @@ class Budget:
             )
         self._price = price
 
-    def reserve(self, prompt_tokens: float, completion_tokens: float) -> float:
+    def reserve(self, prompt_tokens: float, completion_tokens: float, price: Price | None = None) -> float:
         """Reserve what a call will cost, and return it; wait where calls under way may yet leave enough.
+
+        Args:
+            prompt_tokens: About as many.
+            completion_tokens: About as many.
+            price: Of the model that is called, where several share the budget.
 
         Raises:
             StoppedError: It does not fit; of the budget of a question BudgetError.
         """
-        amount = self.cost(prompt_tokens, completion_tokens)
+        amount = self.cost(prompt_tokens, completion_tokens, price)
         with self._changed:
             while self.spent + self._reserved + amount > self.limit - self._held_back:
                 if not self._reserved or self.spent + amount > self.limit - self._held_back:
@@ -227,12 +232,18 @@ class Budget:
             self._reserved += amount
         return amount
 
-    def settle(self, reserved: float, prompt_tokens: float = 0, completion_tokens: float = 0) -> None:
+    def settle(
+        self,
+        reserved: float,
+        prompt_tokens: float = 0,
+        completion_tokens: float = 0,
+        price: Price | None = None,
+    ) -> None:
         """Give back what a call reserved, and count what it took."""
         with self._changed:
             self._reserved -= reserved
             self._reserved = self._reserved if self._reserved > 1e-9 else 0.0  # floats do not sum to zero
-            self.spent += self.cost(prompt_tokens, completion_tokens)
+            self.spent += self.cost(prompt_tokens, completion_tokens, price)
             self._changed.notify_all()
 
     def charge(self, amount: float) -> None:
@@ -243,10 +254,10 @@ class Budget:
                 raise self._used_up(amount)
             self.spent += amount
 
-    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+    def cost(self, prompt_tokens: float, completion_tokens: float, price: Price | None = None) -> float:
         """Return what so many tokens cost, in the unit of the budget."""
-        if self.unit == "$" and self._price:
-            return dollars(self._price, prompt_tokens, completion_tokens)
+        if self.unit == "$" and (price := price or self._price):
+            return dollars(price, prompt_tokens, completion_tokens)
         return prompt_tokens + completion_tokens
 
     def _used_up(self, amount: float) -> ModelError:
@@ -278,12 +289,12 @@ class QuestionBudget(Budget):
         with self._changed:
             self._held_back = 0.0 if final else min(self.limit / 2, self.cost(*_ANSWER_TOKENS))
 
-    def reply_tokens(self, prompt_tokens: float) -> int:
+    def reply_tokens(self, prompt_tokens: float, price: Price | None = None) -> int:
         """Return how many tokens the reply to such a prompt may take. Calls at once share what is left."""
         with self._changed:
-            left = self.limit - self._held_back - self.spent - self.cost(prompt_tokens, 0)
-        price = self.cost(0, 1)
-        return max(1, int(left / price)) if price else sys.maxsize
+            left = self.limit - self._held_back - self.spent - self.cost(prompt_tokens, 0, price)
+        token = self.cost(0, 1, price)
+        return max(1, int(left / token)) if token else sys.maxsize
 
     def cut_off(self, tokens: int) -> BudgetError:
         """Return the error for a reply that was longer than what was left."""

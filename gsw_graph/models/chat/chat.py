@@ -3,6 +3,7 @@ same."""
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import threading
@@ -19,7 +20,7 @@ from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, unchecked
 from gsw_graph.models.chat.language_model import CallContext
 from gsw_graph.models.chat.limiter import Limiter
 from gsw_graph.models.chat.replies import answer_text, parse_json
-from gsw_graph.models.chat.request import Reply, Request, T
+from gsw_graph.models.chat.request import PLAN_STAGES, Reply, Request, T
 from gsw_graph.models.chat.tokens import SHORT_GUESS, Estimator, estimate, estimate_messages
 from gsw_graph.models.chat.transport import (
     CONTEXT_HINT,
@@ -82,6 +83,8 @@ class Chat:
         self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
         self.on_trouble: Callable[[str], None] = lambda _: None
         self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
+        self._name = " ".join([self.model, *([json.dumps(transport.options)] if transport.options else [])])
+        self._planner: Chat | None = None
         stages = self.ledger.stages()
         self._estimator = Estimator(self.model, stages, counts_schema=transport.is_openai)
         self._prompt, self._unusable = prompt, 0
@@ -109,13 +112,30 @@ class Chat:
             raise InputError("OpenAI's server needs a key", where=settings.llm, hint=hint)
         url, key = settings.llm_url or OPENAI, settings.llm_key
         what, names = "the language model", {"whole": URL_HINT, "key_name": "GSWGRAPH_LLM_KEY"}
-        transport = Transport(Endpoint.check(what, url, key, **names), settings.llm, settings.llm_timeout)
+        endpoint = Endpoint.check(what, url, key, **names)
+        transport = Transport(endpoint, settings.llm, settings.llm_timeout, settings.llm_options)
         price = settings.llm_price or price_of(settings.llm)
         if budget:
             budget.use(price)
         limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
         cache = Cache(settings.cache_dir / FILE)
         return cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+
+    @classmethod
+    def open_for_questions(cls, settings: Settings) -> Chat:
+        """Open the model that answers, and with it the one that plans, where that is another."""
+        chat = cls.open(settings.for_role("answer"))
+        if "plan" in settings.llm_roles or "answer" in settings.llm_roles:
+            chat._planner = cls.open(settings.for_role("plan"))
+        return chat
+
+    def of_stage(self, stage: str) -> Chat:
+        """Return the model that is asked at a stage of a question."""
+        return self._planner if self._planner and stage in PLAN_STAGES else self
+
+    def key(self, request: Request) -> str:
+        """Return the key of a request in the cache: other settings of requests bring other replies."""
+        return self._cache.key(self._name, request)
 
     def ask(
         self,
@@ -162,7 +182,7 @@ class Chat:
 
     def known(self, request: Request) -> bool:
         """Return whether a reply is cached, so that asking costs nothing."""
-        return self._cache.has(self._cache.key(self.model, self.chosen(request)))
+        return self._cache.has(self.key(self.chosen(request)))
 
     def estimate(self, request: Request) -> int:
         """Estimate the prompt tokens of a request."""
@@ -202,6 +222,8 @@ class Chat:
             self._ended.wait_for(lambda: not self._asking, CLOSE_SECONDS)
         self._transport.close()
         self._cache.close()
+        if self._planner:
+            self._planner.close()
 
     def __enter__(self) -> Chat:
         return self
@@ -216,7 +238,7 @@ class Chat:
         on_text: Callable[[str], None] | None,
         context: CallContext | None,
     ) -> Reply[T]:
-        key = self._cache.key(self.model, request)
+        key = self.key(request)
         context = context or CallContext()
         on_text = on_text if request.schema is None else None
         with self._under_way(), self._lock_of(key):
@@ -401,8 +423,8 @@ class Chat:
         budget: Budget | None = context.budget or self._budget
         if context.budget:
             usual = self._estimator.completion(request.stage, SHORT_GUESS, of_others=False)
-            reserved = context.budget.reserve(prompt, min(full, usual))
-            limit = min(full, context.budget.reply_tokens(prompt))
+            reserved = context.budget.reserve(prompt, min(full, usual), self.price)
+            limit = min(full, context.budget.reply_tokens(prompt, self.price))
         else:
             # Twice the usual reply, so that long ones fit too; what is left over is given back.
             reserved = budget.reserve(prompt, 2 * completion) if budget else 0.0
@@ -436,7 +458,7 @@ class Chat:
                 self._limiter.speed_up()
         finally:
             if budget:
-                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens)
+                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens, self.price)
             if entry.calls:
                 self._count(entry, context)
         self._estimator.add(entry)
@@ -447,7 +469,8 @@ class Chat:
 
     def _limit(self, request: Request) -> int:
         """Return how many tokens no sound reply takes."""
-        return request.limit or max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+        usual = max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+        return self._transport.options.get("max_tokens") or request.limit or usual
 
     def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
         """Raise ReplyError where a reply says itself that it is of no use."""

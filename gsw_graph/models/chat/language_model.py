@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.model.results import KeptReply
+from gsw_graph.models.chat.request import PLAN_STAGES
 from gsw_graph.models.costs import Entry, QuestionBudget
 
 if TYPE_CHECKING:
@@ -40,20 +41,22 @@ class CallContext:
     def __init__(self, budget: QuestionBudget | None = None, check: Check = never_cancelled) -> None:
         self.budget, self.check = budget, check
         self.on_trouble: Callable[[str], None] | None = None
-        self.usage = Entry()
+        self.usage = self.planning = Entry()
         self._lock = threading.Lock()
 
     def add(self, entry: Entry) -> None:
         """Count what was asked for it."""
         with self._lock:
             self.usage += entry
+            if entry.stage in PLAN_STAGES:
+                self.planning += entry
 
 
 @dataclass(frozen=True)
 class Spent:
     """What a question took of a language model, and the cached replies that it got for nothing."""
 
-    tokens: dict[str, int]  # "in", "out"
+    tokens: dict[str, int]  # "in", "out" and of both "plan"
     dollars: float | None
     kept: list[KeptReply]
     calls: int = 0
@@ -77,7 +80,8 @@ class QuestionModel:
     ) -> None:
         self.model, self._chat = chat.model, chat
         if budget is not None:
-            budget.use(chat.price)
+            for other in (chat.of_stage("plan"), chat):
+                budget.use(other.price)
         self._context = CallContext(budget, check)
         self._kept: list[KeptReply] = []
 
@@ -96,15 +100,22 @@ class QuestionModel:
         """Ask, as `Chat.ask` does. Raises BudgetError too: the budget does not allow this request."""
         if self._context.budget is not None:
             self._context.budget.reserve_for_answer(final=request.final)
-        reply = self._chat.ask(request, check, on_text=on_text, context=self._context)
+        chat = self._chat.of_stage(request.stage)
+        reply = chat.ask(request, check, on_text=on_text, context=self._context)
         if reply.cached:
             tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
-            dollars = self._chat.dollars(reply.prompt_tokens, reply.completion_tokens)
+            if request.stage in PLAN_STAGES:
+                tokens["plan"] = reply.prompt_tokens + reply.completion_tokens
+            dollars = chat.dollars(reply.prompt_tokens, reply.completion_tokens)
             self._kept.append(KeptReply(request.stage, tokens, reply.seconds, dollars))
         return reply
 
     def spent(self) -> Spent:
-        """Return what was taken so far."""
-        usage = self._context.usage
-        tokens = {"in": usage.prompt_tokens, "out": usage.completion_tokens}
+        """Return what was taken so far; `plan` is the part of the tokens that planning took."""
+        usage, planning = self._context.usage, self._context.planning
+        tokens = {
+            "in": usage.prompt_tokens,
+            "out": usage.completion_tokens,
+            "plan": planning.prompt_tokens + planning.completion_tokens,
+        }
         return Spent(tokens, usage.dollars, self._kept, usage.calls, usage.failed)

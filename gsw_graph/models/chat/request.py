@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+PLAN_STAGES = ("plan", "grasp_plan", "pathwise_intent")  # of a question, which a planner may be asked
 
 
 @dataclass(frozen=True, slots=True)

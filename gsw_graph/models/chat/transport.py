@@ -112,8 +112,10 @@ class Transport:
     """A server that is asked for one model; safe for many threads. Nothing is imported before the first
     call."""
 
-    def __init__(self, endpoint: Endpoint, model: str, timeout: float) -> None:
-        self.endpoint, self.model = endpoint, model
+    def __init__(
+        self, endpoint: Endpoint, model: str, timeout: float, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self.endpoint, self.model, self.options = endpoint, model, dict(options or {})
         self.is_openai = endpoint.url.host == "api.openai.com"
         self._timeout = timeout
         self._lock = threading.Lock()
@@ -141,9 +143,12 @@ class Transport:
             retry: Ask for other words than the last time.
         """
         sent = [{**message, "content": without_surrogates(message["content"])} for message in messages]
-        body: dict[str, Any] = {"model": self.model, "temperature": RETRY_TEMPERATURE if retry else 0}
-        if limit:
-            body["max_tokens"] = limit
+        options = {"temperature": 0, "max_tokens": limit, **self.options}
+        body: dict[str, Any] = {"model": self.model, **options.pop("extra_body", {}), **options}
+        if retry:
+            body["temperature"] = max(body["temperature"], RETRY_TEMPERATURE)
+        if not body["max_tokens"]:
+            del body["max_tokens"]
         if schema is not None:
             if "bounds" in self._left_out:
                 schema = _without_bounds(schema)
@@ -245,11 +250,7 @@ class Transport:
         return True
 
     def _call(self, body: dict[str, Any]) -> RawReply:
-        # As extra_body the schema goes as it is; else the SDK walks through it for each call.
-        extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
-        reply = self.client().chat.completions.with_raw_response.create(
-            model=body["model"], messages=body["messages"], extra_body=extra
-        )
+        reply = self.client().chat.completions.with_raw_response.create(**_arguments(body))
         try:
             data = json.loads(reply.content)
         except (ValueError, RecursionError) as error:
@@ -294,7 +295,8 @@ class Transport:
         options = {} if "stream_options" in self._left_out else {"stream_options": {"include_usage": True}}
         deadline = time.monotonic() + self._timeout
         try:
-            for chunk in self.client().chat.completions.create(**body, stream=True, **options):
+            arguments = _arguments({**body, **options})
+            for chunk in self.client().chat.completions.create(**arguments, stream=True):
                 choice = next(iter(_get(chunk, "choices") or ()), None)
                 delta = _get(choice, "delta")
                 finish, refusal = _text(choice, "finish_reason"), _text(delta, "refusal")
@@ -409,6 +411,13 @@ def _of_status(
     if status in (400, 422):
         return RefusedError(answer, where=where)
     return StoppedError(answer, where=where, hint=MODEL_HINT if status == 404 else URL_HINT)
+
+
+def _arguments(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a request as the SDK takes it. As extra_body all goes as it is; else the SDK walks through the
+    schema for each call, and refuses names that it does not know."""
+    extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
+    return {"model": body["model"], "messages": body["messages"], "extra_body": extra}
 
 
 def _with_schema(messages: Messages, schema: Mapping[str, Any]) -> list[dict[str, str]]:
