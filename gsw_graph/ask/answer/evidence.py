@@ -273,9 +273,7 @@ def _pairs(found: Retrieved, read: set[str]) -> Iterator[Item]:
             yield Item(cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
 
 
-def _sentences(
-    passages: Sequence[RankedPassage], asked: Sequence[str], room: int
-) -> Iterator[Item]:
+def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: int) -> Iterator[Item]:
     """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
     import numpy as np
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from gsw_graph.store.facts import Pair
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
     """A pair, the ways it came, and how well it answers, in [0, 1]."""
