@@ -143,7 +143,7 @@ def test_what_ends_the_question_ends_all_agents(error: BaseException) -> None:
         side_by_side(one, [goes_on, ends])
     gate.set()
     for thread in threading.enumerate():
-        if thread.name == "gswgraph-agent":
+        if thread.name == "gswgraph-worker":
             thread.join(20)
     assert halted == [True]
     assert model.calls == 0

@@ -9,9 +9,8 @@ import pytest
 from chain_fakes import Find, grown, pair, plan, scored
 
 from gsw_graph.ask.answer import chains as module
-from gsw_graph.ask.answer import from_chains
 from gsw_graph.ask.answer.chains import confidence as chance
-from gsw_graph.ask.answer.chains import shown
+from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.evidence import quote
 from gsw_graph.ask.plan import Plan
 from gsw_graph.ask.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from

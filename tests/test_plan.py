@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gsw_graph.ask.plan import MAX_FILE, MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
+from gsw_graph.ask.plan import MAX_QUESTION, MOST_STEPS, Plan, SubQuestion, load, parse
 from gsw_graph.errors import InputError
 
 MUSIQUE = Path(__file__).parents[2] / "shared" / "data" / "musique" / "questions.json"
@@ -269,18 +269,14 @@ def test_placeholders(written: str, read: str) -> None:
         ([], "the plan is empty"),
         ("[]", "the plan is empty"),
         ({"questions": []}, "the plan is empty"),
-        ("Who directed Alien?", "the plan is not JSON (Expecting value, line 1, column 1)"),
-        ('["a",\n"b"', "not JSON (Expecting ',' delimiter, line 2"),
-        ("[" * 100_000, "the plan is JSON that cannot be read"),
-        ('[{"id": ' + "9" * 5000 + ', "question": "a"}]', "the plan is JSON that cannot be read"),
-        ("7", "no shape that is known"),
+        ("Who directed Alien?", "the plan is not JSON (Expecting value: line 1 column 1"),
+        ('["a",\n"b"', "not JSON (Expecting ',' delimiter: line 2"),
+        ("[" * 100_000, "the plan is not JSON"),
+        ('[{"id": ' + "9" * 5000 + ', "question": "a"}]', "the plan is not JSON"),
         ('"a question"', "no shape that is known"),
         (None, "no shape that is known"),
-        (b"[]", "no shape that is known"),
         ({}, "no shape that is known"),
-        ({"question": "a"}, "no shape that is known"),
         ({"questions": "a"}, "no shape that is known"),
-        ({"plan": None}, "no shape that is known"),
         ({"plan": ["a"], "questions": ["b"]}, "the plan has both 'plan' and 'questions'"),
         ([1], "step 1 is neither a question nor a record"),
         (["a", ["b"]], "step 2 is neither a question nor a record"),
@@ -288,18 +284,14 @@ def test_placeholders(written: str, read: str) -> None:
         (["a", " "], "step 2 has no question"),
         ([{"id": 5, "question": "\t"}], "step 5 has no question"),
         ([{"id": 5}], "step 5 has no question"),
-        ([{"question": None}], "step 1 has a question that is not text"),
-        ([{"id": 3, "question": 7}], "step 3 has a question that is not text"),
+        ([{"question": None}], "step 1 has no question that can be asked"),
         ([{"id": 3, "question": "a"}, {"id": 3, "question": "b"}], "two steps have the id 3"),
         ([{"id": 3, "question": "a"}, {"id": 3, "question": "b <ENTITY>"}], "two steps have the id 3"),
-        ([{"id": True, "question": "a"}], "the step in place 1 has the id True, which is not a whole number"),
-        ([{"id": 1, "question": "a"}, {"id": False, "question": "b"}], "the step in place 2 has the id False"),
-        ([{"id": "1", "question": "a"}], "has the id '1', which is not a whole number"),
-        ([{"id": 1.0, "question": "a"}], "has the id 1.0, which is not a whole number"),
-        ([{"id": None, "question": "a"}], "has the id None, which is not a whole number"),
-        ([{"id": -1, "question": "a"}], "has the id -1, which is not a whole number from 0 up"),
-        ([{"id": 1, "question": "a"}, {"question": "b"}], "the step in place 2 has no id, and others have"),
-        ([{"id": 1, "question": "a"}, "b"], "the step in place 2 has no id, and others have"),
+        ([{"id": True, "question": "a"}], "has no id that is a whole number"),
+        ([{"id": "1", "question": "a"}], "has no id that is a whole number"),
+        ([{"id": -1, "question": "a"}], "has no id that is a whole number"),
+        ([{"id": 1, "question": "a"}, {"question": "b"}], "the step in place 2 has no id that is a whole number"),
+        ([{"id": 1, "question": "a"}, "b"], "the step in place 2 has no id that is a whole number"),
         ([{"question": "a", "retrieve": "no"}], "'retrieve' of step 1 is neither true nor false"),
         ([{"question": "a", "retrieve": 1}], "'retrieve' of step 1 is neither true nor false"),
         ([{"question": "a", "requires_retrieval": None}], "'requires_retrieval' of step 1 is neither true nor false"),
@@ -333,9 +325,9 @@ def test_placeholders(written: str, read: str) -> None:
             "step 3 needs the answer of step 2",
         ),
         ([f"question {n}" for n in range(30)], "the plan has 30 steps, more than the 20 that are allowed"),
-        (["a", "b" * (MAX_QUESTION + 1)], "the question of step 2 has 2,001 characters, more than the 2,000 that are allowed"),
-        (["a\0"], "the question of step 1 has a NUL"),
-        ('["a \\ud800"]', "or half a surrogate pair"),
+        (["a", "b" * (MAX_QUESTION + 1)], "step 2 has no question that can be asked. Write text of at most 2,000 characters"),
+        (["a\0"], "step 1 has no question that can be asked"),
+        ('["a \\ud800"]', "half of a surrogate pair"),
     ],
 )
 def test_faults(plan: object, words: str) -> None:
@@ -473,7 +465,6 @@ def test_load_faults(tmp_path: Path) -> None:
     contents: Mapping[str, bytes] = {
         "latin.json": '["Où?"]'.encode("latin-1"),
         "utf16.json": '["a"]'.encode("utf-16"),
-        "large.json": b"[" + b" " * MAX_FILE + b"]",
         "faulty.json": b'["a #2"]',
         "empty.json": b"",
         "text.json": b"Who?",
@@ -481,9 +472,8 @@ def test_load_faults(tmp_path: Path) -> None:
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
     expected = {
-        "latin.json": "the plan is not in UTF-8 (byte 3)",
-        "utf16.json": "the plan is not in UTF-8 (byte 0)",
-        "large.json": "larger than 1,000,000 bytes",
+        "latin.json": "the plan cannot be read ('utf-8' codec",
+        "utf16.json": "the plan cannot be read ('utf-8' codec",
         "faulty.json": "step 1 refers to #2, and there is no step 2",
         "empty.json": "the plan is empty",
         "text.json": "the plan is not JSON",

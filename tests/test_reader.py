@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.answer import from_chains
-from gsw_graph.ask.answer.chains import shown
+from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.evidence import Item, gather
 from gsw_graph.ask.answer.reader import (
     NOT_SAID,

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import from_chains, shown
-from gsw_graph.ask.answer.evidence import BELOW, chains, gather, lines, passages
+from gsw_graph.ask.answer.evidence import BELOW, CompactEvidence, chains, gather, lines, passages
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.context import EVIDENCE
 from gsw_graph.ask.retrieve.strategies import strategies
@@ -176,12 +176,8 @@ def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
     strategy names."""
     if context.evidence is None and found.items is not None:
         return found.items
-    form = context.evidence or found.evidence
-    if form == "compact":
-        from gsw_graph.ask.answer.compact import CompactEvidence
-
-        return gather(question, found, CompactEvidence(context))
-    return gather(question, found, {"lines": lines, "chains": chains, "passages": passages}[form])
+    forms = {"lines": lines, "chains": chains, "passages": passages, "compact": CompactEvidence(context)}
+    return gather(question, found, forms[context.evidence or found.evidence])
 
 
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:

@@ -92,11 +92,6 @@ def expected_type(question: str) -> str | None:
     return min(found)[1] if found else None  # the word that asks is the first: "Who was president when ..."
 
 
-def kinds_asked(question: str) -> frozenset[str]:
-    """Every kind that some part of a question asks for."""
-    return frozenset(kind for pattern, kind in _ASKING if pattern.search(question))
-
-
 def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
     """The kinds of some answers, by the roles in the descriptions of their entities ("role: states; role")
     and by their form."""
