@@ -327,7 +327,7 @@ def test_placeholders(written: str, read: str) -> None:
         ([f"question {n}" for n in range(30)], "the plan has 30 steps, more than the 20 that are allowed"),
         (["a", "b" * (MAX_QUESTION + 1)], "step 2 has no question that can be asked. Write text of at most 2,000 characters"),
         (["a\0"], "step 1 has no question that can be asked"),
-        ('["a \\ud800"]', "half of a surrogate pair"),
+        ('["a \\ud800"]', "half a surrogate pair"),
     ],
 )
 def test_faults(plan: object, words: str) -> None:

@@ -150,7 +150,7 @@ def _answer(
     if found.draft is not None:
         return found.draft, None
     ran = strategies().get(found.ran or "", strategy)  # it may be one that the table has not
-    draft = from_chains(query.question, found, ran.confidence, answer=query.answer)
+    draft = from_chains(query.question, found, context.confidence(ran), answer=query.answer)
     if context.llm is None or not query.answer:
         return draft, None
     from gsw_graph.ask.answer.reader import from_items

@@ -285,7 +285,7 @@ def _step(record: object, id: int) -> SubQuestion:
     if not isinstance(question, str) or len(question) > MAX_QUESTION or _UNSTORABLE.search(question):
         raise InputError(
             f"step {id} has no question that can be asked",
-            hint=f"Write text of at most {MAX_QUESTION:,} characters, without NUL or half of a surrogate pair",
+            hint=f"Write text of at most {MAX_QUESTION:,} characters, without NUL or half a surrogate pair",
         )
     return SubQuestion(id, question.strip(), _retrieve(record, id))
 

@@ -4,7 +4,7 @@ not hold it; and how sure that is, fitted on questions asked with and without th
 
 from __future__ import annotations
 
-from math import exp, log10
+from math import exp, log, log10
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.evidence import quote
@@ -27,7 +27,10 @@ _LEAST = 1e-3
 
 
 def confidence(hops: Sequence[float], chain: float, scale: ChainConfidence) -> float:
-    """Return in [0, 1] how sure a chain is, from the scores of its hops and its own."""
+    """Return in [0, 1] how sure a chain is, from the scores of its hops and its own; plain, without weights,
+    the geometric mean of its hops."""
+    if not scale.weights:
+        return exp(sum(log(max(hop, _LEAST)) for hop in hops) / len(hops))
     logit = sum(weight * value for weight, value in zip(scale.weights, features(hops, chain), strict=True))
     return 1 / (1 + exp(scale.bias - logit))
 

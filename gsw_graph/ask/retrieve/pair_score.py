@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gsw_graph.ask.retrieve.fit import Fit
     from gsw_graph.store.facts import HopResult, Pair
 
 
@@ -225,10 +226,6 @@ def _others(sorts: Sorts) -> Sorts:
 
 
 FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind", "sort")
-# Fitted by bench/scorer.py; a score is a chance in [0, 1] that the pair gives the answer.
-WEIGHTS = np.array([3.92, 1.97, 0.97, 2.88, 1.79, 1.05, 1.16, 0.36])
-BIAS = 10.68
-
 _WORD = re.compile(r"\w+")
 
 
@@ -314,9 +311,22 @@ def related_coverage(query_words: frozenset[str], text_words: Iterable[str]) -> 
     return term_coverage(query_words, set(map(stem, text_words)), alternatives=families)
 
 
-def scores(found: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Features (n, 8) to chances in [0, 1]."""
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(BIAS - found @ WEIGHTS))
+def scores(found: NDArray[np.float32], fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
+    """Turn features (n, 8) into chances in [0, 1] that a pair gives the answer.
+
+    Args:
+        found: The features of the candidates of one question.
+        fit: The weights.
+        fitted: False where another embedder made the cosines: these get the mean and deviation among the
+            candidates that the weights know.
+    """
+    if not fitted:
+        cosines = found[:, :4]
+        found = found.copy()
+        spread = np.maximum(cosines.std(axis=0), 1e-3)
+        found[:, :4] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
+    *weights, bias = fit.pair
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(bias - found @ np.array(weights)))
     return chances
 
 

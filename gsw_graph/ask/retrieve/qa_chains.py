@@ -88,7 +88,7 @@ class CandidateSearch:
         found = self._hop(asked, vectors, offered)
         with self._context.clock("rerank"):
             ranked = [
-                _ranked(one, candidates, found, vectors[question], vectors)
+                self._ranked(one, candidates, found, vectors[question], vectors)
                 for one, candidates in zip(asked, found.candidates, strict=True)
             ]
             return (
@@ -114,25 +114,26 @@ class CandidateSearch:
             ]
             return hop(self._context.reader, questions, **limits)
 
+    def _ranked(
+        self,
+        asked: ConcreteQuestion,
+        candidates: Sequence[tuple[Pair, tuple[str, ...]]],
+        found: HopResult,
+        original: NDArray[np.float32],
+        vectors: Vectors,
+    ) -> list[ScoredPair]:
+        if not candidates:
+            return []
+        pairs, context = [pair for pair, _ in candidates], self._context
+        values = features(asked, pairs, found, vectors[asked.text], original, vectors[asked.relation])
+        chances = scores(values, context.fit, fitted=context.is_fitted)
+        order = sorted(range(len(pairs)), key=lambda n: (-chances[n], pairs[n].id))
+        return [ScoredPair(pairs[n], candidates[n][1], float(chances[n])) for n in order]
+
     def similarity(self, question: str, chains: Sequence[BeamChain]) -> list[float]:
         """Return the cosines of the original question and chains, each written as one text."""
         texts = [" ".join(f"{hop.pair.question} {hop.answer}" for hop in chain.hops) for chain in chains]
         return (self._context.text_vectors(texts) @ self._context.vector(question)).tolist() if texts else []
-
-
-def _ranked(
-    one: ConcreteQuestion,
-    candidates: Sequence[tuple[Pair, tuple[str, ...]]],
-    found: HopResult,
-    original: NDArray[np.float32],
-    vectors: Vectors,
-) -> list[ScoredPair]:
-    if not candidates:
-        return []
-    pairs = [pair for pair, _ in candidates]
-    chances = scores(features(one, pairs, found, vectors[one.text], original, vectors[one.relation]))
-    order = sorted(range(len(pairs)), key=lambda n: (-chances[n], pairs[n].id))
-    return [ScoredPair(pairs[n], candidates[n][1], float(chances[n])) for n in order]
 
 
 def _reranked(
@@ -473,14 +474,18 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
         embedding = context.vector(query.question).tolist()
         with context.clock("database"):
             passages = context.reader.dense(embedding, max(query.k, 10), once=True)[: query.k]
-        return Retrieved(passages, beams, evidence=recipe.evidence, reader=recipe.reader)
+        return Retrieved(
+            passages, beams, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
+        )
     ranked = dict(rank(context, query.question, beams, query.k, recipe, walk=walk))
     wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
     with context.clock("database"):
         found = context.reader.passages(wanted, [ranked.get(id_, 0.0) for id_ in wanted])
     cited = {passage.id: passage for passage in found}
     passages = [cited[id_] for id_ in ranked if id_ in cited]
-    return Retrieved(passages, beams, cited, evidence=recipe.evidence, reader=recipe.reader)
+    return Retrieved(
+        passages, beams, cited, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
+    )
 
 
 def _hop_trace(expansion: Expansion) -> HopTrace:
@@ -508,6 +513,6 @@ def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float)
     with context.clock("database"):
         cited = context.reader.passages([ends[0].hops[-1].pair.passage], [ends[0].score])
     hop = replace(found, beams=beams, cited={passage.id: passage for passage in cited})
-    draft = from_chains(query.question, hop, RICR.confidence, answer=True)
+    draft = from_chains(query.question, hop, context.confidence(RICR), answer=True)
     is_sure = (draft.confidence or 0.0) >= sure and draft.answer is not None
     return replace(hop, draft=draft) if is_sure else found
