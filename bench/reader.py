@@ -38,7 +38,7 @@ from gsw_graph.evaluate.metrics import exact_match, f1
 from gsw_graph.evaluate.statistics import paired
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
-from gsw_graph.models.chat.language_model import QuestionModel, Spent
+from gsw_graph.models.chat.chat import QuestionModel, Spent
 
 DATA = Path(__file__).parent / "data"
 KNOWN = ("reader.jsonl", "compact.jsonl")

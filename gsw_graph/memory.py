@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.explore.picture.picture import Picture
-    from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank.reranker import Reranker
     from gsw_graph.store.past import Verdict
@@ -279,8 +278,8 @@ class Memory:
         plan, budget or form of evidence that is none.
         """
         from gsw_graph.ask.asking import ask, nothing, prepared
-        from gsw_graph.models.chat.language_model import QuestionModel
-        from gsw_graph.models.costs import QuestionBudget
+        from gsw_graph.models.chat.chat import QuestionModel
+        from gsw_graph.models.chat.limits import QuestionBudget
         from gsw_graph.store.questions import keep as keep_question
 
         chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)

@@ -17,8 +17,7 @@ from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.report import notes
-from gsw_graph.models.chat.chat import Chat
-from gsw_graph.models.chat.language_model import QuestionModel
+from gsw_graph.models.chat.chat import Chat, QuestionModel
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))

@@ -17,9 +17,8 @@ from waiting import until
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, InputError, ReplyError
 from gsw_graph.memory import Memory
-from gsw_graph.models.chat.chat import Chat, Request
-from gsw_graph.models.chat.language_model import QuestionModel
-from gsw_graph.models.costs import QuestionBudget
+from gsw_graph.models.chat.chat import Chat, QuestionModel, Request
+from gsw_graph.models.chat.limits import QuestionBudget
 
 USAGE = {"prompt_tokens": 60, "completion_tokens": 40}
 ASKED = "In which town was the builder of the Stone Pier born?"

@@ -9,8 +9,7 @@ from model_server import RawServer, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.models.chat.chat import Chat, Request
-from gsw_graph.models.chat.language_model import QuestionModel
+from gsw_graph.models.chat.chat import Chat, QuestionModel, Request
 from gsw_graph.models.chat.transport import OPENAI, Transport
 from gsw_graph.models.endpoint import Endpoint
 

@@ -14,12 +14,12 @@ from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import Answer, Trace
-from gsw_graph.models.chat.language_model import Spent
+from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
     from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import QuestionModel
 
 MOST = 10_000  # passages of an answer
 

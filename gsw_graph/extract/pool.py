@@ -20,7 +20,7 @@ from gsw_graph.extract.llm import (
 )
 from gsw_graph.model.documents import Document, Failure
 from gsw_graph.model.results import Estimate
-from gsw_graph.models.costs import BATCH_SHARE
+from gsw_graph.models.chat.limits import BATCH_SHARE
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Cache, CachedReply

@@ -19,13 +19,13 @@ from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model, with_names
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace
 from gsw_graph.model.results import DocumentCounts, LoadReport
-from gsw_graph.models.costs import Budget
+from gsw_graph.models.chat.limits import Budget
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.engine import Connection
+    from gsw_graph.models.chat.cache import Entry
     from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.costs import Entry
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode, Vectors
@@ -666,7 +666,7 @@ def _embedding_note(counters: LoadCounters, settings: Settings) -> str | None:
 
 
 def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
-    from gsw_graph.models.chat.tokens import estimate
+    from gsw_graph.models.chat.request import estimate
 
     for item in work:
         passages = item.document.passages

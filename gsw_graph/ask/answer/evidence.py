@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.store.facts import of_passages
 from gsw_graph.text.names import normalise

@@ -18,7 +18,7 @@ from gsw_graph.ask.retrieve.strategies.baselines import DENSE
 from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.model.results import FoundRun
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
