@@ -16,7 +16,6 @@ from gsw_graph.ask.retrieve.pair_score import (
     WEIGHTS,
     ConcreteQuestion,
     concrete,
-    content_words,
     features,
     relation_of,
     scores,
@@ -57,11 +56,6 @@ def test_answers_are_put_into_the_question(question: str, answers: dict[int, str
     assert concrete(question, answers).text == text
 
 
-def test_an_answer_that_is_missing_is_not_asked_for_as_a_placeholder() -> None:
-    with pytest.raises(KeyError):
-        concrete("Where was #2 born?", {1: "Ana"})
-
-
 @pytest.mark.parametrize(
     ("question", "relation"),
     [
@@ -77,20 +71,11 @@ def test_a_relation_is_what_is_asked_of_the_names(question: str, relation: str) 
     assert relation_of(question) == relation
 
 
-def test_the_relation_does_not_depend_on_the_answers() -> None:
-    assert {concrete("Where was #1 born?", {1: name}).relation for name in ("Ana", "born", "C++", "")} == {"Where was born"}
-
-
 def test_names_and_other_words_of_a_question_are_apart() -> None:
     asked = concrete("Which river does #1 cross in Porto Velho?", {1: "the old bridge"})
     assert asked.names == {"old", "bridge", "porto", "velho"}  # an answer is a name, whatever it looks like
     assert asked.words == {"river", "cross"}  # no function words
     assert asked.kind is None
-
-
-def test_words_are_those_of_the_normal_form() -> None:
-    assert content_words("The Café of Ana's in 1998!") == {"cafe", "ana", "1998"}
-    assert content_words("is it of the") == set()
 
 
 # Features
@@ -139,13 +124,6 @@ def test_a_word_is_shared_in_another_form_or_by_its_family() -> None:
     assert one(asks(words="climbed"), question="Which hills did she climb?") == [0.5, 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "fit"), [(None, 0.0), ("person", 1.0), ("date", -1.0), ("place", -1.0)], ids=["not said", "the kind asked for", "another", "one more"]
-)
-def test_the_kind_of_the_answer_by_hand(kind: str | None, fit: float) -> None:
-    assert [0.5, 0.0, fit] == one(asks(kind), "Ana", question="x", descriptions=["person: singer"])
-
-
 def test_a_county_is_asked_for_and_a_country_is_not_one() -> None:
     asked = concrete("Johnnycake >> located in the administrative territorial entity", {})
     county = pair("a", "McDowell County", question="In which county is Johnnycake?")
@@ -153,11 +131,6 @@ def test_a_county_is_asked_for_and_a_country_is_not_one() -> None:
     found = features(asked, [county, country], HOP, QUESTION, ORIGINAL, RELATION)
     assert found[:, FEATURES.index("sort")].tolist() == [1, -1]
     assert found[0, FEATURES.index("kind")] == found[1, FEATURES.index("kind")]  # the kind cannot tell them apart
-
-
-def test_no_pairs() -> None:
-    assert features(asks(), [], HOP, QUESTION, ORIGINAL, RELATION).shape == (0, 8)
-    assert scores(np.empty((0, 8), np.float32)).shape == (0,)
 
 
 # Scores

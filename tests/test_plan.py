@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -83,11 +81,6 @@ def test_answers_are_put_in_as_they_are() -> None:
     assert step.concrete({1: "#2", 2: r"\1 \g<0> #1"}) == r"#2 and \1 \g<0> #1"
 
 
-def test_an_answer_is_missing() -> None:
-    with pytest.raises(KeyError):
-        SubQuestion(2, "#1?").concrete({})
-
-
 # A plan
 
 
@@ -105,24 +98,10 @@ def test_a_diamond() -> None:
     assert plan.ancestors(4) == {1, 2, 3}
 
 
-def test_one_step() -> None:
-    plan = parse(["Who wrote Salt Road?"])
-    assert levels(plan) == [[1]]
-    assert ids(plan.sinks) == [1]
-
-
 def test_a_one_hop_step_beside_a_chain_is_a_sink() -> None:
     plan = parse(["a", "b #1", "c"])
     assert levels(plan) == [[1, 3], [2]]
     assert ids(plan.sinks) == [2, 3]
-
-
-def test_two_sinks_of_one_root() -> None:
-    assert ids(parse(["a", "b #1", "c #1"]).sinks) == [2, 3]
-
-
-def test_a_level_is_the_longest_way() -> None:
-    assert levels(parse(["a", "b #1", "c #1 #2", "d", "e #4"])) == [[1, 4], [2, 5], [3]]
 
 
 def test_forward_references() -> None:
@@ -137,11 +116,6 @@ def test_a_comparison_is_in_no_level_and_hides_no_sink() -> None:
     assert levels(plan) == [[1, 3], [2]]
     assert ids(plan.sinks) == [2, 3]
     assert plan.ancestors(4) == {1, 2, 3}
-
-
-def test_ancestors_of_no_step() -> None:
-    with pytest.raises(KeyError):
-        PARSED.ancestors(3)
 
 
 def test_to_list() -> None:
@@ -160,10 +134,6 @@ def test_a_plan_made_by_hand_is_checked() -> None:
 
 
 # The forms
-
-
-def test_a_plan_is_itself() -> None:
-    assert parse(PARSED) is PARSED
 
 
 @pytest.mark.parametrize(
@@ -210,36 +180,11 @@ def test_ids_are_numbered_anew_at_once() -> None:
     assert questions(plan) == ["a", "b #1", "c #2 #1 C#1"]
 
 
-def test_gold_answers_are_not_read() -> None:
-    plan = parse(
-        [{"id": 1, "question": "Who designed the Lumen Bridge?", "answer": "Mira Okafor"}, {"id": 2, "question": "#1 >> place of birth", "answer": "Tarn"}]
-    )
-    assert "Okafor" not in repr(plan)
-    assert "Tarn" not in repr(plan)
-    assert plan.steps[1].question == "#1 >> place of birth"
-
-
 @pytest.mark.parametrize("flag", [False, "false", "False", " FALSE "])
 @pytest.mark.parametrize("key", ["retrieve", "requires_retrieval"])
 def test_flags(flag: object, key: str) -> None:
     plan = parse([{"question": "How old is A?"}, {"question": "Is #1 old?", key: flag}])
     assert [step.retrieve for step in plan.steps] == [True, False]
-
-
-def test_panini_comparison() -> None:
-    """The joining question comes twice, first to retrieve for it, then to compare."""
-    plan = parse(
-        {
-            "questions": [
-                {"question": "When did Salt Road open?", "requires_retrieval": "true"},
-                {"question": "When did Glass Way open?", "requires_retrieval": "true"},
-                {"question": "Is <ENTITY_Q1> before <ENTITY_Q2>?", "requires_retrieval": "true"},
-                {"question": "Is <ENTITY_Q1> before <ENTITY_Q2>?", "requires_retrieval": "false"},
-            ]
-        }
-    )
-    assert questions(plan)[2:] == ["Is #1 before #2?"] * 2
-    assert levels(plan) == [[1, 2], [3]]
 
 
 @pytest.mark.parametrize(
@@ -334,17 +279,6 @@ def test_faults(plan: object, words: str) -> None:
     assert words in faulty(plan)
 
 
-def test_limits_are_allowed() -> None:
-    assert len(parse([f"question {n}" for n in range(MOST_STEPS)]).steps) == MOST_STEPS
-    assert len(parse(["b" * MAX_QUESTION]).steps[0].question) == MAX_QUESTION
-    # What the new number adds does not count.
-    long = [{"id": 100 + n, "question": f"question {n}"} for n in range(18)] + [
-        {"id": 5, "question": "a"},
-        {"id": 6, "question": "b" * (MAX_QUESTION - 3) + " #5"},
-    ]
-    assert len(parse(long).steps[19].question) == MAX_QUESTION + 1
-
-
 def test_many_references_take_no_time() -> None:
     """Each step refers to all before it, so that there are half a million ways through the plan."""
     plan = parse(["a", *("q " + " ".join(f"#{k}" for k in range(1, n)) for n in range(2, MOST_STEPS + 1))])
@@ -400,25 +334,6 @@ def test_random_plans(seed: int) -> None:
     assert reached == set(level)  # every step that is retrieved for leads to a sink
 
     assert parse(plan.to_list()) == parse(json.dumps({"plan": plan.to_list()})) == plan
-    assert parse(questions(replace_all_retrieved(plan))) == replace_all_retrieved(plan)
-
-
-def replace_all_retrieved(plan: Plan) -> Plan:
-    return Plan(tuple(replace(step, retrieve=True) for step in plan.steps))
-
-
-@pytest.mark.parametrize("seed", [seed for seed in range(200) if any(random_plan(seed)[1].values())])
-def test_random_cycles(seed: int) -> None:
-    """A way back from an ancestor makes a cycle, and the error names steps that do refer to each other, each once."""
-    written, parents = random_plan(seed)
-    plan = replace_all_retrieved(parse(written))
-    id, ancestor = next((id, min(plan.ancestors(id))) for id in parents if plan.ancestors(id))
-    parents[ancestor].add(id)
-    text = faulty([f"{step.question} #{id}" if step.id == ancestor else step.question for step in plan.steps])
-    cycle = [int(part) for part in text.split("circle: ")[1].split(".")[0].split(" -> ")]
-    assert cycle[0] == cycle[-1] == min(cycle)
-    assert len(cycle) - 1 == len(set(cycle)) > 1
-    assert all(after in parents[before] for before, after in pairwise(cycle))
 
 
 def test_noise_is_a_plan_or_an_input_error() -> None:
@@ -489,17 +404,6 @@ def test_load_faults(tmp_path: Path) -> None:
         assert str(caught.value).startswith(str(tmp_path)[:50])
         assert caught.value.hint
         assert len(str(caught.value)) < 500
-
-
-@pytest.mark.parametrize("argument", ["", "  "])
-def test_load_nothing(argument: str) -> None:
-    with pytest.raises(InputError, match="the plan is empty"):
-        load(argument)
-
-
-def test_a_question_in_the_place_of_a_plan() -> None:
-    with pytest.raises(InputError, match=r"Who directed Alien\?: the plan cannot be read .* begins with \[ or \{"):
-        load("Who directed Alien?")
 
 
 # Plans as others wrote them

@@ -48,13 +48,6 @@ def test_pairs_stand_hop_by_hop_the_best_chain_first() -> None:
     assert (items[1].question, items[1].answer) == ("question c", "Rome")
 
 
-def test_a_pair_of_several_chains_stands_once() -> None:
-    table = {"first": [ScoredPair(pair("a", "Ana", "Bo"), ("vector",), 0.9)], "second of Ana": [ScoredPair(pair("c", "Rome"), ("vector",), 0.7)]}
-    table["second of Bo"] = [ScoredPair(pair("d", "Oslo"), ("vector",), 0.6)]
-    both = Retrieved([], grown(TWO, "q", Find(table)), {f"passage of {one}": passage(one) for one in "acd"})
-    assert texts(gather("q", both)) == ["question a Ana, Bo", "question c Rome", "question d Oslo"]
-
-
 def test_the_best_chain_of_every_sequence_steers_what_is_read() -> None:
     """Only the last one's did: its five chains stood first, and sentences were looked for by it alone."""
     sides = plan("Who built the Cray Bridge?", "Who built the Marrow Bridge?", compare="Is #1 older than #2?")
@@ -93,10 +86,6 @@ def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone() -> None:
 def test_roles_stand_behind_a_pair_in_short() -> None:
     assert texts(gather("q", found(descriptions=["person: singer", "", "mayor"])))[0] == "question a Ana (person: singer; mayor)"
     assert len(texts(gather("q", found(descriptions=["x" * 5000])))[0]) < 150
-
-
-def test_a_pair_whose_passage_is_gone_is_not_read() -> None:
-    assert texts(gather("q", found(cited="cd"))) == ["question c Rome", "question d Oslo"]
 
 
 def test_without_chains_the_passages_are_the_evidence() -> None:
@@ -161,21 +150,6 @@ def test_long_passages_share_the_room() -> None:
     assert items[0].text.endswith("words …")
 
 
-def test_of_many_long_passages_the_best_are_read() -> None:
-    items = gather("q", Retrieved([passage(f"{n}", "wide words " * 4000) for n in range(100)]))
-    assert [item.passage.id for item in items] == [f"passage of {n}" for n in range(len(items))]
-    assert len(items) == 5, "as in the papers"
-    assert sum(estimate(item.text) for item in items) <= ROOM
-
-
-def test_a_pair_with_hundreds_of_answers_is_cut() -> None:
-    table = {"first": [ScoredPair(pair("a", *[f"Name{n}" for n in range(1000)]), ("vector",), 0.9)]}
-    one = Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")})
-    (item,) = gather("q", one)
-    assert 180 < estimate(item.text) <= 200
-    assert item.text.startswith("question a Name0, Name1")
-
-
 @pytest.mark.parametrize("text", ["a" * 9000, "A" * 9000, "é" * 9000, "東" * 9000, "1" * 9000, "." * 9000, "a b " * 3000])
 def test_texts_of_any_script_are_cut(text: str) -> None:
     items = gather("q", Retrieved([passage("e", text, title="")]))
@@ -230,7 +204,3 @@ def test_a_document_cannot_write_a_line(text: str) -> None:
 @given(st.text(st.sampled_from("[]<>|12, ;\n\r\u2028 evidencaQ:"), max_size=60))
 def test_nor_can_any_text(text: str) -> None:
     check_lines([Item(flat(text), passage("e")), Item("Rome.", passage("f"))])
-
-
-def test_what_a_document_says_stays() -> None:
-    assert flat("Ana  sang [here] in 1999 (a[0] < b), किताब, علی‌رضا.") == "Ana sang [here] in 1999 (a(0) < b), किताब, علی‌رضا."
