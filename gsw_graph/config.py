@@ -34,6 +34,17 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
 
 
+def option(default: Any, description: str, **bounds: Any) -> Any:
+    """Return a field of options.
+
+    Args:
+        default: What it is where nobody gives it.
+        description: One sentence for the help of commands and for OpenAPI.
+        bounds: What the server checks; arguments of pydantic's `Field`.
+    """
+    return field(default=default, metadata={"description": description, **bounds})
+
+
 def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:
     text = env.get(name)
     try:
@@ -94,7 +105,8 @@ class Settings:
     document; left out, the model's own. trust_remote_code: whether code that a model of the hub brings may
     run. device: `auto`, `cpu`, `cuda` or `mps`.
     reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a
-    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`.
+    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`. fit: the file
+    of `gswgraph eval fit`, with weights for these models.
     llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a
     language model. llm_url, llm_key: its OpenAI-compatible server; without a url it is OpenAI's. llm_timeout:
     seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
@@ -123,6 +135,7 @@ class Settings:
     reranker: str = "cosine"
     reranker_model: str | None = None
     reranker_key: str | None = field(default=None, repr=False)
+    fit: str | None = None
     llm: str | None = None
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
@@ -210,6 +223,7 @@ class Settings:
             reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
             reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
             reranker_key=env.get("GSWGRAPH_RERANKER_KEY") or None,
+            fit=env.get("GSWGRAPH_FIT") or None,
             llm=env.get("GSWGRAPH_LLM") or env.get("OPENAI_MODEL") or None,
             llm_url=url or env.get("OPENAI_BASE_URL") or None,
             llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,

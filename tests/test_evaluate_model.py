@@ -11,6 +11,7 @@ from fake_memory import passage
 from model_server import ModelServer
 
 from gsw_graph.ask.asking import ask, prepared
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.context import Context
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.strategy import Retrieved
@@ -31,10 +32,11 @@ class Memory(FakeMemory):
         self.chat = chat
 
     def ask(self, question, *, strategy, plan, k, answer, llm, keep, past):
-        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, past=past)
+        chosen, planned = prepared(question, options)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
-        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None)
-        return ask(chosen, planned, context, may_plan=plan is not False)
+        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options)
+        return ask(chosen, planned, context)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from gsw_graph.ask.answer.chains import features as chain_features
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.fit import Fit
 from gsw_graph.ask.retrieve.fusion import WalkingCandidateSearch
@@ -72,7 +73,7 @@ def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
     planned = [question for question in questions.questions if question.answerable and _answers(question)]
     rows: Rows = []
     for question in planned:
-        context = memory._context(None, None)
+        context = memory._context(AskOptions())
         rows += _pair_rows(question, context)
     if len(rows) < _LEAST or not any(right.any() for _, right in rows):
         hint = "Give questions with gold decompositions and answers of their steps, as MuSiQue has them"
@@ -132,7 +133,7 @@ def _chain_rows(
 ) -> list[tuple[list[float], bool]]:
     """Return the features of the best chain and whether a chain holds the answer, with and without the pairs
     of the gold passages."""
-    context = memory._context(None, None)
+    context = memory._context(AskOptions())
     context.fit = fit
     plan, chains = parse(question.plan), FUSION.recipe.chains if strategy == FUSION.name else RICR.recipe
     find = (

@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.fit import Fit
 from gsw_graph.ask.strategy import ChainConfidence, Strategy
+from gsw_graph.model.results import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.names.graph import Neighbourhood
-    from gsw_graph.model.results import Trace
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank.reranker import Reranker
@@ -30,9 +31,6 @@ STAGES = (
     "rerank",
     "answer",
 )  # of every answer; a strategy may add its own
-
-
-EVIDENCE = ("lines", "chains", "compact", "passages")
 
 
 class Models(Protocol):
@@ -50,10 +48,9 @@ class Context:
     reader: typed reads of the graph. build_runs: builds the runs of edges that are missing, which `pruned`
     needs. llm: the language model that was set, or None; on_text gets its answer as it comes. on_stage: told
     when a stage begins, and what goes on in it.
-    past: whether earlier answers may point at evidence.
     neighbourhood: what was fetched of the graph of names for the question.
-    trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
-    which a language model is shown what was found, one of `EVIDENCE`.
+    trace: where a strategy writes how it found what it found, None where nobody asked. options: how the
+    question is asked.
     seconds: by stage. used: the models that ran, by kind.
     """
 
@@ -66,16 +63,14 @@ class Context:
         llm: QuestionModel | None = None,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
-        trace: Trace | None = None,
-        evidence: str | None = None,
-        must_answer: bool = False,
+        options: AskOptions | None = None,
         fit: Fit | None = None,
     ) -> None:
         self.reader, self.build_runs = reader, build_runs
-        self.llm, self.on_text, self.trace = llm, on_text, trace
-        self.evidence, self.must_answer = evidence, must_answer
+        self.llm, self.on_text = llm, on_text
+        self.options = options or AskOptions()
         self.fit = fit or Fit()
-        self.past = False
+        self.trace = Trace() if self.options.trace else None
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -31,6 +32,7 @@ class Fit:
         return name.rstrip("/").rpartition("/")[2] == self.embedder.rpartition("/")[2]
 
 
+@cache
 def read_fit(path: str | None) -> Fit:
     """Return the fit of a file that `gswgraph eval fit` wrote, without one the usual fit.
 

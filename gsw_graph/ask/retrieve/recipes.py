@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.retrieve.context import EVIDENCE
+from gsw_graph.ask.options import EVIDENCE
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     question, traced = query.question, context.trace is not None
     lines = pruned.lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
-    earlier = _earlier(context, question, recipe) if context.past else []
+    earlier = _earlier(context, question, recipe) if context.options.past and query.answer else []
     cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
