@@ -237,7 +237,7 @@ def passages(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG
 
 def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     """Return what is shown of what was found, for the question and what the best chain of each end asked.
-    show: in which form, such as `lines` or `compact.CompactEvidence`."""
+    show: in which form, such as `lines` or `CompactEvidence`."""
     best = found.beams.best() if found.beams is not None else []
     asked = [question, *(hop.concrete for chain in best for hop in chain.hops)]
     return show(list(dict.fromkeys(asked)), found)
