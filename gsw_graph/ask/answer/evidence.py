@@ -211,7 +211,8 @@ ENOUGH = 1_000  # tokens up to which sentences of further passages are added; th
 BELOW = 10  # passages below those that were asked for, whose sentences are looked at
 LEAST = 0.3  # share of the words of the question, or of one of its parts, that such a sentence has at least
 _EACH = 2  # sentences of one of them
-_PAIRS = ROOM // 2  # tokens of all pairs
+_PAIRS = ROOM // 2  # tokens of all pairs beside passages
+CHAIN_TOKENS = 250  # of pairs alone; in the paper they take 192 in the mean
 _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
 
@@ -226,8 +227,12 @@ def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
 
 
 def chains(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
-    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.3)."""
-    return _fitting(_pairs(found, set()), _PAIRS)
+    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2), those of
+    the best chains where they take more than CHAIN_TOKENS."""
+    items = list(_pairs(found, set()))
+    while estimate(listed(items)) > CHAIN_TOKENS:
+        items.pop()
+    return items
 
 
 def passages(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001
