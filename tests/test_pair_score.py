@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,16 +13,16 @@ from chain_fakes import pair
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gsw_graph.ask.retrieve.fit import Fit, read_fit
 from gsw_graph.ask.retrieve.pair_score import (
-    BIAS,
     FEATURES,
-    WEIGHTS,
     ConcreteQuestion,
     concrete,
     features,
     relation_of,
     scores,
 )
+from gsw_graph.errors import InputError
 from gsw_graph.store.facts import HopResult
 
 
@@ -136,17 +139,46 @@ def test_a_county_is_asked_for_and_a_country_is_not_one() -> None:
 # Scores
 
 
+FIT = Fit()
+
+
+def test_cosines_of_another_embedder_are_put_on_the_scale_of_the_weights() -> None:
+    """Cosines of many embedders are all above 0.7: by weights that were fitted to others every pair was right."""
+    found = np.zeros((3, 8), np.float32)
+    found[:, :4] = [[0.70] * 4, [0.75] * 4, [0.90] * 4]
+    plain = scores(found, FIT, fitted=False)
+    assert scores(found, FIT, fitted=True).min() > plain.max()
+    assert plain.tolist() == sorted(plain)
+    assert plain.mean() < 0.01, "none has a name or a word of the question"
+    other = found.copy()
+    other[:, :4] = (found[:, :4] - 0.7) / 2
+    assert scores(other, FIT, fitted=False) == pytest.approx(plain, rel=1e-3), "the scale of an embedder makes no difference"
+
+
+def test_who_is_meant_by_a_fit(tmp_path: Path) -> None:
+    assert FIT.fits_embedder("sentence-transformers/all-MiniLM-L6-v2")
+    assert FIT.fits_embedder("/models/all-MiniLM-L6-v2/")
+    assert not FIT.fits_embedder("Qwen/Qwen3-Embedding-8B")
+    (file := tmp_path / "fit.json").write_text(json.dumps(asdict(replace(FIT, embedder="other", chains={"ricr": (1.0, 2.0)}))))
+    assert read_fit(str(file)).embedder == "other"
+    file.write_text("{}x")
+    read_fit.cache_clear()
+    with pytest.raises(InputError, match=r"the fit cannot be read.*eval fit"):
+        read_fit(str(file))
+
+
 def test_scores_are_logistic() -> None:
-    assert len(WEIGHTS) == len(FEATURES)
-    assert (WEIGHTS >= 0).all()  # no feature speaks against an answer
+    *weights, bias = FIT.pair
+    assert len(weights) == len(FEATURES)
+    assert min(weights) >= 0  # no feature speaks against an answer
     found = np.array([[0] * 8, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1]], np.float32)
-    by_hand = sum(w * x for w, x in zip(WEIGHTS, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1], strict=True)) - BIAS
-    assert scores(found) == pytest.approx([1 / (1 + math.exp(BIAS)), 1 / (1 + math.exp(-by_hand))], rel=1e-5)
+    by_hand = sum(w * x for w, x in zip(weights, [0.5, 0.4, 0.3, 0.2, 1, 0.5, -1, 1], strict=True)) - bias
+    assert scores(found, FIT, fitted=True) == pytest.approx([1 / (1 + math.exp(bias)), 1 / (1 + math.exp(-by_hand))], rel=1e-5)
 
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=8, max_size=8), st.integers(0, 7))
 def test_scores_are_chances_and_grow_with_every_feature(row: list[float], place: int) -> None:
     better = [*row[:place], 1.0, *row[place + 1 :]]
-    low, high = scores(np.array([row, better], np.float32))
+    low, high = scores(np.array([row, better], np.float32), FIT, fitted=True)
     assert 0 <= low <= high + 1e-7
     assert high <= 1

@@ -85,8 +85,8 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class ChainConfidence:
-    """A logistic scale over the features of chains (`answer.chains`), fitted to a strategy, as walks raise the
-    scores of pairs; without weights the plain mean of the hops."""
+    """A logistic scale over the features of chains (`answer.chains`), fitted to a strategy, as walks raise
+    the scores of pairs; without weights the plain mean of the hops."""
 
     weights: tuple[float, ...]
     bias: float

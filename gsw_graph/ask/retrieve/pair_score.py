@@ -239,8 +239,8 @@ class ConcreteQuestion:
     kind: str | None
     names: frozenset[str]  # words of its names
     words: frozenset[str]  # the others, function words apart
-    entities: frozenset[str]  # normal forms of the entities it mentions, earlier answers among them
     sort: FineType = NO_FINE_TYPE
+    entities: frozenset[str] = frozenset()  # normal forms of those it mentions, earlier answers among them
 
 
 def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
@@ -254,8 +254,8 @@ def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
         expected_type(question),
         known,
         content_words(text) - known,
-        entities_in(text) | {normalise(answer) for answer in answers.values()},
         expected_fine_type(question),
+        entities_in(text) | {normalise(answer) for answer in answers.values()},
     )
 
 
