@@ -185,9 +185,7 @@ def _draw_agents(picture: Picture, answer: Answer, trace: Trace) -> list[Node]:
         sources = cited[number - 1]
         path = [
             PathStep(f"asked:{number}", "Sub-question", steps[0].asked, "then", sources, (), after),
-            PathStep(
-                findings[agent], "Finding", _finding(steps), "found", sources, lines, below=True
-            ),
+            PathStep(findings[agent], "Finding", _finding(steps), "found", sources, lines, below=True),
         ]
         draw_path(picture, path)
     for column in range(1, max(node.column or 0 for node in picture.nodes.values()) + 1):
@@ -301,8 +299,7 @@ def _add_passages(
         named += [step.id for path in trace.paths.values() for step in path if step.kind == "passage"]
     known = {passage.id for passage in answer.passages}
     missing = [id_ for id_ in dict.fromkeys(named) if id_ not in known]
-    for passage in [*answer.passages, *(fetch(missing) if missing else ())]:
-        picture.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
+    picture.add_passages([*answer.passages, *(fetch(missing) if missing else ())])
     for citation in answer.citations:  # also of a passage that is gone by now
         gone = Source.of(citation.title, citation.source, citation.text)
         quotes = picture.passages.setdefault(citation.passage, gone).quotes

@@ -110,7 +110,7 @@ def _cited(context: Context, question: str, recipe: PrunedRecipe) -> list[str]:
     """Return passages that answers to questions like this one cite. What was rejected, or cites what is
     there no more, is left out; what nobody confirmed may point at evidence, as no answer is taken from
     here."""
-    from gsw_graph.store.past import near
+    from gsw_graph.store.questions import near
 
     vector, least = context.vector(question).tolist(), recipe.like
     with context.clock("database"):
