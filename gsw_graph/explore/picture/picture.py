@@ -110,6 +110,10 @@ class Picture:
         for passage in passages:
             self.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
 
+    def last_column(self) -> int:
+        """Return the number of the column at the right."""
+        return max(node.column or 0 for node in self.nodes.values())
+
     def head(self, column: int, text: str) -> None:
         """Write what stands above a column."""
         self.columns += [""] * (column + 1 - len(self.columns))

@@ -26,7 +26,7 @@ NAMES = ("Concept", "Entity")
 SAYING = (*NAMES, "QAPair", "VerbPhrase", "Proposition", "Role")  # what a sentence can say
 _TITLE = 160
 # Of no use to who looks at a picture.
-_HIDDEN = {"id", "names", "titles", "position", "content_hash", "text_hash", "embedding", "vector"}
+_HIDDEN = {"id", "names", "titles", "position", "content_hash", "text_hash", "words", "embedding", "vector"}
 
 
 class Thing:
