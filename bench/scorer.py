@@ -23,6 +23,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from gsw_graph import Memory
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve import pair_score
 from gsw_graph.ask.retrieve.qa_chains import Candidates, CandidateSearch
@@ -58,7 +59,7 @@ def gather(memory: Memory, questions: list[dict[str, Any]]) -> list[tuple[int, n
         plan = parse(question["question_decomposition"])
         answers: dict[int, str] = {}
         for step, gold in zip(plan.steps, question["question_decomposition"], strict=True):
-            find = Recorder(memory._context(None, None, trace=False), ChainRecipe())
+            find = Recorder(memory._context(AskOptions()), ChainRecipe())
             find(
                 question["question"],
                 [pair_score.concrete(step.question, {parent: answers[parent] for parent in step.parents})],

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import engines
 import pytest
 import samples
 import served
 from contract import rows
 from dump import differences, dump, version
+from model_server import ModelServer
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.concurrency import Cancel
@@ -191,12 +195,58 @@ def test_it_says_why_it_ran_as_another(sample: Memory) -> None:
     assert (bare.strategy, bare.why) == ("dense", "the question has no symbols: it names and relates nothing")
 
 
-def test_a_dropped_channel_has_no_runs(sample: Memory) -> None:
-    usual = STRATEGIES["pruned"]
-    answer = sample.ask("Who built the Stone Pier?", strategy=usual.with_recipe(replace(usual.recipe, facts="drop")), trace=True, keep=False)
-    assert answer.trace is not None
-    assert answer.trace.runs == []
-    assert answer.passages
+@pytest.fixture
+def shown(sample: Memory, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Ask `pruned` with a language model; the facts it is shown, by channel, and its answer."""
+    requests: list[str] = []
+
+    def reply(body: dict[str, Any]) -> str:
+        requests.append(body["messages"][1]["content"].splitlines()[1])
+        number = next(n for runs in json.loads(requests[-1]).values() for n, facts in runs.items() if "Ana Ruiz" in json.dumps(facts))
+        return f"Answer: Ana Ruiz\nSources: {number}"
+
+    with ModelServer(reply) as server:
+        settings = replace(engines.own_replies(sample.settings, tmp_path / "cache"), llm="m", llm_url=server.url)
+        reading = Memory(sample._connection, settings)
+
+        def ask(question: str = "Who built the Stone Pier?", **recipe: Any) -> tuple[Answer, dict[str, Any]]:
+            usual = STRATEGIES["pruned"]
+            chosen = usual.with_recipe(replace(usual.recipe, **recipe))
+            answer = reading.ask(question, strategy=chosen, plan=False, trace=True, keep=False)
+            return answer, json.loads(requests[-1])
+
+        yield ask
+        reading._close_chat()
+
+
+def test_a_language_model_reads_the_runs_that_were_selected(shown: Callable[..., Any]) -> None:
+    """Each choice sends another request; no edge is said twice, and a number leads to its passage."""
+    answer, everything = shown(facts="all", passages=0)
+    assert (answer.answer, [cited.title for cited in answer.citations]) == ("Ana Ruiz", ["Stone Pier"])
+    assert list(everything) == ["facts"]
+    said = [f"{about} {fact}" for run in everything["facts"].values() for about, facts in run.items() for fact in facts]
+    assert "Ana Ruiz built Stone Pier" in said
+    assert len(said) == len(set(said))
+    traced = {f"{edge.subject} {edge.relation} {edge.object}" for run in answer.trace.runs for edge in run.edges}
+    assert set(said) <= traced
+    _, unique = shown(facts="unique", same=0.0, passages=0)
+    assert len(unique["facts"]) < len(everything["facts"])
+    none, passages = shown(facts="none", passages=1)
+    assert (none.trace.runs, list(passages)) == ([], ["passages"])
+    assert none.tokens["evidence"] != answer.tokens["evidence"]
+    assert none.passages
+
+
+def test_earlier_questions_and_answers_are_channels(sample: Memory, shown: Callable[..., Any]) -> None:
+    first = sample.ask("Who built the Stone Pier?", strategy="ricr", plan=["Who built the Stone Pier?"], llm=False)
+    assert first.answer == "Ana Ruiz"
+    _, usual = shown(facts="none", passages=0)
+    assert list(usual) == ["answers"]
+    _, questions = shown(facts="none", answers="none", questions="unique", passages=0)
+    assert questions == {"questions": {"1": {"Who built the Stone Pier?": ["Ana Ruiz"]}}}
+    sample.reject(first.id or "")
+    _, both = shown(answers="all", questions="all", passages=1)
+    assert list(both) == ["facts", "passages"]
 
 
 def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory) -> None:
@@ -224,3 +274,26 @@ def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:
     assert answer.trace is not None
     edges = {(edge.subject, edge.relation, edge.object) for one in answer.trace.runs for edge in one.edges}
     assert ("Ana Ruiz", "was born", "Salt Sea") in edges
+
+
+def test_after_a_merge_no_edge_stands_twice_and_none_leads_to_itself(sample: Memory, tmp_path: Path) -> None:
+    """Lemma 9: the number of an edge is that of the names that were joined."""
+    names = ("W. H. O.", "World Health Organization", "Geneva")
+    asked = [
+        ("sits in", "Where does W. H. O. sit?", names[2]),
+        ("sits in", "Where does World Health Organization sit?", names[2]),
+        ("is", "What is W. H. O.?", names[1]),
+    ]
+    phrases = [{"phrase": phrase, "questions": [{"text": text, "answers": [answer]}]} for phrase, text, answer in asked]
+    text = "W. H. O. is World Health Organization, which sits in Geneva."
+    record = {"id": "who", "title": "Health", "text": text, "entities": [samples.entity(name) for name in names], "verb_phrases": phrases}
+    sample.load(samples.jsonl(tmp_path / "who.jsonl", [record]))
+    sample.build_runs()
+    joined = "MATCH (a:Concept {name: $alias}), (c:Concept {name: $name}), (m:Memory) CREATE (a)-[:ALIAS_OF]->(c) SET m.version = m.version + 1"
+    sample.cypher(joined.replace("$alias", f"'{names[0]}'").replace("$name", f"'{names[1]}'"), write=True)
+    answer = sample.ask("Where does World Health Organization sit?", strategy="pruned", trace=True, keep=False)
+    assert answer.trace is not None
+    runs = [[edge for edge in run.edges if "Organization" in edge.subject + edge.object] for run in answer.trace.runs]
+    edges = {(edge.subject, edge.relation, edge.object, edge.number) for run in runs for edge in run}
+    assert [edge[:3] for edge in edges] == [(names[1], "sits in", names[2])]
+    assert max(map(len, runs)) == 1

@@ -405,7 +405,7 @@ def test_ctrl_c_ends_it_and_leaves_the_memory_clean(memory: Memory, model: Model
 def test_a_budget_that_is_used_up_leaves_what_was_found(memory: Memory, model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many calls the budget allows, the question ends with an answer that is cited, or an honest refusal."""
     from gsw_graph.errors import BudgetError
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import QuestionModel
 
     right, left = QuestionModel.ask, 0
 

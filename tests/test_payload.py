@@ -44,8 +44,24 @@ def test_numbers_go_on_over_channels() -> None:
     }
 
 
+def said(text: str) -> dict[str, list[str]]:
+    """Read a payload of one channel, in either form, as sentences by number."""
+    written = json.loads(text)
+    if "rule" not in written:
+        return {number: sorted(f"{subject} {rest}" for subject, rests in run.items() for rest in rests) for number, run in written["facts"].items()}
+    tables = (written["e"], written["r"], written["e"])
+    return {number: sorted(" ".join(table[place] for table, place in zip(tables, fact, strict=False)) for fact in run) for number, run in written["facts"].items()}
+
+
 @given(st.lists(st.lists(FACTS, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_every_fact_is_said_under_the_number_of_its_passage(facts: list[list[Fact]]) -> None:
-    written = json.loads(payload([Run(tuple(run)) for run in facts]))["facts"]
-    said = {number: sorted(f"{subject} {rest}" for subject, rests in run.items() for rest in rests) for number, run in written.items()}
-    assert said == {str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)}
+    assert said(payload([Run(tuple(run)) for run in facts])) == {str(number): sorted(map(" ".join, run)) for number, run in enumerate(facts, 1)}
+
+
+def test_names_that_come_again_and_again_are_places_in_a_list() -> None:
+    long, other = "The Royal Society for the Improvement of Harbours", "The Honourable Company of Bridge Builders of Norley"
+    runs = [Run(tuple(Edge(long, f"wrote in {year} to", other) for year in range(1900, 1912)))]
+    short, words = payload(runs), [f"{long} wrote in {year} to {other}" for year in range(1900, 1912)]
+    assert said(short) == {"1": sorted(words)}
+    assert short.count(other) == 1
+    assert len(short) < sum(map(len, words)) / 2

@@ -29,7 +29,7 @@ from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import AnswerDraft, Retrieved
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.model.results import Citation, RankedPassage
-from gsw_graph.models.chat.tokens import estimate, estimate_messages
+from gsw_graph.models.chat.request import estimate, estimate_messages
 from gsw_graph.models.prompts import prompt
 
 ASKED = "Where was the builder of the bridge born?"

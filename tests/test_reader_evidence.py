@@ -14,7 +14,7 @@ from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, flat, gather, list
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import RankedPassage
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 
 TWO = plan("first", "second of #1")
 

@@ -19,6 +19,7 @@ from model_server import ModelServer, stage_of
 from numpy.typing import NDArray
 
 from gsw_graph.ask.asking import prepared
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.cli import main
@@ -115,13 +116,13 @@ def test_help_lists_them() -> None:
 
 def test_a_name_that_there_is_not_is_answered_by_those_there_are() -> None:
     with pytest.raises(InputError, match=f"there is no strategy 'magic'.*{', '.join(STRATEGIES)}"):
-        prepared("Who?", "magic")
+        prepared("Who?", AskOptions(strategy="magic"))
     for one in STRATEGIES.values():
         if one.follows_plan:
-            assert prepared("Who?", one.name, plan=["Who?"])[0] is one
+            assert prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))[0] is one
         else:
             with pytest.raises(InputError, match=f"{one.name} does not follow a plan.*ricr or fusion"):
-                prepared("Who?", one.name, plan=["Who?"])
+                prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))
 
 
 COMPARED = "Was the Stone Pier built before Ana Ruiz?"

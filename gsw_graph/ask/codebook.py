@@ -78,16 +78,20 @@ class Edge:
 
     @property
     def number(self) -> int:
-        """The same for the same three in every passage and every memory: 53 bits of a hash, which every
-        language reads as a whole number."""
-        text = "\n".join((self.subject, self.relation, self.object)).encode()
-        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") >> 11
+        """Return the number of its three."""
+        return edge_number(self.subject, self.relation, self.object)
 
     @property
     def vector(self) -> NDArray[np.float32]:
         """Of what it stands on together, length 1."""
         mean: NDArray[np.float32] = np.mean([one.vector for one in self.statements], axis=0)
         return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+
+def edge_number(*three: str) -> int:
+    """Return the same number for the same three in every passage and every memory: 53 bits of a hash, which
+    every language reads as a whole number."""
+    return int.from_bytes(hashlib.blake2b("\n".join(three).encode(), digest_size=8).digest(), "big") >> 11
 
 
 def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:

@@ -18,7 +18,7 @@ from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import FUNCTION_WORDS, LETTERS, normalise
 
 if TYPE_CHECKING:
-    from gsw_graph.models.chat.language_model import LanguageModel
+    from gsw_graph.models.chat.request import LanguageModel
 
 
 MOST_STEPS = 20

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.qa_chains import Beams
@@ -62,7 +63,7 @@ class Retrieved:
     and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
     `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
-    that it comes from.
+    that it comes from. items: what a language model reads, in the place of chains and passages.
     """
 
     passages: list[RankedPassage]
@@ -76,6 +77,7 @@ class Retrieved:
     conflicts: list[Conflict] = field(default_factory=list)
     below: list[RankedPassage] = field(default_factory=list)
     past: PastAnswer | None = None
+    items: list[Item] | None = None
 
 
 @dataclass(frozen=True, slots=True)

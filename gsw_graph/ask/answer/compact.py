@@ -25,7 +25,7 @@ from gsw_graph.ask.answer.evidence import (
     sentences_of,
     word_shares,
 )
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.store.facts import of_passages
 from gsw_graph.text.names import normalise
 

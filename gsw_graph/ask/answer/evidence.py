@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import break_control_tokens, fence
 from gsw_graph.text.words import content_words, idf, sentences, term_coverage, words, written_sentences
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
 
 
+_RULE = "[2,0,5] is the fact e[2] r[0] e[5], [2,0] is e[2] r[0], from 0"
 _BEFORE = re.compile('(?:(?:the|a|an) )?["“]?', re.IGNORECASE)
 _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
 
@@ -78,19 +79,23 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
 
 
 def payload(runs: Sequence[Run]) -> str:
-    """Write facts as JSON, by number and subject."""
-    numbered: dict[str, dict[str, object]] = {}
+    """Write facts as JSON by channel and number, in the form of fewer tokens (AutoPrunedRetriever, 2.6):
+    words by subject, or places in the lists `e` of names and `r` of what relates them."""
+    words: dict[str, dict[str, dict[str, list[str]]]] = {}
+    places: dict[str, dict[str, list[list[int]]]] = {}
+    names: dict[str, int] = {}
+    relations: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
-        by_subject: dict[str, list[str]] = {}
-        for fact in run.facts:
-            subject, *said = fact
-            by_subject.setdefault(subject, []).append(" ".join(said))
-        numbered.setdefault(run.channel, {})[str(number)] = by_subject
-    return _json(numbered)
-
-
-def _json(payload: object) -> str:
-    return json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
+        by_subject = words.setdefault(run.channel, {}).setdefault(str(number), {})
+        triples = places.setdefault(run.channel, {}).setdefault(str(number), [])
+        for subject, *rest in run.facts:
+            by_subject.setdefault(subject, []).append(" ".join(rest))
+            tables = zip((names, relations, names), (subject, *rest), strict=False)
+            triples.append([table.setdefault(text, len(table)) for table, text in tables])
+    lists = {"rule": _RULE, "e": list(names), "r": list(relations)}
+    forms: tuple[object, object] = words, lists | places
+    written = [json.dumps(form, ensure_ascii=False, separators=(",", ":")) for form in forms]
+    return min(written, key=estimate)
 
 
 def _begins(text: str, name: str) -> bool:
@@ -220,7 +225,9 @@ def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
 
 def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     """What is shown of what was found, for the question and what the best chain asked. show: in which form,
-    `lines` or `compact.CompactEvidence`."""
+    `lines` or `compact.CompactEvidence`; a strategy may bring its own items."""
+    if found.items is not None:
+        return found.items
     return show(list(dict.fromkeys([question, *_concrete(found)])), found)
 
 

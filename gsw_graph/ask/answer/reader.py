@@ -12,8 +12,7 @@ from gsw_graph.ask.answer import reply as protocol
 from gsw_graph.ask.answer.evidence import Item, flat, gather, lines, listed, quote
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import Citation
-from gsw_graph.models.chat.request import Request
-from gsw_graph.models.chat.tokens import estimate, estimate_messages
+from gsw_graph.models.chat.request import Request, estimate, estimate_messages
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.ask.answer.evidence import Item, Show
     from gsw_graph.ask.strategy import Retrieved
-    from gsw_graph.models.chat.language_model import LanguageModel
+    from gsw_graph.models.chat.request import LanguageModel
 
 
 # share of an answer's words that must stand somewhere, where no line has them all: "Rome and Oslo", two parts

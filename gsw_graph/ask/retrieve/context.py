@@ -6,6 +6,9 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
+from gsw_graph.ask.options import AskOptions
+from gsw_graph.model.results import Trace
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -13,8 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.names.graph import Neighbourhood
-    from gsw_graph.model.results import Trace
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank.reranker import Reranker
     from gsw_graph.store.reader import Reader
@@ -27,9 +29,6 @@ STAGES = (
     "rerank",
     "answer",
 )  # of every answer; a strategy may add its own
-
-
-EVIDENCE = ("lines", "compact")
 
 
 class Models(Protocol):
@@ -47,10 +46,9 @@ class Context:
     reader: typed reads of the graph. build_runs: builds the runs of edges that are missing, which `pruned`
     needs. llm: the language model that was set, or None; on_text gets its answer as it comes. on_stage: told
     when a stage begins, and what goes on in it.
-    past: whether earlier answers may point at evidence.
     neighbourhood: what was fetched of the graph of names for the question.
-    trace: where a strategy writes how it found what it found, None where nobody asked. evidence: the form in
-    which a language model is shown what was found, one of `EVIDENCE`.
+    trace: where a strategy writes how it found what it found, None where nobody asked. options: how the
+    question is asked.
     seconds: by stage. used: the models that ran, by kind.
     """
 
@@ -63,13 +61,12 @@ class Context:
         llm: QuestionModel | None = None,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
-        trace: Trace | None = None,
-        evidence: str = "lines",
+        options: AskOptions | None = None,
     ) -> None:
         self.reader, self.build_runs = reader, build_runs
-        self.llm, self.on_text, self.trace = llm, on_text, trace
-        self.evidence = evidence
-        self.past = False
+        self.llm, self.on_text = llm, on_text
+        self.options = options or AskOptions()
+        self.trace = Trace() if self.options.trace else None
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
         self.used: dict[str, str] = {"llm": llm.model} if llm else {}

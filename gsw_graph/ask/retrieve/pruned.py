@@ -9,18 +9,20 @@ there are.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.codebook import edge_number
 from gsw_graph.ask.retrieve.names.linking import link, mentions
-from gsw_graph.model.results import FoundRun, RunEdge
+from gsw_graph.model.results import RunEdge
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD
 from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -36,18 +38,19 @@ _REFERENCE = re.compile(r"#\d+")
 class Codebook:
     """The runs around a question with their edges and symbols.
 
+    Names that were merged are one: no edge stands there twice, and none from a name to itself (section 2.7).
+
     Attributes:
         runs: Ids. `lines`: of each run its edges, one for each statement that an edge stands on, in the
-        order of
-            the text, with unit `vectors` of the statements.
-        concepts: By id, of an alias the canonical one's. `vector_of`: unit vectors of concepts by canonical
-        id.
+            order of the text, with unit `vectors` of the statements.
+        concepts: By id, of an alias the canonical one's; `vector_of`: their unit vectors.
     """
 
     def __init__(self, part: RunsAround) -> None:
         self.concepts = {concept.canonical: concept for concept in part.concepts}
         self.concepts |= {concept.id: concept for concept in part.concepts}
-        edges = [edge for edge in part.edges if edge.relation in part.relations and self._knows(edge)]
+        known = (edge for edge in part.edges if edge.relation in part.relations and self._knows(edge))
+        edges = [edge for edge in map(self._canonical, known) if edge.subject != edge.object]
         edges.sort(key=lambda edge: (edge.run, edge.position, edge.statement))
         lines: dict[str, list[StoredEdge]] = {}
         for edge in edges:
@@ -61,6 +64,13 @@ class Codebook:
 
     def _knows(self, edge: StoredEdge) -> bool:
         return edge.subject in self.concepts and edge.object in self.concepts
+
+    def _canonical(self, edge: StoredEdge) -> StoredEdge:
+        subject, object_ = (self.concepts[id_].canonical for id_ in (edge.subject, edge.object))
+        if (subject, object_) == (edge.subject, edge.object):
+            return edge
+        number = edge_number(subject, edge.relation, object_)
+        return replace(edge, subject=subject, object=object_, number=number)
 
     def concept(self, id_: str) -> StoredConcept:
         """Return a concept that an edge joins."""
@@ -83,17 +93,14 @@ class Codebook:
         wanted = set(passages)
         return [n for n, run in enumerate(self.lines) if any(edge.passage in wanted for edge in run)]
 
-    def shown(self, channel: str, scored: Sequence[ScoredRun]) -> Iterator[FoundRun]:
-        """Yield runs as people see them."""
-        for one in scored:
-            edges: dict[int, RunEdge] = {}
-            for edge in self.lines[one.run]:
-                subject, object_ = (
-                    " ".join(self.concepts[id_].name.split()) for id_ in (edge.subject, edge.object)
-                )
-                place = edge.statement, edge.passage
-                edges.setdefault(edge.number, RunEdge(edge.number, subject, edge.relation, object_, *place))
-            yield FoundRun(self.runs[one.run], channel, one.score, list(edges.values()))
+    def edges(self, run: int) -> list[RunEdge]:
+        """Return the edges of a run as people see them, each once."""
+        edges: dict[int, RunEdge] = {}
+        for edge in self.lines[run]:
+            subject, object_ = (flat(self.concepts[id_].name) for id_ in (edge.subject, edge.object))
+            place = edge.statement, edge.passage
+            edges.setdefault(edge.number, RunEdge(edge.number, subject, edge.relation, object_, *place))
+        return list(edges.values())
 
 
 @dataclass(frozen=True)
@@ -223,7 +230,7 @@ def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
 
 
 def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) -> list[ScoredRun]:
-    """Return `all` runs, none (`drop`), or of those that say the same one (`unique`; section 2.5).
+    """Return `all` runs, `none`, or of those that say the same one (`unique`; section 2.5).
 
     The paper has the medoid of each cluster of run vectors. Here a run joins the cluster of the best run
     that it is near to, not of any member, so that no chain of likenesses joins what is different; the
@@ -231,7 +238,7 @@ def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) ->
     """
     if choice == "all" or not scored:
         return scored
-    if choice == "drop":
+    if choice == "none":
         return []
     vectors = np.stack([mean_vector(book.vectors[one.run]) for one in scored])
     cosines = vectors @ vectors.T

@@ -236,7 +236,7 @@ class PathwiseRecipe(Recipe):
     duplicate: float = 0.9
 
 
-CHOICES = ("all", "unique", "drop")
+CHOICES = ("all", "unique", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +270,9 @@ class PrunedRecipe(Recipe):
     Coarse. concept_weight, relation_weight: of the largest cosines. shortlist: runs for the fine stage (k =
     200). Fine: `fine`. runs: best of each channel (m = 20).
     Selection, one of CHOICES for each channel. facts: runs of what documents say. answers: runs that answers
-    to questions like it cite. asked: such questions that are looked at. like: least cosine of one. same:
-    cosine from which two runs say the same.
+    to questions like it cite. questions: such questions with their answers. asked: those that are looked at.
+    like: least cosine of one. same: cosine from which two runs, or two questions, say the same.
+    Reader. tokens: of all runs. passages: the first, which it reads below the runs; 0 in the paper.
     Passages, by a walk over names. names: of the best runs, that the walk starts from beside the question's
     own; 0 for none. toward: how far the question's vector moves towards theirs. nearest: passages near that
     vector. walk, rerank: as of `linked`.
@@ -287,14 +288,23 @@ class PrunedRecipe(Recipe):
     runs: int = count(20)
     facts: str = field(default="all", metadata={"among": CHOICES})
     answers: str = field(default="unique", metadata={"among": CHOICES})
+    questions: str = field(default="none", metadata={"among": CHOICES})
     asked: int = count(5)
     like: float = 0.6
     same: float = 0.93
+    tokens: int = 500
+    passages: int = 2
     names: int = 2
     toward: float = 0.5
     nearest: int = count(30)
     walk: WalkRecipe = field(default_factory=WalkRecipe)
     rerank: RerankRecipe = field(default_factory=RerankRecipe)
+
+
+PRUNED_RECIPES = {
+    "default": PrunedRecipe(),
+    "paper": PrunedRecipe(questions="unique", tokens=2000, passages=0),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,7 @@ from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import Claim, Conflict
-from gsw_graph.models.chat.request import Request
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import Request, estimate
 from gsw_graph.models.prompts import fence, prompt
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise

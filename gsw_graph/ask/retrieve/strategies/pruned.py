@@ -1,26 +1,36 @@
 """The strategy `pruned`: AutoPrunedRetriever, runs of edges found by their symbols, and passages by a walk
 that starts from them. docs/pruned.md has the equations and what departs from them.
 
-Ours: the paper gives a language model the runs alone, which lack what a second hop needs and name no
-passage; so their passages are seeds of the walk of `linked`, and the names in the best runs lead to a
-second one.
+A language model reads the runs that were selected. Ours: their passages are seeds of the walk of `linked`,
+the names in the best runs lead to a second one, and the first passages are read below the runs; with
+`recipe=paper` the runs alone.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.retrieve.recipes import PrunedRecipe
+from gsw_graph.ask.answer.evidence import Edge, Fact, Item, Run, Sentence, cut, flat
+from gsw_graph.ask.retrieve.recipes import PRUNED_RECIPES, PrunedRecipe
 from gsw_graph.ask.retrieve.strategies.baselines import DENSE
 from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.model.results import FoundRun
+from gsw_graph.models.chat.request import estimate
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.pruned import Codebook, ScoredRun
+    from gsw_graph.model.results import RankedPassage
+    from gsw_graph.store.questions import CachedQuestion
 
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
+PASSAGE = 200  # tokens of a passage that is read below the runs
 
 
 def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
@@ -36,7 +46,8 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     question, traced = query.question, context.trace is not None
     lines = pruned.lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
-    cited = _cited(context, question, recipe) if context.past else []
+    earlier = _earlier(context, question, recipe) if context.options.past and query.answer else []
+    cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
     except ClientError as error:
@@ -53,8 +64,8 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         facts = pruned.rank_runs(book, book.coarse(symbols, recipe), symbols, recipe)
         answers = pruned.rank_runs(book, book.in_passages(cited), symbols, recipe)
         channels = {
-            "facts": pruned.select(book, facts, recipe.facts, recipe.same),
             "answers": pruned.select(book, answers, recipe.answers, recipe.same),
+            "facts": pruned.select(book, facts, recipe.facts, recipe.same),
         }
         queries = [(question, near), *((question, _passages(runs)) for runs in channels.values() if runs)]
         bridges = _bridges(book, question, [run for runs in channels.values() for run in runs], recipe.names)
@@ -85,8 +96,64 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
             twice=bool(bridges),
         )
         context.trace.bridges = shown
-        context.trace.runs = [found for name, runs in channels.items() for found in book.shown(name, runs)]
-    return Retrieved(ranked)
+        context.trace.runs = [
+            FoundRun(book.runs[run.run], name, run.score, book.edges(run.run))
+            for name, runs in channels.items()
+            for run in runs
+        ]
+    if context.llm is None or not query.answer:
+        return Retrieved(ranked)
+    chosen = _questions(earlier, recipe.questions)
+    return Retrieved(ranked, items=_items(context, book, channels, chosen, ranked, recipe))
+
+
+def _items(
+    context: Context,
+    book: Codebook,
+    channels: Mapping[str, Sequence[ScoredRun]],
+    earlier: Sequence[CachedQuestion],
+    ranked: Sequence[RankedPassage],
+    recipe: PrunedRecipe,
+) -> list[Item]:
+    """Return what the language model reads (section 2.6): earlier questions, the runs of each channel, no
+    edge twice, and the first passages; each under a number that leads to its passage."""
+    runs = [
+        (name, edges) for name, some in channels.items() for run in some if (edges := book.edges(run.run))
+    ]
+    ids = sorted({edge.passage for _, edges in runs for edge in edges})
+    with context.clock("database"):
+        passages = {passage.id: passage for passage in context.reader.passages(ids, [0.0] * len(ids))}
+    items = [
+        _item("questions", old.quotes[0].passage, [Sentence(flat(old.question), flat(old.answer))])
+        for old in earlier
+    ]
+    shown, room = set[int](), recipe.tokens
+    for channel, edges in runs:
+        by_passage = defaultdict[str, list[Fact]](list)
+        for edge in edges:
+            if edge.number not in shown and edge.passage in passages:
+                shown.add(edge.number)
+                by_passage[edge.passage].append(Edge(edge.subject, flat(edge.relation), edge.object))
+        new = [_item(channel, passages[id_], facts) for id_, facts in by_passage.items()]
+        if (room := room - sum(estimate(item.text) for item in new)) < 0:
+            break
+        items += new
+    for passage in ranked[: recipe.passages]:
+        text = flat(passage.text.removeprefix(f"{passage.title}\n"))
+        items.append(_item("passages", passage, [Sentence(flat(passage.title), cut(text, PASSAGE))]))
+    return items
+
+
+def _item(channel: str, passage: RankedPassage, facts: Sequence[Fact]) -> Item:
+    return Item("; ".join(map(" ".join, facts)), passage, run=Run(tuple(facts), channel))
+
+
+def _questions(earlier: Sequence[CachedQuestion], choice: str) -> list[CachedQuestion]:
+    """Return `all` earlier questions, `none`, or one for each answer (`unique`)."""
+    kept: dict[str, CachedQuestion] = {}
+    for old in earlier if choice != "none" else ():
+        kept.setdefault(old.id if choice == "all" else normalise(old.answer), old)
+    return list(kept.values())
 
 
 def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
@@ -106,19 +173,17 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
     return Codebook(part)
 
 
-def _cited(context: Context, question: str, recipe: PrunedRecipe) -> list[str]:
-    """Return passages that answers to questions like this one cite. What was rejected, or cites what is
-    there no more, is left out; what nobody confirmed may point at evidence, as no answer is taken from
-    here."""
+def _earlier(context: Context, question: str, recipe: PrunedRecipe) -> list[CachedQuestion]:
+    """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
+    out."""
     from gsw_graph.store.questions import near
 
-    vector, least = context.vector(question).tolist(), recipe.like
+    vector = context.vector(question).tolist()
     with context.clock("database"):
         earlier = near(context.reader, vector, recipe.asked)
-    good = [
-        one for one in earlier if one.cosine >= least and one.is_citable and one.verdict != "rejected"
+    return [
+        old for old in earlier if old.cosine >= recipe.like and old.is_citable and old.verdict != "rejected"
     ]
-    return list(dict.fromkeys(quoted.passage.id for one in good for quoted in one.quotes))
 
 
 def _instead(context: Context, query: Query, other: Strategy[Any], why: str) -> Retrieved:
@@ -136,8 +201,6 @@ def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
 def _bridges(book: Codebook, question: str, runs: list[ScoredRun], top_k: int) -> list[str]:
     """Return the first concepts of the nearest edges of the best runs that the question does not name, and
     that another passage has too."""
-    from gsw_graph.text.names import normalise
-
     asked, bridges = f" {normalise(question)} ", list[str]()
     for run in runs:
         for id_ in (run.edge.object, run.edge.subject):
@@ -150,10 +213,11 @@ def _bridges(book: Codebook, question: str, runs: list[ScoredRun], top_k: int) -
 
 PRUNED = Strategy(
     "pruned",
-    "AutoPrunedRetriever: runs of edges found by their symbols and ranked by what they say, then a walk from "
-    "them",
+    "AutoPrunedRetriever: runs of edges found by their symbols and ranked by what they say, which a language "
+    "model reads, then a walk from them",
     run,
-    PrunedRecipe(),
+    PRUNED_RECIPES["default"],
+    PRUNED_RECIPES,
     follows_plan=True,
     steady=True,
 )
