@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.text.output import print_json, print_result, reporter
 
 if TYPE_CHECKING:
     from gsw_graph.evaluate import QuestionSet
@@ -183,8 +186,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.cli.text.evaluations import going_on, print_estimate, print_evaluation, progress
-    from gsw_graph.cli.text.output import print_json
+    from gsw_graph.cli.text.evaluations import eval_step, going_on, print_estimate, print_evaluation
     from gsw_graph.evaluate import estimate, evaluate, evaluate_contexts, read_corpus, write
 
     out, how = options["out"], _how(options)
@@ -196,7 +198,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
         return
     how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace")}
     asked = _questions(questions, options)
-    with going_on(out), progress(options["quiet"]) as report:
+    with going_on(out), reporter(options["quiet"], eval_step) as report:
         if options["contexts"]:
             corpus = [record for path in options["corpora"] or [questions] for record in read_corpus(path)]
             found = evaluate_contexts(
@@ -233,14 +235,9 @@ def compare(first: str, second: str, as_json: bool) -> None:
       gswgraph eval compare a/results.json b/results.json --json
     """
     from gsw_graph.cli.text.evaluations import print_comparison
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import compare as comparison
 
-    found = comparison(Path(first), Path(second))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_comparison(found)
+    print_result(comparison(Path(first), Path(second)), as_json, print_comparison)
 
 
 @eval.command()
@@ -302,7 +299,6 @@ def data(llm: str, as_json: bool) -> None:
       gswgraph eval data --llm gpt-4o-mini
     """
     from gsw_graph.cli.text.evaluations import print_datasets
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import datasets
 
     listed = datasets(llm)
@@ -321,7 +317,6 @@ def show(run: str, id: str, as_json: bool) -> None:
       gswgraph eval show results/ 2hop__13548_13529
     """
     from gsw_graph.cli.text.evaluations import print_question
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.errors import InputError
     from gsw_graph.evaluate import load, read_traces
 
@@ -351,7 +346,6 @@ def diff(first: str, second: str, metric: str, as_json: bool) -> None:
       gswgraph eval diff results/before results/after --metric recall@5
     """
     from gsw_graph.cli.text.evaluations import changed, print_diff
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import compare as comparison
     from gsw_graph.evaluate import load
 
@@ -420,8 +414,7 @@ def tune(
       gswgraph eval tune questions.json --set walk.linked_mass=2,4,8 --set walk.preference=1,3 --out results/tune --json
       gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
     """
-    from gsw_graph.cli.text.evaluations import going_on, print_tuning, progress
-    from gsw_graph.cli.text.output import print_json
+    from gsw_graph.cli.text.evaluations import eval_step, going_on, print_tuning
     from gsw_graph.evaluate import tune as tuned
 
     wanted = dict(_setting(strategy, one) for one in grid)
@@ -431,7 +424,7 @@ def tune(
     with (
         open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
         going_on(options["out"]),
-        progress(options["quiet"]) as report,
+        reporter(options["quiet"], eval_step) as report,
     ):
         found = tuned(
             memory,
@@ -442,11 +435,34 @@ def tune(
             **measured,
             **_how(options),
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_tuning(found)
+    print_result(found, as_json, print_tuning)
     click.get_current_context().exit(4 if found.failures else 0)
+
+
+@eval.command()
+@memory_option
+@click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="Where the fit goes."
+)
+@click.pass_obj
+def fit(url: str | None, /, questions: str, out: str) -> None:
+    """Fit the scores of pairs and the confidence of chains to the models of a memory.
+
+    QUESTIONS have gold plans whose steps have answers, as those of MuSiQue; the memory holds the workspaces of
+    their passages. GSWGRAPH_FIT=FILE then uses the fit.
+
+    \b
+    Example:
+      gswgraph eval fit questions.json --out fit.json
+    """
+    from gsw_graph.evaluate import read_questions
+    from gsw_graph.evaluate.fit import fit_scores
+
+    with open_memory(url, models=["embedder"]) as memory:
+        found, steps = fit_scores(memory, read_questions(questions))
+    Path(out).write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
+    click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
