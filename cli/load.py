@@ -11,7 +11,7 @@ import click
 from gsw_graph.cli.options import field_option, json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import calls, counted, duration, money, print_failure, print_json
 from gsw_graph.cli.text.progress import reporter
-from gsw_graph.extract import EXTRACTORS
+from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.loading import LoadOptions
 from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import one_line, short_source
@@ -76,7 +76,7 @@ def load(
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    models = ["embedder", "llm"] if options["extractor"] in ("auto", "llm") else ["embedder"]
+    models = ["embedder", "llm"] if options["extractor"] in ("auto", *BY_MODEL) else ["embedder"]
     with (
         _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory,
         reporter(quiet) as progress,
