@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank import Reranker
-    from gsw_graph.store.past import Verdict
+    from gsw_graph.store.questions import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
 
@@ -320,7 +320,7 @@ class Memory:
 
     def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
         from gsw_graph.explore import contents
-        from gsw_graph.store.past import judge
+        from gsw_graph.store.questions import judge
 
         self._exists()
         one = contents.asked(self._reader, which)
@@ -614,14 +614,15 @@ class Memory:
         from gsw_graph.explore.picture.answers import of_answer
         from gsw_graph.explore.picture.picture import NODES
         from gsw_graph.explore.picture.records import of_records
-        from gsw_graph.store.drawn import DrawnReader, drawn
+        from gsw_graph.store.adhoc import drawn, passages_behind
+        from gsw_graph.store.reader import Reader
 
-        reader = DrawnReader(self._connection)
+        reader = Reader(self._connection)
         if isinstance(what, Answer):
             return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
         check = cancel.check if cancel else never_cancelled
-        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
-        return of_records(what, found, reader.behind(list(found.nodes.values())))
+        graph = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
+        return of_records(what, graph, passages_behind(reader, graph.nodes))
 
     @with_plain_errors
     def cypher(
@@ -725,12 +726,22 @@ class Memory:
     ) -> Context:
         """Return what a strategy works with for one question."""
         from gsw_graph.ask.retrieve.context import Context
+        from gsw_graph.ask.retrieve.fit import read_fit
 
         def complete_runs() -> None:
             self._complete_runs(on_stage, check, may_build=options.build_runs)
 
+        reader = self._reader
+        reader.excluded = frozenset(options.excluded)
         return Context(
-            self._reader, self, complete_runs, options=options, llm=llm, on_text=on_text, on_stage=on_stage
+            reader,
+            self,
+            complete_runs,
+            options=options,
+            fit=read_fit(self._settings.fit),
+            llm=llm,
+            on_text=on_text,
+            on_stage=on_stage,
         )
 
     def _complete_runs(

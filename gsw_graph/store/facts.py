@@ -21,13 +21,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """A proposition, or a pair as its question and its answers. worded: it stands in a passage that the
-    full-text index found. passage: scored 0."""
+    """A proposition, or a pair as its question and its answers. lexical: its score by the full-text index, 0
+    where it came otherwise. passage: scored 0."""
 
     id: str
     text: str
     answers: tuple[str, ...]
-    worded: bool
+    lexical: float
     passage: RankedPassage
 
     @property
@@ -91,29 +91,49 @@ def near(
     worded: int,
     common: int,
     most: int,
+    units: str = "facts",
+    lexical: int = 0,
 ) -> Facts:
-    """Facts near a vector, in passages with some words or about some names; in one round trip. words: as
-    `lucene_words` makes them. Numbers as of the statement."""
-    limits = {"near": nearest, "worded": worded, "common": common, "most": most}
+    """Find facts near a vector, with some words or about some names; in one round trip.
+
+    Args:
+        reader: Of the memory.
+        embedding: The vector.
+        words: As `lucene_words` makes them.
+        keys: Normal forms of names.
+        nearest: Of each vector index.
+        worded: Passages of the full-text index whose facts are looked at.
+        common: Passages in which a name stands that still brings its facts.
+        most: Facts in all.
+        units: `propositions` or `pairs` alone; else both.
+        lexical: Propositions of the full-text index.
+    """
+    limits = {"lexical": lexical, "worded": worded, "common": common, "most": most}
+    limits["propositions"] = 0 if units == "pairs" else nearest
+    limits["pairs"] = 0 if units == "propositions" else nearest
     rows = reader._run("read/facts", embedding=embedding, words=words, keys=list(keys), **limits)
-    return _facts(rows)
+    return _facts(reader, rows)
 
 
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
     """Facts of a name and the passages it stands in, those near a vector first; in one round trip. key: the
     normal form of the name. Numbers as of the statement."""
-    return _facts(reader._run("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most))
+    return _facts(
+        reader, reader._run("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
+    )
 
 
-def _facts(rows: Sequence[Row]) -> Facts:
+def _facts(reader: Reader, rows: Sequence[Row]) -> Facts:
     facts, passages = [], []
     for row in rows:
+        if row["id"] in reader.excluded:
+            continue
         passage = RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
         if row["fact"] is None:
             passages.append(passage)
             continue
         answers = tuple(row["answers"] or ())
-        facts.append(FoundFact(row["fact"], row["fact_text"], answers, row["by_words"], passage))
+        facts.append(FoundFact(row["fact"], row["fact_text"], answers, row["lexical"], passage))
     return Facts(facts, passages)
 
 
@@ -172,6 +192,7 @@ def hop(
     found = {
         id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
         for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
+        if passage not in reader.excluded
     }
     candidates = []
     for asked in row["asked"]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,6 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import Claim, Conflict
 from gsw_graph.models.chat.request import Request, estimate
 from gsw_graph.models.prompts import fence, prompt
-from gsw_graph.store.times import dated
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import FUNCTION_WORDS, WORD
@@ -477,22 +476,8 @@ def _search_dated(context: Context, query: Query, bounds: DateBounds) -> Retriev
     found = LINKED(context, replace(query, k=max(query.k, _DATED), below=0))
     keys = [mention.key for mention in mentions(query.question)]
     with context.clock("database"):
-        (dates,) = dated(
-            context.reader,
-            [
-                {
-                    "embedding": context.vector(query.question).tolist(),
-                    "keys": keys,
-                    "from_least": bounds.from_least,
-                    "from_most": bounds.from_most,
-                    "to_least": bounds.to_least,
-                    "to_most": bounds.to_most,
-                }
-            ],
-            near=_NEAR,
-            common=_COMMON,
-        )
-    fitting = {date.passage for date in dates}
+        vector = context.vector(query.question).tolist()
+        fitting = context.reader.dated_passages(vector, keys, asdict(bounds), near=_NEAR, common=_COMMON)
     rankings = [found.passages, [passage for passage in found.passages if passage.id in fitting]]
     return replace(found, passages=reciprocal_rank_fusion(rankings)[: query.k])
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.pruned import Codebook, ScoredRun
     from gsw_graph.model.results import RankedPassage
-    from gsw_graph.store.past import CachedQuestion
+    from gsw_graph.store.questions import CachedQuestion
 
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 PASSAGE = 200  # tokens of a passage that is read below the runs
@@ -176,7 +176,7 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
 def _earlier(context: Context, question: str, recipe: PrunedRecipe) -> list[CachedQuestion]:
     """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
     out."""
-    from gsw_graph.store.past import near
+    from gsw_graph.store.questions import near
 
     vector = context.vector(question).tolist()
     with context.clock("database"):
