@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.evidence import BELOW
+from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.context import EVIDENCE
 from gsw_graph.ask.retrieve.strategies import strategies
@@ -95,8 +96,10 @@ def ask(
             planned = _plan(strategy, planned, context)
         read = context.llm is not None and planned.query.answer
         found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
+        if planned.query.answer:
+            found = with_conflicts(context, found)
     draft, note = _answer(strategy, planned.query, found, context)
-    draft = replace(draft, missing=_missing(found, draft, context))
+    draft = weighed(replace(draft, missing=_missing(found, draft, context)), found.conflicts)
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, found, draft, context, note, seconds)
     return answer if trace else replace(answer, trace=None)

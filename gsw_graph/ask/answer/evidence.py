@@ -226,9 +226,21 @@ def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
 def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     """What is shown of what was found, for the question and what the best chain asked. show: in which form,
     `lines` or `compact.CompactEvidence`; a strategy may bring its own items."""
-    if found.items is not None:
-        return found.items
-    return show(list(dict.fromkeys([question, *_concrete(found)])), found)
+    items = found.items
+    if items is None:
+        items = show(list(dict.fromkeys([question, *_concrete(found)])), found)
+    return [*items, *_disagreements(found, compact=any(item.run is not None for item in items))]
+
+
+def _disagreements(found: Retrieved, *, compact: bool) -> Iterator[Item]:
+    """Yield what passages say against each other, a line for each claim."""
+    passages = {passage.id: passage for passage in found.passages}
+    for conflict in found.conflicts:
+        for claim in conflict.claims:
+            text = flat(f"Passages disagree: {conflict.question} {claim.answer}")
+            run = Run((Sentence(flat(conflict.question), flat(claim.answer)),), "disagreement")
+            where = passages[claim.passages[0]]
+            yield Item(cut(text, _PAIR), where, conflict.question, claim.answer, run if compact else None)
 
 
 def _gathered(asked: Sequence[str], found: Retrieved, each: int, enough: int) -> list[Item]:

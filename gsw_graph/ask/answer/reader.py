@@ -228,7 +228,8 @@ def from_model(
     Whether anything is answered is for the model to decide: it reads what the confidence only weighs. show:
     the form of the evidence. Errors as of `read_answer`.
     """
-    judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
+    plan = found.beams.plan if found.beams is not None else found.plan
+    judged = plan is not None and not plan.steps[-1].retrieve
     read = read_answer(question, gather(question, found, show), llm, judged=judged, on_text=on_text)
     return _draft(question, read, confidence)
 
