@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from gsw_graph import Memory
+from gsw_graph.cypher import statement
 from gsw_graph.evaluate.data import read_questions
-from gsw_graph.store.statements import statement
 
 
 def main() -> None:

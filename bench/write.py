@@ -21,11 +21,11 @@ import numpy as np
 from made import copies, originals, vectors
 
 from gsw_graph.config import Settings
+from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection, connect
 from gsw_graph.model.documents import Workspace
 from gsw_graph.store import schema
 from gsw_graph.store.rows import Row, Vectors
-from gsw_graph.store.statements import statement
 from gsw_graph.store.writer import BATCH_BYTES, Batch, forget, write_batch
 
 Work = list[tuple[Workspace, np.ndarray]]

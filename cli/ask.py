@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
-from gsw_graph.ask.retrieve.context import EVIDENCE
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import print_failure, print_json
 from gsw_graph.cli.text.waiting import Waiting
 
@@ -33,11 +33,10 @@ class _Ask(click.Command):
 @click.command(cls=_Ask)
 @memory_option
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
-@click.option(
-    "--strategy",
+@field_option(
+    AskOptions,
+    "strategy",
     type=click.Choice(list(strategies())),
-    default="auto",
-    show_default=True,
     help="How passages are found; see below.",
 )
 @click.option(
@@ -49,20 +48,11 @@ class _Ask(click.Command):
     "--llm", metavar="MODEL", help="The language model that plans and answers; wins over GSWGRAPH_LLM."
 )
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
-@click.option(
-    "--budget",
-    metavar="AMOUNT",
-    help="What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from what there is.",
-)
-@click.option(
-    "--evidence",
-    type=click.Choice(EVIDENCE),
-    default="lines",
-    show_default=True,
-    help="What the model is shown: numbered lines of pairs and passages, or the facts of the graph in half the tokens.",
-)
-@click.option("-k", type=click.IntRange(min=1), default=5, show_default=True, help="How many passages.")
-@click.option("--no-answer", is_flag=True, help="The evidence only: chains and passages.")
+@field_option(AskOptions, "budget", metavar="AMOUNT")
+@field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
+@field_option(AskOptions, "must_answer")
+@field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
+@field_option(AskOptions, "answer", "--no-answer", help="The evidence only: chains and passages.")
 @click.option(
     "--trace",
     type=click.Choice(("way", "all")),
@@ -77,10 +67,10 @@ class _Ask(click.Command):
 @click.option(
     "--browse",
     is_flag=True,
-    help="Then open Neo4j Browser with a query that draws what the answer stands on; of a memory in a folder a picture.",
+    help="Then open Neo4j Browser with a query that draws what the answer is based on; of a memory in a folder a picture.",
 )
-@click.option("--no-past", is_flag=True, help="Use nothing of questions that were asked before.")
-@click.option("--forget-question", is_flag=True, help="Do not keep the question in the memory.")
+@field_option(AskOptions, "past", "--no-past", help="Use nothing of questions that were asked before.")
+@field_option(AskOptions, "keep", "--forget-question", help="Do not store the question in the memory.")
 @html_option()
 @click.option("--timings", is_flag=True, help="Show where the time went; the JSON always has it.")
 @json_option
@@ -95,6 +85,8 @@ def ask(
     html: str | None,
     timings: bool,
     browse: bool,
+    show_cypher: bool,
+    trace: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -131,7 +123,7 @@ def ask(
         raise click.UsageError("The question is empty.")
     if plan is not None and not words:
         raise click.UsageError("A plan belongs to one question: give the question too.")
-    if browse and (not words or options["forget_question"] or as_json):
+    if browse and (not words or not options["keep"] or as_json):
         raise click.UsageError("--browse draws one question that is kept: no --forget-question, no --json.")
     if html is not None and not words:
         raise click.UsageError("A picture is of one question: give the question too.")
@@ -140,53 +132,39 @@ def ask(
         from gsw_graph.explore.picture.page import check
 
         check(html)  # before anything is asked, and paid for
-    traced = options["trace"] is not None
-    how = {
-        "strategy": options["strategy"],
-        "k": options["k"],
-        "answer": not options["no_answer"],
-        "trace": traced or html is not None or browse,  # a picture shows the way
-        "llm": not no_llm,
-        "keep": not options["forget_question"],
-        "past": not options["no_past"],
-        "budget": options["budget"],
-        "evidence": options["evidence"],
+    # A picture shows the way.
+    options |= {"llm": not no_llm, "trace": trace is not None or html is not None or browse}
+    printing: dict[str, Any] = {
+        "timings": timings,
+        "candidates": trace == "all",
+        "wanted": options["strategy"],
     }
-    candidates = options["trace"] == "all"
     models = [
         name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed
     ]
-    shown = options["show_cypher"]
     with (
-        Waiting(quiet=shown).begin("opening the memory") as waiting,
-        open_memory(url, models=models, llm=llm, show_cypher=shown) as memory,
+        Waiting(quiet=show_cypher).begin("opening the memory") as waiting,
+        open_memory(url, models=models, llm=llm, show_cypher=show_cypher) as memory,
     ):
         if not words:
             from gsw_graph.cli.prompt.prompt import run
 
-            failed = run(memory, waiting, timings=timings, candidates=candidates, as_json=as_json, **how)
+            failed = run(memory, waiting, printing, as_json=as_json, **options)
             code = 1 if failed else 0
-        elif as_json:
-            answer = memory.ask(words, plan=steps, on_stage=waiting.on_stage, **how)
-            code = 3 if answer.abstained else 0
-            waiting.stop()
-            print_json((answer if traced else replace(answer, trace=None)).to_dict())
         else:
             from gsw_graph.cli.text.answers import print_answer
             from gsw_graph.cli.text.streaming import Streamed
 
             streamed = Streamed(waiting.stop)
-            answer = memory.ask(words, plan=steps, on_text=streamed.on_text, on_stage=waiting.on_stage, **how)
+            on_text = None if as_json else streamed.on_text
+            answer = memory.ask(words, plan=steps, on_text=on_text, on_stage=waiting.on_stage, **options)
             code = 3 if answer.abstained else 0
             waiting.stop()
-            shown_answer = answer if traced else replace(answer, trace=None)
-            print_answer(
-                shown_answer,
-                timings=timings,
-                candidates=candidates,
-                streamed=streamed.end(),
-                wanted=options["strategy"],
-            )
+            shown = answer if trace else replace(answer, trace=None)
+            if as_json:
+                print_json(shown.to_dict())
+            else:
+                print_answer(shown, streamed=streamed.end(), **printing)
         if words and html is not None:  # last: what cannot be written takes no answer away
             print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
         if browse:

@@ -12,7 +12,7 @@ from gsw_graph.cli.text.output import counted, money, print_json, print_table
 from gsw_graph.text.safe_text import short_source
 
 if TYPE_CHECKING:
-    from gsw_graph.models.costs import Entry
+    from gsw_graph.models.chat.cache import Entry
 
 SHOWN = 20  # documents listed for people
 
@@ -29,7 +29,7 @@ def ledger(as_json: bool) -> None:
       gswgraph ledger
       gswgraph ledger --json
     """
-    from gsw_graph.models.costs import stored, total
+    from gsw_graph.models.chat.cache import stored, total
 
     rows = stored(settings())
     if as_json:
@@ -53,7 +53,7 @@ def ledger(as_json: bool) -> None:
 
 def _print(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
     from gsw_graph.model.results import Table
-    from gsw_graph.models.costs import total
+    from gsw_graph.models.chat.cache import total
 
     columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]
     rows = []

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import field_option, json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import calls, counted, duration, money, print_failure, print_json
 from gsw_graph.cli.text.progress import reporter
 from gsw_graph.extract import EXTRACTORS
+from gsw_graph.load.loading import LoadOptions
 from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import one_line, short_source
 
@@ -27,49 +28,21 @@ SHOWN = 20  # failures listed for people
 @click.command()
 @memory_option
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
-@click.option(
-    "--extractor",
-    type=click.Choice(("auto", *EXTRACTORS)),
-    default="auto",
-    show_default=True,
-    help="What finds facts; auto: llm where one is set, else rules.",
-)
+@field_option(LoadOptions, "extractor", type=click.Choice(("auto", *EXTRACTORS)))
 @click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
-@click.option(
-    "--upgrade",
-    is_flag=True,
-    help="Read documents again that another extractor or model read; their passages and questions stay.",
-)
-@click.option("--replace", is_flag=True, help="Load documents again though their content is unchanged.")
-@click.option(
-    "--second-pass", is_flag=True, help="Have the language model mend what lint finds; up to twice the calls."
-)
+@field_option(LoadOptions, "upgrade")
+@field_option(LoadOptions, "replace")
+@field_option(LoadOptions, "second_pass")
 @click.option(
     "--concurrency",
     type=click.IntRange(min=1),
     metavar="N",
     help="Calls of the language model at once; 8 unless GSWGRAPH_CONCURRENCY says.",
 )
-@click.option(
-    "--budget",
-    metavar="AMOUNT",
-    help="Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept.",
-)
-@click.option(
-    "--batch",
-    is_flag=True,
-    help="Send the first pass by the Batch API, at half price; run again to go on waiting.",
-)
-@click.option(
-    "--follow-links",
-    is_flag=True,
-    help="Follow links that lead out of a folder; without this they are skipped.",
-)
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Say what would be loaded and what it would take; call nothing, write nothing.",
-)
+@field_option(LoadOptions, "budget", metavar="AMOUNT")
+@field_option(LoadOptions, "batch")
+@field_option(LoadOptions, "follow_links")
+@field_option(LoadOptions, "dry_run")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")
 @json_option
 @click.pass_obj

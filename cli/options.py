@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -32,6 +33,25 @@ memory_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
 )
+
+
+def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[[Any], Any]:
+    """Return the option of a command that gives a field of `AskOptions` or `LoadOptions`.
+
+    Args:
+        options: The class of the field, which has its default and, unless `help` is given, its description.
+        name: The field; a flag whose default is True is for `--no-...`, and gives False.
+        flags: How it is typed; default: the field's name.
+        how: Further arguments of `click.option`.
+    """
+    field = next(field for field in fields(options) if field.name == name)
+    given = {"help": field.metadata["description"], **how}
+    if isinstance(field.default, bool):
+        default = field.default
+        given |= {"is_flag": True, "callback": lambda _ctx, _param, value: value != default}
+    else:
+        given |= {"default": field.default, "show_default": field.default is not None}
+    return click.option(*(flags or (f"--{name.replace('_', '-')}",)), name, **given)
 
 
 def html_option(*, required: bool = False) -> Callable[[Any], Any]:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
+
+
+class Unlogged(list[Any]):
+    """A list as a parameter of a statement. The driver makes a line for its debug log of every parameter,
+    wanted or not, and for vectors that takes twenty times as long as sending them; of this one it shows how
+    long it is."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} items>"
+
 
 _FILES: dict[str, str] = {}  # of the statements that were read, by their text
 

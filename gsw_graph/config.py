@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gsw_graph.errors import InputError
 
 T = TypeVar("T")
 
 DEFAULT_MEMORY = ".gswgraph"
+ROLES = ("extract", "plan", "answer", "judge")
+"""What a language model is asked for; each may have a model of its own."""
+OPTIONS = ("temperature", "top_p", "max_tokens", "extra_body")
+"""What `llm_options` may set of each request."""
 
 
 def default_cache_dir(env: Mapping[str, str]) -> Path:
@@ -27,6 +32,17 @@ def default_cache_dir(env: Mapping[str, str]) -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library/Caches/gswgraph"
     return Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gswgraph"
+
+
+def option(default: Any, description: str, **bounds: Any) -> Any:
+    """Return a field of options.
+
+    Args:
+        default: What it is where nobody gives it.
+        description: One sentence for the help of commands and for OpenAPI.
+        bounds: What the server checks; arguments of pydantic's `Field`.
+    """
+    return field(default=default, metadata={"description": description, **bounds})
 
 
 def _whole(env: Mapping[str, str], name: str, default: T) -> int | T:
@@ -53,6 +69,29 @@ def _price(env: Mapping[str, str], name: str) -> tuple[float, float] | None:
     return prompt, completion
 
 
+def _options(env: Mapping[str, str], name: str) -> dict[str, Any]:
+    try:
+        options = json.loads(env.get(name) or "{}")
+    except ValueError:
+        options = None
+    if not isinstance(options, dict) or not options.keys() <= {*OPTIONS}:
+        hint = f'Give a JSON object with some of {", ".join(OPTIONS)}: {{"temperature": 0.6}}'
+        raise InputError("these are no request settings", where=name, hint=hint)
+    return options
+
+
+def _role(env: Mapping[str, str], role: str) -> dict[str, Any]:
+    """Read what is set for one role alone: GSWGRAPH_LLM_PLAN, GSWGRAPH_LLM_URL_PLAN and so on."""
+    end = role.upper()
+    texts = {name: env.get(f"GSWGRAPH_{name.upper()}_{end}") for name in ("llm", "llm_url", "llm_key")}
+    values = {
+        **texts,
+        "llm_price": _price(env, f"GSWGRAPH_LLM_PRICE_{end}"),
+        "llm_options": _options(env, f"GSWGRAPH_LLM_OPTIONS_{end}"),
+    }
+    return {name: value for name, value in values.items() if value}
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Where the memory is and which models serve it.
@@ -66,13 +105,17 @@ class Settings:
     document; left out, the model's own. trust_remote_code: whether code that a model of the hub brings may
     run. device: `auto`, `cpu`, `cuda` or `mps`.
     reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a
-    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`.
+    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`. fit: the file
+    of `gswgraph eval fit`, with weights for these models.
     llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a
     language model. llm_url, llm_key: its OpenAI-compatible server; without a url it is OpenAI's. llm_timeout:
     seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
     replies of a model fail their checks. llm_rpm, llm_tpm: requests and tokens a minute that the server
     allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is
-    not known. concurrency: calls at once.
+    not known. llm_options: of each request: temperature (0 unless set), top_p, max_tokens, and extra_body for
+    what one server alone knows, such as a switch for thinking. llm_roles: by role (`extract`, `plan`,
+    `answer`, `judge`) those of these settings that differ for it: llm, llm_url, llm_key, llm_price,
+    llm_options. prompts: a folder of prompts that replace ours of the same name. concurrency: calls at once.
     Raises InputError: nothing can be asked with these numbers.
     """
 
@@ -92,6 +135,7 @@ class Settings:
     reranker: str = "cosine"
     reranker_model: str | None = None
     reranker_key: str | None = field(default=None, repr=False)
+    fit: str | None = None
     llm: str | None = None
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
@@ -100,6 +144,8 @@ class Settings:
     llm_rpm: int | None = None
     llm_tpm: int | None = None
     llm_price: tuple[float, float] | None = None
+    llm_options: Mapping[str, Any] = field(default_factory=dict)
+    llm_roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     concurrency: int = 8
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
 
@@ -141,6 +187,18 @@ class Settings:
             f" with {kind} prompt {text!r}" for kind, text in prompts if text is not None
         )
 
+    def for_role(self, role: str) -> Settings:
+        """Return the settings with the language model of a role.
+
+        A url of its own brings its own key or none, and a model of its own its own price.
+        """
+        own = dict(self.llm_roles.get(role, {}))
+        if "llm_url" in own:
+            own.setdefault("llm_key", None)
+        if own.get("llm", self.llm) != self.llm:
+            own.setdefault("llm_price", None)
+        return replace(self, **own, llm_roles={})
+
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Settings:
         """Settings from the usual names of Neo4j (NEO4J_URI, NEO4J_USERNAME, NEO4J_PASSWORD, NEO4J_DATABASE)
@@ -165,6 +223,7 @@ class Settings:
             reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
             reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
             reranker_key=env.get("GSWGRAPH_RERANKER_KEY") or None,
+            fit=env.get("GSWGRAPH_FIT") or None,
             llm=env.get("GSWGRAPH_LLM") or env.get("OPENAI_MODEL") or None,
             llm_url=url or env.get("OPENAI_BASE_URL") or None,
             llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,
@@ -173,6 +232,8 @@ class Settings:
             llm_rpm=_whole(env, "GSWGRAPH_LLM_RPM", None),
             llm_tpm=_whole(env, "GSWGRAPH_LLM_TPM", None),
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
+            llm_options=_options(env, "GSWGRAPH_LLM_OPTIONS"),
+            llm_roles={role: own for role in ROLES if (own := _role(env, role))},
             concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
         )

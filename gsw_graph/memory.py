@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import replace as changed
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -42,16 +42,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from gsw_graph.ask.options import AskOptions
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.strategy import Strategy
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
     from gsw_graph.explore.picture.picture import Picture
-    from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.chat.language_model import QuestionModel
+    from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank.reranker import Reranker
-    from gsw_graph.store.past import Verdict
+    from gsw_graph.store.questions import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
 
@@ -109,7 +108,7 @@ class Memory:
 
         settings = settings or Settings.from_env()
         if url is not None:
-            settings = changed(settings, memory=str(url))
+            settings = replace(settings, memory=str(url))
         if not create and not exists(settings):
             hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
             raise EngineError(
@@ -175,7 +174,7 @@ class Memory:
             if self._chat is None:
                 from gsw_graph.models.chat.chat import Chat
 
-                self._chat = Chat.open(self._settings)
+                self._chat = Chat.open_for_questions(self._settings)
             return self._chat
 
     @property
@@ -240,60 +239,46 @@ class Memory:
         self,
         question: str,
         *,
-        strategy: str | Strategy[Any] = "auto",
-        plan: object = None,
-        k: int = 5,
-        answer: bool = True,
-        trace: bool = False,
-        llm: bool = True,
-        keep: bool = True,
-        budget: str | None = None,
-        past: bool = True,
-        evidence: str = "lines",
-        build_runs: bool = True,
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         cancel: Cancel | None = None,
+        **options: Any,
     ) -> Answer:
-        """The `k` passages that a strategy finds for a question, best first, with a plan the chains that lead
-        to an answer, and the answer.
+        """Return the passages that a strategy finds for a question, best first, with a plan the chains that
+        lead to an answer, and the answer.
 
-        `plan` in any form that `gsw_graph.ask.plan.parse` reads, False for none and none to be made;
-        `auto` is `fusion` with one, or where there are pairs to follow, else `linked`.
+        Where the settings name a language model it plans and answers. `auto` is `fusion` with a plan, or
+        where there are pairs to follow, else `linked`. The question is stored in the memory with what its
+        answer used.
 
-        Where the settings name a language model it plans and answers, unless `llm` is False; `on_text` gets
-        its answer as it comes. `answer=False` gives the evidence only; `trace` adds the way to it. `on_stage`
-        is told what is being done: a key of the answer's `seconds` (`plan`, `embed`, `database`, `rank`,
-        `rerank`, `answer`, or a strategy's own), and None or, where the model is asked again or given up,
-        why. The question is kept in the memory with what its answer used, unless `keep` is False.
-        `budget`, "2000tok" or "0.05" dollars, is what the model may take for this question: a call that does
-        not fit is not made, and the answer comes from what there is by then; its `note` says so.
-        `evidence`: what it is shown, numbered `lines` of pairs and passages, or `compact`, facts of
-        the graph as a codebook in half the tokens.
-        `past`: a question that was asked before in other words is answered from what its answer used, unless
-        `strategy` or `plan` say how, or the evidence alone is wanted (docs/question-cache.md).
-        `build_runs`: what `pruned` needs and is missing is built first; False: that is an InputError.
-        `strategy` is a name, or a `Strategy` of your own or with another recipe. `cancel` ends the question
-        from another thread, with EndedError.
-        Raises InputError for an empty question, a strategy that does not exist or follows no plan, and for a
-        plan, budget or form of evidence that is none.
+        Args:
+            question: In whole words.
+            on_text: Called with pieces of the language model's answer as they come.
+            on_stage: Called with what is being done, a key of the answer's `seconds`, and None or, where the
+                model is asked again or given up, why.
+            cancel: Ends the question from another thread, with EndedError.
+            options: Those of `AskOptions`, such as `strategy="linked"`, `plan=[...]`, `k=10` or
+                `answer=False`. A strategy may be a `Strategy` of your own.
+
+        Raises:
+            InputError: The question is empty, or an option does not fit.
         """
-        from gsw_graph.ask.asking import ask, nothing, prepared
-        from gsw_graph.models.chat.language_model import QuestionModel
-        from gsw_graph.models.costs import QuestionBudget
-        from gsw_graph.store.questions import keep as keep_question
+        from gsw_graph.ask.asking import ask, empty_answer, prepared
+        from gsw_graph.ask.options import AskOptions
+        from gsw_graph.models.chat.chat import QuestionModel
+        from gsw_graph.models.chat.limits import QuestionBudget
+        from gsw_graph.store.questions import keep
 
-        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer, evidence=evidence)
-        limit = QuestionBudget.parse(budget) if budget is not None else None
+        given = AskOptions(**options)
+        strategy, planned = prepared(question, given)
+        limit = QuestionBudget.parse(given.budget) if given.budget is not None else None
         check = cancel.check if cancel else never_cancelled
         state = self._ready(check)
-        reuses = past and strategy == "auto" and plan is None and answer
-        has_past = state is not None and (past or keep)
         with self._locks.read(check):
-            chat = self.chat if llm and self._settings.llm else None
+            chat = self.chat if given.llm and self._settings.for_role("answer").llm else None
             model = QuestionModel(chat, limit, check) if chat is not None else None
             if state is None:
-                return nothing(chosen, planned, model)
+                return empty_answer(strategy, planned, model)
 
             def staged(stage: str, text: str | None) -> None:
                 check()
@@ -301,26 +286,10 @@ class Memory:
                     on_stage(stage, text)
 
             try:
-                context = self._context(
-                    model,
-                    on_text,
-                    staged,
-                    trace=trace,
-                    evidence=evidence,
-                    build_runs=build_runs,
-                    check=check,
-                )
-                context.past = past and has_past and answer
+                context = self._context(given, model, on_text, staged, check)
                 if model is not None:
                     model.on_trouble = context.note
-                found = ask(
-                    chosen,
-                    planned,
-                    context,
-                    may_plan=plan is not False,
-                    trace=trace,
-                    past=reuses and has_past,
-                )
+                answer = ask(strategy, planned, context)
             except EndedError:
                 raise
             except StoppedError as error:  # what stopped it may be over when the next question comes
@@ -330,12 +299,12 @@ class Memory:
                     where=error.where,
                     hint=f"{error.hint or 'Ask again later'}. Or ask without a model: --no-llm",
                 ) from error
-            if not keep:
-                return found
+            if not given.keep:
+                return answer
             # An answer with citations may be used again; no model is loaded for that alone.
-            again = has_past and found.answer is not None and found.citations and "embedder" in context.used
+            again = answer.answer is not None and answer.citations and "embedder" in context.used
             vector = context.vector(question).tolist() if again else None
-            return changed(found, id=keep_question(self._connection, found, vector))
+            return replace(answer, id=keep(self._connection, answer, vector))
 
     @with_plain_errors
     def confirm(self, which: int | str) -> AskedQuestion:
@@ -351,7 +320,7 @@ class Memory:
 
     def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
         from gsw_graph.explore import contents
-        from gsw_graph.store.past import judge
+        from gsw_graph.store.questions import judge
 
         self._exists()
         one = contents.asked(self._reader, which)
@@ -645,14 +614,15 @@ class Memory:
         from gsw_graph.explore.picture.answers import of_answer
         from gsw_graph.explore.picture.picture import NODES
         from gsw_graph.explore.picture.records import of_records
-        from gsw_graph.store.drawn import DrawnReader, drawn
+        from gsw_graph.store.adhoc import drawn, passages_behind
+        from gsw_graph.store.reader import Reader
 
-        reader = DrawnReader(self._connection)
+        reader = Reader(self._connection)
         if isinstance(what, Answer):
             return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
         check = cancel.check if cancel else never_cancelled
-        found = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
-        return of_records(what, found, reader.behind(list(found.nodes.values())))
+        graph = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
+        return of_records(what, graph, passages_behind(reader, graph.nodes))
 
     @with_plain_errors
     def cypher(
@@ -748,29 +718,28 @@ class Memory:
 
     def _context(
         self,
-        llm: QuestionModel | None,
-        on_text: Callable[[str], None] | None,
+        options: AskOptions,
+        llm: QuestionModel | None = None,
+        on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
-        *,
-        trace: bool,
-        evidence: str = "lines",
-        build_runs: bool = True,
         check: Check = never_cancelled,
     ) -> Context:
-        """What a strategy works with for one question."""
+        """Return what a strategy works with for one question."""
         from gsw_graph.ask.retrieve.context import Context
-        from gsw_graph.model.results import Trace
-        from gsw_graph.store.reader import Reader
+        from gsw_graph.ask.retrieve.fit import read_fit
+
+        def complete_runs() -> None:
+            self._complete_runs(on_stage, check, may_build=options.build_runs)
 
         return Context(
-            Reader(self._connection),
+            self._reader,
             self,
-            lambda: self._complete_runs(on_stage, check, may_build=build_runs),
+            complete_runs,
+            options=options,
+            fit=read_fit(self._settings.fit),
             llm=llm,
             on_text=on_text,
             on_stage=on_stage,
-            trace=Trace() if trace else None,
-            evidence=evidence,
         )
 
     def _complete_runs(

@@ -137,7 +137,7 @@ class SharedEngine:
         driver = neo4j.GraphDatabase.driver(
             f"bolt://127.0.0.1:{self._process.ready['bolt']}", auth=(embedded.USER, password), notifications_min_severity="OFF"
         )
-        dialect = embedded.EmbeddedDialect(driver, self._process, password, database)
+        dialect = embedded.EmbeddedDialect(self._process, database)
         return Connection(driver, database, dialect, str(folder), None, FairLock())
 
     def stop(self) -> None:
@@ -174,5 +174,6 @@ def opened(settings: Settings) -> Iterator[Connection]:
 
 def fitting_java(version: str) -> bool:
     """Whether this machine has a Java for a version line."""
-    majors = {"5.26": (17, 21), "2026": (21, 25)}[version]
-    return any(local.major_of(java) in majors for java in local.candidates())
+    with contextlib.suppress(EngineError):
+        return bool(local.find_java(local._JAVA[version], version))
+    return False

@@ -6,6 +6,7 @@ import sys
 from dataclasses import asdict, replace
 from types import ModuleType
 
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.errors import InputError
 from gsw_graph.explore.picture.answers import of_answer
 from gsw_graph.explore.picture.picture import Picture
@@ -219,14 +220,16 @@ class FakeMemory:
         self._called("load", *paths, **asdict(LoadOptions(**options)), stdin=text, progress=progress is not None)
         return self.report
 
-    def ask(self, question, *, strategy="auto", plan=None, k=5, answer=True, trace=False, llm=True, keep=True, budget=None, past=True, evidence="lines", build_runs=True, on_text=None, on_stage=None, cancel=None):
-        self._called("ask", question, strategy=strategy, plan=plan, k=k, answer=answer, trace=trace, llm=llm, keep=keep, budget=budget, past=past)
-        if plan is not None:
-            return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if trace else None)
+    def ask(self, question, *, on_text=None, on_stage=None, cancel=None, **options):
+        given = AskOptions(**options)
+        kept = ("strategy", "plan", "k", "answer", "trace", "llm", "keep", "budget", "past")
+        self._called("ask", question, **{name: getattr(given, name) for name in kept})
+        if given.plan is not None:
+            return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if given.trace else None)
         if question == "bad":
             raise InputError("the question is bad")
-        found = [] if question == "unknown" else list(self.passages[:k])
-        return canned(question, found, trace=TRACE if trace else None)
+        found = [] if question == "unknown" else list(self.passages[: given.k])
+        return canned(question, found, trace=TRACE if given.trace else None)
 
     def warm(self, *, cancel=None):
         self._called("warm")

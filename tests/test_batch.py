@@ -18,9 +18,9 @@ from gsw_graph.extract.llm import check, request
 from gsw_graph.loaders import read
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document
-from gsw_graph.models import batch
+from gsw_graph.models.chat import batch
 from gsw_graph.models.chat.chat import Chat, Request
-from gsw_graph.models.costs import Budget
+from gsw_graph.models.chat.limits import Budget
 
 PASSAGES = 14
 

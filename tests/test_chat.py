@@ -15,8 +15,8 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError, StoppedError
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.chat import Chat, Reply, Request
+from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.chat.transport import Transport
-from gsw_graph.models.costs import Budget
 
 ASKED = Request("extract", ({"role": "system", "content": "be brief"}, {"role": "user", "content": "the passage"}), SCHEMA, "a.txt")
 TOLD = Request("answer", ({"role": "user", "content": "Which city?"},))
@@ -76,13 +76,6 @@ def test_the_body(tmp_path: Path) -> None:
         assert system["content"].startswith("be brief\n\n")
         assert json.dumps(SCHEMA) in system["content"]
         assert user == ASKED.messages[1]
-
-
-def test_a_schema_with_optional_keys_is_not_strict(tmp_path: Path) -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
-    with RawServer(lambda *_: ok({"a": 1})) as server, Chat.open(server.settings(tmp_path)) as chat:
-        chat.ask(Request("plan", TOLD.messages, schema), number)
-        assert server.bodies[0]["response_format"]["json_schema"]["strict"] is False
 
 
 def test_a_server_that_ignores_schemas_is_told_in_words(tmp_path: Path) -> None:

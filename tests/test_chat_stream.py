@@ -160,7 +160,7 @@ def test_half_a_surrogate_pair_is_no_text(tmp_path: Path) -> None:
     answers = [stream("A \ud83d", "\ude00 b\ud83d", "c \ud83d"), ok("A\ud83d"), ok("x", refusal="No\ud83d")]
     with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
         first = chat.ask(TOLD, str, on_text=pieces.append)
-        assert first.value == "".join(pieces) == "A \U0001f600 b\ufffdc \ufffd"
+        assert first.value == "".join(pieces).strip() == "A \U0001f600 b\ufffdc"
         assert pieces == ["A ", "\U0001f600 b", "\ufffdc ", "\ufffd"]
         assert chat.ask(TOLD, str).cached
         others = [Request("answer", ({"role": "user", "content": str(number)},)) for number in range(2)]

@@ -138,7 +138,7 @@ def test_a_command_holds_for_the_questions_after_it(fake, at_terminal, tmp_path)
     at_terminal("one", "/k 1", "two")
     how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "past": True}
     memory = fake.open(settings=Settings(cache_dir=tmp_path))
-    assert prompt.run(memory, Waiting(), timings=False, candidates=False, as_json=False, **how) == 0
+    assert prompt.run(memory, Waiting(), {"timings": False, "candidates": False, "wanted": "auto"}, as_json=False, **how) == 0
     assert [call[2]["k"] for call in fake.calls if call[0] == "ask"] == [5, 1]
 
 

@@ -16,8 +16,7 @@ from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.streaming import Streamed
 from gsw_graph.config import Settings
 from gsw_graph.model.results import Trace
-from gsw_graph.models.chat.cache import FILE, Cache
-from gsw_graph.models.costs import Entry, Ledger
+from gsw_graph.models.chat.cache import FILE, Cache, Entry, Ledger
 
 fake = cli_runner.fake
 

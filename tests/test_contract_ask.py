@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from contract import CORPUS_NODES, DOCUMENTS, QUESTIONS, sources
@@ -51,6 +52,14 @@ def test_dense_is_the_cosine(corpus: Memory) -> None:
         assert {p.id: p.score for p in answer.passages} == pytest.approx(cosines, abs=1e-4)
         assert [p.id for p in answer.passages][:5] == sorted(cosines, key=lambda i: -cosines[i])[:5]
     assert answer.passages[0].score == pytest.approx(1, abs=1e-4)
+
+
+def test_words_are_found_however_they_are_written(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "hidden.txt").write_text("The obser\u00advatory of Skar\u200bholm.", encoding="utf-8")
+    (tmp_path / "wrapped.txt").write_text("In those years the whole of the pro-\nvince knew of the lighthouse keeper.", encoding="utf-8")
+    memory.load(str(tmp_path))
+    for word, name in (("observatory", "hidden"), ("obser\u00advatory", "hidden"), ("Skarholm", "hidden"), ("province", "wrapped")):
+        assert [passage.source.rpartition("/")[2] for passage in memory.ask(word, strategy="bm25").passages] == [f"{name}.txt"], word
 
 
 def test_bm25_finds_rare_words_in_any_form(corpus: Memory) -> None:

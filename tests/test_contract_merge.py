@@ -10,6 +10,7 @@ import samples
 from contract import rows, troubles
 from dump import differences, dump, version
 
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Merged
@@ -86,7 +87,7 @@ def test_strategies_find_what_stands_under_the_other_name(world: Memory) -> None
     assert {"text": "J. R. R. Halloran", "concept": "jrr halloran"} in traced.linked
     chains = world.ask("Where was the founder of the World Tide Office born?", strategy="ricr", plan=CHAIN, llm=False, keep=False).chains
     assert [hop.answer for hop in chains[0].hops] == ["J. R. R. Halloran", "Vellmouth"]
-    names = world._context(None, None, trace=False).reader.claims([row[0] for row in rows(world, "MATCH (p:Passage) RETURN p.id")])
+    names = world._context(AskOptions()).reader.claims([row[0] for row in rows(world, "MATCH (p:Passage) RETURN p.id")])
     assert {"jrr halloran"} <= {about for one in names for about in one.about}
     assert "j. r. r. halloran" not in {about for one in names for about in one.about}
     world.unmerge("all")

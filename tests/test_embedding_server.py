@@ -20,7 +20,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, SchemaError
 from gsw_graph.memory import Memory
-from gsw_graph.models.costs import Budget
+from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.embed import server as module
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.models.embed.server import ServerBackend

@@ -14,7 +14,7 @@ from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import evaluate, run, tune
 from gsw_graph.evaluate.report import notes
 from gsw_graph.models.chat import chat as chat_calls
-from gsw_graph.models.costs import stored
+from gsw_graph.models.chat.cache import stored
 
 ASKED = questions(record("a", 1), record("b", 1), record("c", 1), record("d", 1, answerable=False))
 SAID = {"a": "Ada", "b": "Ada Lovelace and Bob", "c": None, "d": "Bob"}

@@ -11,14 +11,14 @@ from fake_memory import passage
 from model_server import ModelServer
 
 from gsw_graph.ask.asking import ask, prepared
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.context import Context
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.config import Settings
 from gsw_graph.evaluate import evaluate
 from gsw_graph.evaluate.report import notes
-from gsw_graph.models.chat.chat import Chat
-from gsw_graph.models.chat.language_model import QuestionModel
+from gsw_graph.models.chat.chat import Chat, QuestionModel
 
 DELAY = 0.02
 ASKED = questions(record("a", 1, 2), record("b", 1), record("c", 1))
@@ -31,11 +31,12 @@ class Memory(FakeMemory):
         super().__init__(None, settings=Settings(llm="m"))
         self.chat = chat
 
-    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past):
-        chosen, planned = prepared(question, strategy, plan=plan, k=k, answer=answer)
+    def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **others):
+        options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, past=past, **others)
+        chosen, planned = prepared(question, options)
         reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
-        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None)
-        return ask(chosen, planned, context, may_plan=plan is not False)
+        context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options)
+        return ask(chosen, planned, context)
 
 
 @pytest.fixture

@@ -11,9 +11,8 @@ import pytest
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.models.chat.cache import Cache
-from gsw_graph.models.chat.tokens import Estimator
-from gsw_graph.models.costs import Budget, Entry, Ledger, dollars, price_of, stored, total
+from gsw_graph.models.chat.cache import Cache, Entry, Estimator, Ledger, stored, total
+from gsw_graph.models.chat.limits import Budget, dollars, price_of
 
 ONE = Entry("a.txt", "extract", "m", calls=1, prompt_tokens=100, completion_tokens=50, prompt_estimate=90, seconds=1.5, dollars=0.25)
 

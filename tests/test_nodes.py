@@ -16,10 +16,10 @@ from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProp
 from neomodel.properties import ArrayProperty
 
 from gsw_graph.config import Settings
+from gsw_graph.cypher import statement
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import nodes, schema
-from gsw_graph.store.statements import statement
 
 CORPUS = str(Path(__file__).parents[1] / "examples" / "corpus")
 CLASSES = {cls.__label__: cls for cls in nodes.NODES}

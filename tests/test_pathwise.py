@@ -15,6 +15,7 @@ from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.comparison import sides_of
 from gsw_graph.ask.retrieve.intent import (
     APPROACHES,
+    DateBounds,
     choose_approach,
     date_bounds,
     parts_of,
@@ -26,7 +27,6 @@ from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import PairOf
-from gsw_graph.store.times import DateBounds
 
 
 def passage(id_: str, text: str = "", document: str = "") -> RankedPassage:

@@ -17,9 +17,8 @@ from waiting import until
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, InputError, ReplyError
 from gsw_graph.memory import Memory
-from gsw_graph.models.chat.chat import Chat, Request
-from gsw_graph.models.chat.language_model import QuestionModel
-from gsw_graph.models.costs import QuestionBudget
+from gsw_graph.models.chat.chat import Chat, QuestionModel, Request
+from gsw_graph.models.chat.limits import QuestionBudget
 
 USAGE = {"prompt_tokens": 60, "completion_tokens": 40}
 ASKED = "In which town was the builder of the Stone Pier born?"
@@ -60,7 +59,7 @@ def test_a_call_that_does_not_fit_is_not_made(chat: Chat, server: ModelServer, b
         one.ask(request(3), str)
     assert server.count() == 3
     spent = one.spent()
-    assert (spent.tokens, spent.calls, spent.failed_calls) == ({"in": 120, "out": 80}, 2, 0)
+    assert (spent.tokens, spent.calls, spent.failed_calls) == ({"in": 120, "out": 80, "plan": 0}, 2, 0)
     assert asks(chat, budget).ask(request(3), str).value == "yes", "another question has a budget of its own"
 
 

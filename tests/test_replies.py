@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gsw_graph.extract.llm import read
-from gsw_graph.models.chat.replies import answer_text, parse_json
+from gsw_graph.models.chat.request import answer_text, parse_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -224,10 +224,15 @@ def test_one_name_however_it_is_typed(texts, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["a cost of 1200", "it cost 1200", "1200 people", "with 1200 pipes", "page 1200", "a population of about 1900", "#1200"],
+    ["a cost of 1200", "it cost 1200", "1200 people", "with 1200 pipes", "page 1200", "a population of about 1900", "#1200", "Amount: 1200", "a price (in marks): 1200"],
 )
 def test_a_number_that_counts_or_costs_is_no_year(text):
     assert dates(f"It had {text}.") == []
+
+
+def test_a_column_of_a_table_tells_amounts_from_years():
+    table = "| Bell | Amount | Founded |\n| --- | --- | --- |\n| Anna | 1200 | 1875 |\n| Bo | 1340 | 1901 |"
+    assert [t for t, _ in dates(f"Price list\n\n{table}\n\nIn 1200")] == ["1875", "1901", "1200"]
 
 
 def test_a_year_stays_a_year():

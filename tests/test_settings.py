@@ -9,7 +9,7 @@ from model_server import RawServer, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.models.chat.chat import Chat, Request
+from gsw_graph.models.chat.chat import Chat, QuestionModel, Request
 from gsw_graph.models.chat.transport import OPENAI, Transport
 from gsw_graph.models.endpoint import Endpoint
 
@@ -61,3 +61,40 @@ def test_who_asks_openai_is_told_to_no_other_server(tmp_path: Path, monkeypatch:
     theirs = Transport(Endpoint.check("the language model", OPENAI, "a-key", whole="", key_name=""), "m", 1)
     assert (theirs.client().organization, theirs.client().project) == ("org-mine", "proj-mine")
     theirs.close()
+
+
+def test_each_role_has_its_own_model_and_request_settings(tmp_path: Path) -> None:
+    with RawServer(lambda *_: ok("general")) as general, RawServer(lambda *_: ok("Step 1")) as special:
+        env = {
+            "GSWGRAPH_CACHE": str(tmp_path), "GSWGRAPH_LLM": "m", "GSWGRAPH_LLM_URL": general.url, "GSWGRAPH_LLM_KEY": "ours",
+            "GSWGRAPH_LLM_PRICE": "1,1", "GSWGRAPH_LLM_OPTIONS": '{"top_p": 0.9}',
+            "GSWGRAPH_LLM_PLAN": "planner", "GSWGRAPH_LLM_URL_PLAN": special.url,
+            "GSWGRAPH_LLM_OPTIONS_PLAN": '{"temperature": 0.6, "extra_body": {"think": false}}',
+        }  # fmt: skip
+        settings = Settings.from_env(env)
+        assert settings.for_role("judge").llm == "m"
+        with Chat.open_for_questions(settings) as chat:
+            model = QuestionModel(chat)
+            for stage in ("plan", "answer"):
+                model.ask(Request(stage, ({"role": "user", "content": "Which city?"},)), str)
+        assert [(body["model"], body["temperature"], body.get("think")) for body in special.bodies] == [("planner", 0.6, False)]
+        assert [(body["model"], body["temperature"], body.get("top_p")) for body in general.bodies] == [("m", 0, 0.9)]
+        assert "ours" not in str(special.headers), "a key goes to no other server"
+        assert settings.for_role("plan").llm_price is None, "a price is that of its model"
+        assert 0 < model.spent().tokens["plan"] < sum(model.spent().tokens[name] for name in ("in", "out"))
+        assert "ours" not in str(settings)
+
+
+@pytest.mark.parametrize("options", ["0.6", "{temperature", '{"seed": 1}'])
+def test_what_are_no_request_settings(options: str) -> None:
+    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_OPTIONS_ANSWER.*temperature, top_p, max_tokens, extra_body"):
+        Settings.from_env({"GSWGRAPH_LLM_OPTIONS_ANSWER": options})
+
+
+def test_other_request_settings_bring_other_replies(tmp_path: Path) -> None:
+    with RawServer(lambda *_: ok("Paris")) as server:
+        request = Request("answer", ({"role": "user", "content": "Which city?"},))
+        for options in ({}, {"temperature": 0.6}, {"temperature": 0.6}):
+            with Chat.open(server.settings(tmp_path, llm_options=options)) as chat:
+                chat.ask(request, str)
+        assert [body["temperature"] for body in server.bodies] == [0, 0.6]

@@ -19,6 +19,7 @@ from model_server import ModelServer, stage_of
 from numpy.typing import NDArray
 
 from gsw_graph.ask.asking import prepared
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.cli import main
@@ -115,13 +116,13 @@ def test_help_lists_them() -> None:
 
 def test_a_name_that_there_is_not_is_answered_by_those_there_are() -> None:
     with pytest.raises(InputError, match=f"there is no strategy 'magic'.*{', '.join(STRATEGIES)}"):
-        prepared("Who?", "magic")
+        prepared("Who?", AskOptions(strategy="magic"))
     for one in STRATEGIES.values():
         if one.follows_plan:
-            assert prepared("Who?", one.name, plan=["Who?"])[0] is one
+            assert prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))[0] is one
         else:
             with pytest.raises(InputError, match=f"{one.name} does not follow a plan.*ricr or fusion"):
-                prepared("Who?", one.name, plan=["Who?"])
+                prepared("Who?", AskOptions(strategy=one.name, plan=["Who?"]))
 
 
 COMPARED = "Was the Stone Pier built before Ana Ruiz?"
@@ -202,7 +203,7 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
     """A setting of `eval` that nobody reads would seem to make no difference."""
     usual, seen = STRATEGIES[name], set[str]()
     sizes = {setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole" and name != "proprag"}  # a small memory is one of many passages then
-    for strategy in (usual, Variant(name, sizes).build()):
+    for strategy in (usual, Variant(name, sizes).build(), *map(usual.with_recipe, usual.recipes.values())):
         for reranker in (None, First()):
             sample._reranker = reranker
             try:
@@ -212,7 +213,7 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
             finally:
                 sample._reranker = None
         # the part of the graph that the concrete questions of `fusion` walk over was fetched with its own bounds
-        fetched = {"recipe", "chains.walk.cap", "chains.walk.limit"} if name == "fusion" else {"recipe"}
+        fetched = {"recipe", "chains.walk.cap", "chains.walk.limit", "chains.unplanned"} if name == "fusion" else {"recipe"}
         assert set(names(name)) - fetched <= seen
 
 

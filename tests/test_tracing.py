@@ -14,7 +14,7 @@ from engines import own_replies
 from fake_memory import canned
 
 from gsw_graph.config import Settings
-from gsw_graph.engine.tracing import literal, told
+from gsw_graph.engine.tracing import literal, pasteable
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 
@@ -59,7 +59,7 @@ def test_values_are_shortened_and_stay_cypher() -> None:
     assert literal([0.5, 1.0, 0.123456, 2.0]) == "[0.5, 1.0, 0.1235] + [i IN range(4, 4) | 0.0] /* 4 numbers */"
     assert literal([{"a b": None, "many": ["x"] * 9, "yes": True}]) == '[{`a b`: null, many: ["x", "x", "x"] /* 9 items */, yes: true}]'
     assert literal(b"abc") == "null /* 3 bytes */"
-    text = told("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 0.0123)
+    text = pasteable("// what for\n// $k\nRETURN $k AS k\n", {"k": 3}, 0.0123)
     assert text == "// a query: 12.3 ms\n:param k => 3;\nRETURN $k AS k;\n"
 
 

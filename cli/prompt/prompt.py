@@ -22,10 +22,8 @@ if TYPE_CHECKING:
     from gsw_graph.memory import Memory
 
 
-def run(
-    memory: Memory, waiting: Waiting, *, timings: bool, candidates: bool, as_json: bool, **how: Any
-) -> int:
-    """Answer until the end, `how` being options of `Memory.ask`; the number of questions that could not be
+def run(memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: bool, **how: Any) -> int:
+    """Answer until the end, `how` being `AskOptions` and `printing` those of `print_answer`; the number of questions that could not be
     asked.
 
     At a terminal a line that begins with a slash changes `how`, and lines are known in later sessions too,
@@ -63,10 +61,8 @@ def run(
         else:
             print_answer(
                 found,
-                timings=timings,
-                candidates=candidates,
                 streamed=streamed.end(),
-                wanted=how["strategy"],
+                **printing,
             )
             click.echo()
     return failed

@@ -1,7 +1,7 @@
-// Passages near a question with a date that lies within bounds: the passages nearest to it, and those of its names.
-// $embedding; $keys: what may be names in the question; bounds as ISO days, inclusive: $from_least, $from_most of an interval's first day, $to_least, $to_most of its last.
-// "Before D": to_most the day before D; "after": from_least the day after; "between": from_least and to_most; "during": from_most its last day, to_least its first.
-// $near: passages of the vector index; $common: a name that stands in more passages than this brings none.
+// Passages with a date that lies within bounds, of those nearest to a question and those of its names.
+// $embedding; $keys: what may be names in the question; $bounds: {from_least, from_most, to_least, to_most} as ISO days, inclusive: of an interval's first day (from) and of
+// its last (to). "Before D": to_most the day before D; "after": from_least the day after; "between": from_least and to_most; "during": from_most its last day, to_least its
+// first. $near: passages of the vector index; $common: a name that stands in more passages than this brings none.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row a passage, `first` the first day of its earliest such date. Runs once a search of `pathwise` in the order of time.
 CALL () {
@@ -19,6 +19,6 @@ CALL () {
 WITH DISTINCT p
 MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
 MATCH (p)<-[:IN]-(e:Entity)
-WHERE e.from >= $from_least AND e.from <= $from_most AND e.to >= $to_least AND e.to <= $to_most
-RETURN p.id AS passage, min(e.from) AS first
-ORDER BY passage
+WHERE e.from >= $bounds.from_least AND e.from <= $bounds.from_most AND e.to >= $bounds.to_least AND e.to <= $bounds.to_most
+RETURN p.id AS id, min(e.from) AS first
+ORDER BY id

@@ -7,22 +7,28 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import from_chains, shown
-from gsw_graph.ask.answer.evidence import BELOW
+from gsw_graph.ask.answer.evidence import (
+    BELOW,
+    CompactEvidence,
+    chains,
+    disagreements,
+    gather,
+    lines,
+    passages,
+)
 from gsw_graph.ask.conflicts import weighed, with_conflicts
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
-from gsw_graph.ask.retrieve.context import EVIDENCE
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import Answer, Trace
-from gsw_graph.models.chat.language_model import Spent
+from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.answer.evidence import Show
+    from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.models.chat.language_model import QuestionModel
-
-MOST = 10_000  # passages of an answer
+    from gsw_graph.models.chat.chat import QuestionModel
 
 
 @dataclass(frozen=True)
@@ -35,64 +41,47 @@ class Planned:
     note: str | None = None
 
 
-def prepared(
-    question: str,
-    strategy: str | Strategy[Any],
-    *,
-    plan: object = None,
-    k: int = 5,
-    answer: bool = True,
-    evidence: str = "lines",
-) -> tuple[Strategy[Any], Planned]:
-    """What is asked, checked. plan: in any form that `plan.parse` reads; None or False for none. Raises
-    InputError."""
-    if evidence not in EVIDENCE:
-        raise InputError(f"there is no form of evidence {evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}")
+def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Planned]:
+    """Return the strategy and the query of a question. Raises InputError where they do not fit."""
+    strategy = options.strategy
     if isinstance(strategy, str):
         if strategy not in strategies():
             hint = f"Use one of {', '.join(strategies())}"
             raise InputError(f"there is no strategy {strategy!r}", hint=hint)
         strategy = strategies()[strategy]
-    given = plan is not None and plan is not False
-    if given and not strategy.follows_plan:
+    if options.has_plan and not strategy.follows_plan:
         followers = " or ".join(
-            one.name for one in strategies().values() if one.follows_plan and one.name != "auto"
+            other.name for other in strategies().values() if other.follows_plan and other.name != "auto"
         )
         raise InputError(
             f"{strategy.name} does not follow a plan", hint=f"Ask without one, or with --strategy {followers}"
         )
     if not question.strip():
         raise InputError("the question is empty")
-    if not 1 <= k <= MOST:
-        raise InputError(f"k is {k}", hint=f"Ask for at least one passage, and at most {MOST:,}")
-    return strategy, Planned(
-        Query(question, parse(plan) if given else None, k, answer), "given" if given else None
-    )
+    plan = parse(options.plan) if options.has_plan else None
+    query = Query(question, plan, options.k, options.answer)
+    return strategy, Planned(query, "given" if plan else None)
 
 
-def ask(
-    strategy: Strategy[Any],
-    planned: Planned,
-    context: Context,
-    *,
-    may_plan: bool = True,
-    trace: bool = False,
-    past: bool = False,
-) -> Answer:
-    """Answer a question by a memory that is not empty. past: from a question that was asked before, where it
-    was this one in other words. may_plan: whether the language model, where there is
-    one, may make a plan. trace: the answer has the context's trace."""
+def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
+    """Answer a question by a memory that is not empty.
+
+    Args:
+        strategy: What finds passages.
+        planned: The query, with its plan where one is given.
+        context: The memory, its models, and the options of the question.
+    """
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
     found = None
-    if past:
+    if context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache
 
         found = answer_from_cache(planned.query, context)
     if found is None:
-        if may_plan and planned.query.plan is None:
+        if context.options.plan is not False and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
         read = context.llm is not None and planned.query.answer
         found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
@@ -102,11 +91,11 @@ def ask(
     draft = weighed(replace(draft, missing=_missing(found, draft, context)), found.conflicts)
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, found, draft, context, note, seconds)
-    return answer if trace else replace(answer, trace=None)
+    return answer if context.options.trace else replace(answer, trace=None)
 
 
-def nothing(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None) -> Answer:
-    """What an empty memory answers. llm: the language model that would have been asked."""
+def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None) -> Answer:
+    """Return what an empty memory answers. llm: the language model that would have been asked."""
     query, spent = planned.query, _spent(llm)
     ran = strategy.name if strategy.name != "auto" else "fusion" if query.plan else "linked"
     return Answer(
@@ -148,41 +137,41 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 def _answer(
     strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
 ) -> tuple[AnswerDraft, str | None]:
-    """The strategy's own answer, else what its chains say, else what the language model reads from what
-    was found; and why that read nothing."""
+    """Return the strategy's own answer, else what its chains say, else what the language model reads from
+    what was found; and why that read nothing."""
     if found.draft is not None:
         return found.draft, None
-    ran = (
-        strategies().get(found.ran, strategy) if found.ran else strategy
-    )  # it may be one that the table has not
-    draft = from_chains(query.question, found, ran.confidence, answer=query.answer)
+    ran = strategies().get(found.ran or "", strategy)  # it may be one that the table has not
+    draft = from_chains(query.question, found, context.confidence(ran), answer=query.answer)
     if context.llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import from_model
+    from gsw_graph.ask.answer.reader import from_items
 
+    plan = found.beams.plan if found.beams is not None else found.plan
     with context.clock("answer"):
         try:
-            return from_model(
+            return from_items(
                 query.question,
-                found,
-                draft.confidence,
+                _shown(query.question, found, context),
                 context.llm,
-                context.on_text,
-                _shown(context),
+                confidence=draft.confidence,
+                judged=plan is not None and not plan.steps[-1].retrieve,
+                task=found.reader,
+                must=context.options.must_answer,
+                on_text=context.on_text,
             ), None
         except ReplyError as error:  # what was found stands
             return draft, f"{context.llm.model} gave no answer: {error}"
 
 
-def _shown(context: Context) -> Show:
-    """The form of the evidence that a language model is shown."""
-    if context.evidence == "compact":
-        from gsw_graph.ask.answer.compact import CompactEvidence
-
-        return CompactEvidence(context)
-    from gsw_graph.ask.answer.evidence import lines
-
-    return lines
+def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
+    """Return what a language model is shown of what was found, in the form that the question or else the
+    strategy names, and what contradicts it."""
+    if context.options.evidence is None and found.items is not None:
+        return [*found.items, *disagreements(found, found.items)]
+    forms = {"lines": lines, "chains": chains, "passages": passages, "compact": CompactEvidence(context)}
+    items = gather(question, found, forms[context.options.evidence or found.evidence])
+    return [*items, *disagreements(found, items)]
 
 
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
@@ -237,4 +226,4 @@ def _report(
 
 
 def _spent(llm: QuestionModel | None) -> Spent:
-    return llm.spent() if llm else Spent({"in": 0, "out": 0}, None, [])
+    return llm.spent() if llm else Spent({"in": 0, "out": 0, "plan": 0}, None, [])

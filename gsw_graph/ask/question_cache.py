@@ -15,8 +15,8 @@ from gsw_graph.ask.answer.reader import from_items
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved
 from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import Citation, PastAnswer
-from gsw_graph.models.chat.tokens import estimate
-from gsw_graph.store.past import CachedQuestion, near
+from gsw_graph.models.chat.request import estimate
+from gsw_graph.store.questions import CachedQuestion, near
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import words
 

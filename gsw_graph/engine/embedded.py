@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import base64
 import contextlib
-import http.client
 import importlib.util
 import json
 import os
@@ -27,8 +25,6 @@ from gsw_graph.engine.embedded_folder import LOG
 from gsw_graph.errors import EngineError, MemoryLockedError
 
 if TYPE_CHECKING:
-    from neo4j import Driver
-
     from gsw_graph.config import Settings
 
 USER = "root"
@@ -75,38 +71,32 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
     try:
         from neo4j import GraphDatabase
 
-        password = embedded_folder.read_password(folder)
         driver = GraphDatabase.driver(
             f"bolt://127.0.0.1:{process.ready['bolt']}",
-            auth=(USER, password),
+            auth=(USER, embedded_folder.read_password(folder)),
             connection_timeout=10,
             notifications_min_severity="OFF",
         )
     except BaseException:
         process.stop()
         raise
-    dialect = EmbeddedDialect(driver, process, password)
-    return Connection(driver, DATABASE, dialect, str(folder), process.stop, FairLock())
+    return Connection(driver, DATABASE, EmbeddedDialect(process), str(folder), process.stop, FairLock())
 
 
 class EmbeddedDialect:
-    """ArcadeDB: schema by SQL over HTTP, reads and writes told apart by its own parser."""
+    """ArcadeDB: schema by its own languages, reads and writes told apart by its own parser, both in its
+    process."""
 
     name = "arcadedb"
 
-    def __init__(
-        self, driver: Driver, process: EngineProcess, password: str, database: str = DATABASE
-    ) -> None:
+    def __init__(self, process: EngineProcess, database: str = DATABASE) -> None:
         self.version: str = process.ready["version"]
-        self._driver, self._process, self._database = driver, process, database
-        self._login = "Basic " + base64.b64encode(f"{USER}:{password}".encode()).decode()
+        self._process, self._database = process, database
 
     def run_schema(self, ddl: str) -> None:
         """Run one DDL statement in SQL or in Cypher."""
-        if is_sql(ddl):
-            self._sql(_LEADING.sub("", ddl))
-        else:
-            self._cypher(ddl)
+        language, text = ("sql", _LEADING.sub("", ddl)) if is_sql(ddl) else ("opencypher", ddl)
+        self._command(language, text)
 
     def wait_online(self, timeout: float) -> None:
         """Indexes answer as soon as they exist."""
@@ -115,7 +105,7 @@ class EmbeddedDialect:
         """Return what `CHECK DATABASE` reports: damaged pages, records and lists of relationships; not what
         is in a record."""
         text = _LEADING.sub("", statement("server/check_database", self.name))
-        report = json.loads(self._sql(text))["result"][0]
+        (report,) = self._command("sql", text)
         counts = {words: report.get(name) or 0 for name, words in _DAMAGE.items()}
         return [
             f"{count if isinstance(count, int) else len(count):,} {words}"
@@ -124,16 +114,16 @@ class EmbeddedDialect:
         ]
 
     def objection(self, query: str) -> str | None:
-        """What the query does beyond reading the memory, by the engine's own parser and our look at its
-        words; nothing is run."""
+        """Return what the query does beyond reading the memory, by the engine's own parser and our look at
+        its words; nothing is run."""
         if readonly.asks_server(query):
             return None
         if readonly.profiles(query):
             return "PROFILE runs the query"
-        if found := readonly.objection(query):
-            return found
-        if found := readonly.unknown_to_embedded(query):
-            return f"the query runs {found}, which is not known to only read the memory"
+        if objection := readonly.objection(query):
+            return objection
+        if name := readonly.unknown_to_embedded(query):
+            return f"the query runs {name}, which is not known to only read the memory"
         analysis = self._process.ask({"analyze": query.strip().removesuffix(";"), "database": self._database})
         if "failed" in analysis:
             raise EngineError(f"the engine cannot read the query: {analysis['failed']}")
@@ -141,56 +131,23 @@ class EmbeddedDialect:
             return None
         return "the query may change the memory or disturb others"
 
-    def _cypher(self, statement: str) -> None:
-        from neo4j.exceptions import Neo4jError
-
-        try:
-            with self._driver.session(database=self._database) as session:
-                session.run(statement).consume()
-        except Neo4jError as error:
-            raise EngineError(
-                f"the engine refused a statement: {error.message}", where=" ".join(statement.split())[:120]
-            ) from error
-
-    def _sql(self, statement: str) -> bytes:
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self._process.ready["http"], timeout=_SCHEMA_SECONDS
-        )
-        try:
-            body = json.dumps({"language": "sql", "command": statement})
-            headers = {"Authorization": self._login, "Content-Type": "application/json"}
-            connection.request("POST", f"/api/v1/command/{self._database}", body, headers)
-            response = connection.getresponse()
-            status, answer = response.status, response.read()
-        except (OSError, http.client.HTTPException) as error:
-            raise EngineError(
-                f"the embedded engine does not answer ({error})", hint="Close the memory and open it again"
-            ) from error
-        finally:
-            connection.close()
-        if status != 200:
-            raise EngineError(
-                f"the engine refused a statement: {_reason(answer)}", where=" ".join(statement.split())[:120]
-            )
-        return answer
+    def _command(self, language: str, text: str) -> list[dict[str, Any]]:
+        command = {"command": text, "language": language, "database": self._database}
+        answer = self._process.ask(command, _SCHEMA_SECONDS)
+        if "failed" in answer:
+            where = " ".join(text.split())[:120]
+            raise EngineError(f"the engine refused a statement: {answer['failed']}", where=where)
+        return list(answer["rows"])
 
 
 def is_sql(statement: str) -> bool:
-    """True for the DDL that ArcadeDB knows in SQL only; the rest is Cypher."""
+    """Tell whether DDL is SQL, which ArcadeDB needs for some; the rest is Cypher."""
     text = _LEADING.sub("", statement)
     return bool(_SQL.match(text)) and not _CYPHER_INDEX.match(text)
 
 
-def _reason(answer: bytes) -> str:
-    try:
-        found = json.loads(answer)
-        return str(found.get("detail") or found.get("error") or found)
-    except (ValueError, AttributeError):
-        return answer.decode(errors="replace")[:300]
-
-
 class EngineProcess:
-    """A running child; `ready` is what it said: `http` and `bolt` ports and its `version`. `meanwhile` is
+    """A running child; `ready` has its Bolt port and its version. `meanwhile` is
     called once while it starts."""
 
     def __init__(
@@ -227,21 +184,21 @@ class EngineProcess:
 
     @property
     def pid(self) -> int:
-        """The child's process id."""
+        """Return the child's process id."""
         return self._process.pid
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The child's answer to one question; see `embedded_child`."""
+    def ask(self, question: dict[str, Any], seconds: float = START_SECONDS) -> dict[str, Any]:
+        """Return the child's answer to one question, such as `embedded_child.answer` takes."""
         with self._asking:
             if self._stopped:
                 raise EngineError("the memory is closed", where=str(self._folder), hint="Open it again")
             self._asked += 1
             with contextlib.suppress(OSError):
-                asked = {**question, "number": self._asked}
-                self._pipe(self._process.stdin).write(json.dumps(asked).encode() + b"\n")
-            answer = self._word(START_SECONDS)
+                line = json.dumps({**question, "number": self._asked}).encode() + b"\n"
+                self._pipe(self._process.stdin).write(line)
+            answer = self._word(seconds)
             while answer and answer.get("number", self._asked) != self._asked:  # to one that Ctrl-C ended
-                answer = self._word(START_SECONDS)
+                answer = self._word(seconds)
         if not answer or "stopped" in answer:
             raise EngineError(
                 "the embedded engine has ended", where=str(self._folder), hint="Open the memory again"
@@ -282,8 +239,7 @@ class EngineProcess:
     def _drop_start_cache(self) -> bool:
         caches = list(self._cache.glob("*.aot"))
         for cache in caches:
-            with contextlib.suppress(OSError):
-                cache.unlink()
+            cache.unlink(missing_ok=True)
         return bool(caches)
 
     @staticmethod
@@ -294,15 +250,13 @@ class EngineProcess:
     def _spawn(self) -> subprocess.Popen[bytes]:
         import gsw_graph
 
-        path = [
-            str(Path(gsw_graph.__path__[0]).parent),
-            *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)),
+        path = [Path(gsw_graph.__path__[0]).parent]  # the child's working folder is another one
+        path += [
+            Path(entry).absolute() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry
         ]
         environment = {
             **{name: value for name, value in os.environ.items() if _NEEDED.fullmatch(name)},
-            "PYTHONPATH": os.pathsep.join(
-                str(Path(entry).absolute()) for entry in path
-            ),  # the working folder is another one
+            "PYTHONPATH": os.pathsep.join(map(str, path)),
             "PYTHONSAFEPATH": "1",  # and no place for modules
         }
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
@@ -322,8 +276,8 @@ class EngineProcess:
 
     @staticmethod
     def _listen(stream: IO[bytes]) -> queue.SimpleQueue[bytes]:
-        """The lines of a child as they come, an empty one at its end. A thread, because Windows cannot wait
-        for a pipe with a time limit."""
+        """Return the lines of a child as they come, an empty one at its end. A thread, because Windows cannot
+        wait for a pipe with a time limit."""
         lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
         def listen() -> None:
@@ -336,7 +290,7 @@ class EngineProcess:
         return lines
 
     def _word(self, seconds: float) -> dict[str, Any]:
-        """The next line of the child, `{}` where it has ended or hangs."""
+        """Return the next line of the child, `{}` where it has ended or hangs."""
         try:
             line = self._lines.get(timeout=seconds)
             if not line:
@@ -366,13 +320,13 @@ class EngineProcess:
 
 
 def command_line() -> str:
-    """How this process was started, on one short line."""
+    """Return how this process was started, on one short line."""
     return " ".join(shlex.join(sys.orig_argv).split())[:200]
 
 
 def heap_size() -> str:
-    """The most Java heap an engine may take: a quarter of the memory, 512 MB to 4 GB. It grows as needed;
-    1 GB serves 90,000 vectors."""
+    """Return the most Java heap an engine may take: a quarter of the memory, 512 MB to 4 GB. It grows as
+    needed; 1 GB serves 90,000 vectors."""
     megabytes = 4096
     with contextlib.suppress(AttributeError, ValueError, OSError):  # no sysconf on Windows
         megabytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20

@@ -2,10 +2,9 @@
 PARENT_PID COMMAND`.
 
 Stdout carries one line of JSON that says how the start went, then one for each question asked on stdin (see
-`_answer`); all else goes
-to stderr, which the parent sends to a file. The child ends when stdin ends, when its parent dies, or on
-SIGTERM. The engine lives here and
-not in the parent, because a JVM inside it would crash on SIGTERM and hang at exit.
+`answer`); all else goes to stderr, which the parent sends to a file. The child ends when stdin ends, when its
+parent dies, or on SIGTERM. The engine lives here and not in the parent, because a JVM inside it would crash
+on SIGTERM and hang at exit.
 """
 
 from __future__ import annotations
@@ -51,11 +50,12 @@ def main(arguments: list[str]) -> None:
         int(arguments[3]),
         arguments[4],
     )
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the JVM prints belongs into the log
 
     def say(what: dict[str, Any]) -> None:
-        print(json.dumps(what), file=answers, flush=True)
+        output.write(json.dumps(what) + "\n")  # at once: another thread may have something to say
+        output.flush()
 
     lock = FolderLock(folder)
     holder = lock.acquire({"pid": parent, "command": command})
@@ -71,18 +71,19 @@ def main(arguments: list[str]) -> None:
         lock.announce_stop()
         end.set()
 
+    def reply(question: dict[str, Any]) -> None:
+        say({**answer(running[0], question), "number": question.get("number")})
+
     def listen() -> None:
         for line in sys.stdin.buffer:
             if not line.strip():
                 break
-            question = json.loads(line)
-            say({**_answer(running[0], question), "number": question.get("number")})
+            # One that takes long must not keep the end from being heard.
+            threading.Thread(target=reply, args=(json.loads(line),), daemon=True).start()
         stop()
 
     def watch() -> None:
-        while (
-            os.getppid() == parent
-        ):  # a process forked from the parent may keep stdin open after the parent's death
+        while os.getppid() == parent:  # a fork of the parent may keep stdin open after the parent's death
             time.sleep(1)
         stop()
 
@@ -117,7 +118,7 @@ def main(arguments: list[str]) -> None:
 
 
 def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any, dict[str, Any]]:
-    """The engine on a prepared folder, and its ports and version."""
+    """Start the engine on a prepared folder; return it, with its Bolt port and version."""
     import arcadedb_embedded
     import jpype
     from arcadedb_embedded.server import ArcadeDBServer
@@ -155,10 +156,10 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
     processors = jpype.JClass("java.lang.Runtime").getRuntime().availableProcessors()
     jpype.JClass("com.arcadedb.GlobalConfiguration").VECTOR_INDEX_GRAPH_BUILD_PARALLELISM.setValue(processors)
     server.start()
-    java = server._java_server
-    bolt = next(plugin for plugin in java.getPlugins() if str(plugin.getName()) == "Neo4j-Bolt")
-    ports = {"http": int(java.getHttpServer().getPort()), "bolt": int(bolt.getPort())}
-    return server, {**ports, "version": arcadedb_embedded.__version__}
+    bolt = next(
+        plugin for plugin in server._java_server.getPlugins() if str(plugin.getName()) == "Neo4j-Bolt"
+    )
+    return server, {"bolt": int(bolt.getPort()), "version": arcadedb_embedded.__version__}
 
 
 def _free_port() -> int:
@@ -167,18 +168,29 @@ def _free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def _answer(server: Any, question: dict[str, Any]) -> dict[str, Any]:
-    """Answer `{"analyze": query, "database": name}`: what the parser says that a query would do."""
+def answer(server: Any, question: dict[str, Any]) -> dict[str, Any]:
+    """Answer a question about a database, which is made where there is none.
+
+    Args:
+        server: the engine.
+        question: `{"analyze": query, "database": name}`: what the parser says that a query would do; or
+            `{"command": text, "language": "sql" or "opencypher", "database": name}`: run it.
+
+    Returns:
+        `operations` and `reads`, or `rows`; `failed`, with the reason, where it cannot be done.
+    """
     try:
-        database = server.create_database(question["database"])  # opened, where it exists
-        found = database._java_db.getQueryEngine("opencypher").analyze(question["analyze"])
-        return {
-            "operations": sorted(str(kind) for kind in found.getOperationTypes()),
-            "reads": bool(found.isIdempotent()),
-        }
+        database = server.create_database(question["database"])._java_db
+        if "command" in question:
+            result = database.command(question["language"], question["command"])
+            return {"rows": [json.loads(str(row.toJSON().toString())) for row in result.stream().toList()]}
+        analysis = database.getQueryEngine("opencypher").analyze(question["analyze"])
+        operations = sorted(str(kind) for kind in analysis.getOperationTypes())
+        return {"operations": operations, "reads": bool(analysis.isIdempotent())}
     except Exception as error:
-        cause = getattr(error, "getCause", lambda: None)() or error  # the parser's own words
-        return {"failed": " ".join(str(getattr(cause, "getMessage", lambda: cause)()).split())[:500]}
+        cause = getattr(error, "getCause", lambda: None)()  # as a rule the parser's own words
+        messages = (getattr(it, "getMessage", lambda: None)() for it in (cause, error))
+        return {"failed": " ".join(str(next(filter(None, messages), error)).split())[:500]}
 
 
 def _give_up() -> None:
@@ -192,7 +204,7 @@ def _give_up() -> None:
 
 
 def cache_file(folder: Path) -> Path:
-    """The cache of this installation of the engine."""
+    """Return the cache of this installation of the engine."""
     import arcadedb_embedded
 
     package = Path(arcadedb_embedded.__file__).parent
@@ -201,7 +213,7 @@ def cache_file(folder: Path) -> Path:
 
 
 def jvm_arguments(folder: Path) -> list[str]:
-    """Use the cache where there is one."""
+    """Return the arguments of Java that use the cache where there is one."""
     file = cache_file(folder)
     return [f"-XX:AOTCache={file}", "-Xlog:aot=off", "-Xlog:cds=off"] if file.exists() else []
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -48,47 +47,27 @@ def prepare(folder: Path) -> Path:
     return folder
 
 
-def discard(folder: Path, *, whole: bool) -> None:
-    """Remove a memory that holds nothing, its folder too if `whole`, unless somebody has it open."""
-    lock = FolderLock(folder)
-    if not lock._taken():
-        return
-    for entry in list(folder.iterdir()):
-        if entry.is_dir():
-            shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name != _LOCK:
-            entry.unlink(missing_ok=True)
-    lock.release()
-    with contextlib.suppress(OSError):  # somebody opens it at this moment
-        (folder / _LOCK).unlink(missing_ok=True)
-        if whole:
-            folder.rmdir()
-
-
 def _check_marker(folder: Path) -> None:
     marker = folder / MARKER
     if not marker.exists():
-        if any(
-            entry.suffix != ".part" for entry in folder.iterdir()
-        ):  # a first start that was killed leaves one
+        # a first start that was killed leaves a part
+        if any(entry.suffix != ".part" for entry in folder.iterdir()):
             raise EngineError(
                 "this folder holds other files and no gswgraph memory",
                 where=str(folder),
                 hint="Give a new or an empty folder with --memory",
             )
         write_private(marker, json.dumps({"format": FORMAT, "engine": "arcadedb"}) + "\n")
-        (folder / ".gitignore").write_text(
-            "*\n", encoding="utf-8"
-        )  # a memory inside a repository is not source
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # a memory in a repository is not source
     try:
-        found = json.loads(marker.read_text(encoding="utf-8"))["format"]
+        number = json.loads(marker.read_text(encoding="utf-8"))["format"]
     except (ValueError, KeyError, TypeError) as error:
         raise EngineError(
             "this file is broken", where=str(marker), hint=f'It should read {{"format": {FORMAT}}}'
         ) from error
-    if found != FORMAT:
+    if number != FORMAT:
         raise EngineError(
-            f"the memory has format {found}, this gswgraph reads {FORMAT}",
+            f"the memory has format {number}, this gswgraph reads {FORMAT}",
             where=str(folder),
             hint="Update gswgraph",
         )
@@ -96,22 +75,18 @@ def _check_marker(folder: Path) -> None:
 
 def _check_password(folder: Path) -> None:
     file = folder / PASSWORD
-    if not file.exists():
-        if (folder / "databases").exists():  # a new one would not open what is there
-            raise EngineError(
-                "the password file of this memory is lost",
-                where=str(file),
-                hint="Restore it from a backup of the memory",
-            )
+    if not file.exists() and not (folder / "databases").exists():  # what is there knows the old one
         write_private(file, secrets.token_urlsafe(24))
-    elif not file.read_text(encoding="utf-8").strip():
+    if not file.exists() or not read_password(folder):
         raise EngineError(
-            "the password file is empty", where=str(file), hint="Restore it from a backup of the memory"
+            "the password file of this memory is lost or empty",
+            where=str(file),
+            hint="Restore it from a backup of the memory",
         )
 
 
 def read_password(folder: Path) -> str:
-    """The password that `prepare` made."""
+    """Return the password that `prepare` made."""
     return (folder / PASSWORD).read_text(encoding="utf-8").strip()
 
 
@@ -138,8 +113,11 @@ class FolderLock:
         self._lock = FileLock(folder / _LOCK, timeout=0, thread_local=False)
 
     def acquire(self, owner: dict[str, Any], patience: float = 70.0) -> dict[str, Any] | None:
-        """None when the lock is ours now, else who holds it. Waits up to `patience` seconds for a holder
-        that is stopping."""
+        """Take the lock, and wait up to `patience` seconds for a holder that is stopping.
+
+        Returns:
+            None when the lock is ours now, else who holds it.
+        """
         end = time.monotonic() + patience
         seen = None
         while not self._taken():
@@ -153,15 +131,15 @@ class FolderLock:
         return None
 
     def holder(self) -> dict[str, Any] | None:
-        """What the holder wrote about itself."""
+        """Return what the holder wrote about itself, None where there is nothing to read."""
         try:
-            found = json.loads(self._owner.read_text(encoding="utf-8"))
+            holder: dict[str, Any] = json.loads(self._owner.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) else None
+        return holder
 
     def held(self) -> bool:
-        """Whether another process has the memory open now."""
+        """Tell whether another process has the memory open now."""
         if not self._taken():
             return True
         self.release()

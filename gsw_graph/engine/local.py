@@ -17,12 +17,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from glob import glob
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,24 +35,27 @@ from gsw_graph.errors import EngineError
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
 
+Report = Callable[[str], None]
+
 # Exact releases, so that two machines run the same server. Not 2026.08.0: its queries can fail.
 RELEASES = {"5.26": "5.26.30", "2026": "2026.08.1"}
 DEFAULT_VERSION = "5.26"
 BOLT_PORT, HTTP_PORT = 7687, 7474
 USER = "neo4j"
-
-
 LOG = "neo4j.log"
 START_SECONDS, STOP_SECONDS = 180, 120
-_JAVA = {"5": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
-_MAIN = {"5": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
+_STATE = ("release", "port", "http_port", "by", "pid")  # what `start` remembers in `server.json` of the home
+_JAVA = {"5.26": (17, 21), "2026": (21, 25)}  # which majors a version line runs on
+_MAIN = {"5.26": "org.neo4j.server.CommunityEntryPoint", "2026": "org.neo4j.server.Neo4jCommunity"}
 _OPENS = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
-_FLAGS_2026 = [
-    "--enable-native-access=ALL-UNNAMED",
-    "--sun-misc-unsafe-memory-access=allow",
-    "--add-modules=jdk.incubator.vector",
-]
-_FLAGS = {"5": [], "2026": _FLAGS_2026}
+_FLAGS = {
+    "5.26": [],
+    "2026": [
+        "--enable-native-access=ALL-UNNAMED",
+        "--sun-misc-unsafe-memory-access=allow",
+        "--add-modules=jdk.incubator.vector",
+    ],
+}
 _CONF = """\
 # written by gswgraph at every start
 server.default_listen_address=127.0.0.1
@@ -74,6 +78,7 @@ internal.dbms.cypher_ip_blocklist=0.0.0.0/0,::/0
 dbms.security.procedures.allowlist=db.*,dbms.*
 """
 _CONF_2026 = "server.fleet_discovery.enabled=false\n"
+_STARTED: list[subprocess.Popen[bytes]] = []  # nobody waits for their end: they outlive this process
 _PLACES = (
     "/usr/lib/jvm/*",
     "/opt/*j*",  # jdk-21, java-21, openjdk
@@ -90,7 +95,8 @@ _PLACES = (
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A private Neo4j as it stands; `pid` is None under Docker or when it does not run."""
+    """A private Neo4j as it is now; `by` is "docker" or "maven", `pid` None under Docker or when it does not
+    run."""
 
     version: str
     release: str
@@ -100,17 +106,6 @@ class LocalServer:
     username: str
     password_file: Path
     home: Path
-    by: str  # "docker" or "maven"
-    pid: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What `start` remembers in `server.json` of the home."""
-
-    release: str
-    port: int
-    http_port: int
     by: str
     pid: int | None
 
@@ -120,42 +115,74 @@ def start(
     version: str = DEFAULT_VERSION,
     port: int = BOLT_PORT,
     http_port: int = HTTP_PORT,
-    report: Callable[[str], None] = lambda _: None,
+    report: Report = lambda _: None,
 ) -> LocalServer:
-    """Start the server of a version line and wait until it answers; one that runs already is only reported.
+    """Start the server of a version line and wait until it answers; one that runs already is only returned.
 
-    EngineError where a port is taken, Java or Maven is missing, or the server does not come up.
+    Args:
+        settings: whose cache folder has its home.
+        version: one of RELEASES.
+        port: of Bolt, on the loopback interface.
+        http_port: of Neo4j Browser.
+        report: called with what is being done.
+
+    Raises:
+        EngineError: a port is taken, Java or Maven is missing, or the server does not come up.
     """
-    with _at_work(settings, version, "gswgraph db start") as home:
-        found = _server(settings, version)
-        if found is not None and found.running:
-            return found
+    with _locked_home(settings, version, "gswgraph db start") as home:
+        server = _server(settings, version)
+        if server is not None and server.running:
+            return server
         for number, option in ((port, "--port"), (http_port, "--http-port")):
             _check_free(number, option)
-        password = _password(home)
+        if not (home / "password").exists():
+            # letters and digits only: it passes through environment files and yaml
+            write_private(home / "password", secrets.token_hex(16))
         release = RELEASES[version]
         if docker_answers():
             report(f"Starting Neo4j {release} in Docker")
-            start_docker(home, version, release, port, http_port, password, after_login())
-            pid = None
+            _start_docker(home, version, port, http_port)
+            by, pid = "docker", None
         else:
             lib = settings.cache_dir / "neo4j" / "lib" / release
-            pid = start_java(home, lib, release, port, http_port, after_login(), report)
-        state = _State(release, port, http_port, "maven" if pid else "docker", pid)
-        write_private(home / "server.json", json.dumps(asdict(state)))
+            by, pid = "maven", _start_java(home, version, lib, port, http_port, report)
+        state = (release, port, http_port, by, pid)
+        write_private(home / "server.json", json.dumps(dict(zip(_STATE, state, strict=True))))
     server = _server(settings, version)
     if server is None or not server.running:
-        raise EngineError(
-            "the server ended right after its start",
-            where=str(home),
-            hint=f"Its log is {home / LOG}",
-        )
+        reason = "the server ended right after its start"
+        raise EngineError(reason, where=str(home), hint=f"Its log is {home / LOG}")
     return server
 
 
+def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:
+    """Stop the server of a version line, or all; return those that ran, as they are now."""
+    running = [server for server in status(settings, version) if server.running]
+    for server in running:
+        if server.pid is None:
+            _compose(server.home, server.version, ["down"], "stop Neo4j", "Is the Docker engine running?")
+        else:
+            _stop_java(server.home, server.pid)
+    return [stopped for server in running for stopped in status(settings, server.version)]
+
+
+def status(settings: Settings, version: str | None = None) -> list[LocalServer]:
+    """Return the private servers ever started, running or not."""
+    servers = (_server(settings, line) for line in ([version] if version else RELEASES))
+    return [server for server in servers if server is not None]
+
+
+def password_for(settings: Settings, port: int) -> str | None:
+    """Return the password of the private server that runs on a Bolt port, None where none does."""
+    for server in status(settings):
+        if server.url.endswith(f":{port}") and server.running:
+            return server.password_file.read_text(encoding="utf-8").strip()
+    return None
+
+
 @contextlib.contextmanager
-def _at_work(settings: Settings, version: str, command: str) -> Iterator[Path]:
-    """The home of a version line, on which no other command is at work meanwhile."""
+def _locked_home(settings: Settings, version: str, command: str) -> Iterator[Path]:
+    """Give the home of a version line, on which no other command is at work meanwhile."""
     if version not in RELEASES:
         raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
     home = _home(settings, version)
@@ -175,33 +202,6 @@ def _at_work(settings: Settings, version: str, command: str) -> Iterator[Path]:
         lock.release()
 
 
-def stop(settings: Settings, version: str | None = None) -> list[LocalServer]:
-    """Stop the server of a version line, or all; returns those that ran, as they stand now."""
-    stopped = []
-    for server in status(settings, version):
-        if server.running:
-            if server.pid is None:
-                stop_docker(server.home, server.version)
-            else:
-                stop_java(server.home, server.pid)
-            stopped.extend(status(settings, server.version))
-    return stopped
-
-
-def status(settings: Settings, version: str | None = None) -> list[LocalServer]:
-    """The private servers ever started, running or not."""
-    found = (_server(settings, line) for line in ([version] if version else RELEASES))
-    return [server for server in found if server is not None]
-
-
-def password_for(settings: Settings, port: int) -> str | None:
-    """The password of the private server that runs on a Bolt port."""
-    for server in status(settings):
-        if server.url.endswith(f":{port}") and server.running:
-            return server.password_file.read_text(encoding="utf-8").strip()
-    return None
-
-
 def _home(settings: Settings, version: str) -> Path:
     return (settings.cache_dir / "neo4j" / version).absolute()
 
@@ -209,31 +209,23 @@ def _home(settings: Settings, version: str) -> Path:
 def _server(settings: Settings, version: str) -> LocalServer | None:
     home = _home(settings, version)
     try:
-        state = _State(**json.loads((home / "server.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        state = json.loads((home / "server.json").read_text(encoding="utf-8"))
+        release, port, http_port, by, pid = (state[name] for name in _STATE)
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    running = docker_runs(home, version) if state.pid is None else runs(home, state.pid)
+    running = _docker_runs(home, version) if pid is None else _java_runs(home, pid)
     return LocalServer(
         version=version,
-        release=state.release,
+        release=release,
         running=running,
-        url=f"bolt://127.0.0.1:{state.port}",
-        browser=f"http://127.0.0.1:{state.http_port}/browser/?dbms=bolt://{USER}@127.0.0.1:{state.port}",
+        url=f"bolt://127.0.0.1:{port}",
+        browser=f"http://127.0.0.1:{http_port}/browser/?dbms=bolt://{USER}@127.0.0.1:{port}",
         username=USER,
         password_file=home / "password",
         home=home,
-        by=state.by,
-        pid=state.pid if running else None,
+        by=by,
+        pid=pid if running else None,
     )
-
-
-def _password(home: Path) -> str:
-    file = home / "password"
-    if not file.exists():
-        write_private(
-            file, secrets.token_hex(16)
-        )  # letters and digits only: it passes through environment files and yaml
-    return file.read_text(encoding="utf-8").strip()
 
 
 def _check_free(port: int, option: str) -> None:
@@ -243,164 +235,138 @@ def _check_free(port: int, option: str) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise EngineError(
-                f"port {port} is taken ({error.strerror})", hint=f"Choose another with {option}"
-            ) from error
+            hint = f"Choose another with {option}"
+            raise EngineError(f"port {port} is taken ({error.strerror})", hint=hint) from error
+
+
+def _run(command: list[str], **options: object) -> tuple[int, str]:
+    """Run a command; its exit code, 127 where it cannot be started, and what it printed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", **options)  # type: ignore[call-overload]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return 127, str(error)
+    return done.returncode, done.stdout + done.stderr
+
+
+# By Docker
 
 
 def docker_answers() -> bool:
-    """True where a Docker engine with compose answers."""
-    return _quiet(["docker", "info"]) and _quiet(["docker", "compose", "version"])
+    """Tell whether a Docker engine with compose answers."""
+    commands = (["docker", "info"], ["docker", "compose", "version"])
+    return all(_run(command, timeout=20)[0] == 0 for command in commands)
 
 
-def start_docker(
-    home: Path, version: str, release: str, port: int, http_port: int, password: str, after_login: str
-) -> None:
-    """Bring the container up and wait until it is healthy. after_login: commands that Neo4j Browser runs
-    after every login."""
+def _start_docker(home: Path, version: str, port: int, http_port: int) -> None:
+    """Bring the container up and wait until it is healthy."""
     values = {
         "GSWGRAPH_BOLT_PORT": str(port),
         "GSWGRAPH_HTTP_PORT": str(http_port),
-        "GSWGRAPH_NEO4J_PASSWORD": password,
-        "GSWGRAPH_BROWSER_AFTER_LOGIN": after_login,
-        f"GSWGRAPH_NEO4J_{version.replace('.', '_')}": release,
+        "GSWGRAPH_NEO4J_PASSWORD": (home / "password").read_text(encoding="utf-8"),
+        "GSWGRAPH_BROWSER_AFTER_LOGIN": after_login(),
+        f"GSWGRAPH_NEO4J_{version.replace('.', '_')}": RELEASES[version],
     }
-    done = _compose(home, version, ["up", "--detach", "--wait"], values)
-    if done.returncode != 0:
-        reason = " ".join(done.stderr.replace(password, "***").split())[-400:]
-        raise EngineError(f"Docker could not start Neo4j {release}: {reason}", hint="See docker compose logs")
+    start = f"start Neo4j {RELEASES[version]}"
+    _compose(home, version, ["up", "--detach", "--wait"], start, "See docker compose logs", **values)
 
 
-def stop_docker(home: Path, version: str) -> None:
-    """Stop the container; its data stay in their volume."""
-    done = _compose(home, version, ["down"])
-    if done.returncode != 0:
-        raise EngineError(
-            f"Docker could not stop Neo4j: {' '.join(done.stderr.split())[-400:]}",
-            hint="Is the Docker engine running?",
-        )
+def _docker_runs(home: Path, version: str) -> bool:
+    with contextlib.suppress(EngineError):
+        return bool(_compose(home, version, ["ps", "--quiet", "--status", "running"], "tell", "").strip())
+    return False
 
 
-def docker_runs(home: Path, version: str) -> bool:
-    """True where the container is up."""
-    return bool(_compose(home, version, ["ps", "--quiet", "--status", "running"]).stdout.strip())
+def _compose(home: Path, version: str, command: list[str], aim: str, hint: str, **values: str) -> str:
+    """Run `docker compose` on the project of a home. EngineError: it could not do what is its aim."""
+    line = ["docker", "compose", "--file", str(Path(str(files("gsw_graph.docker"))) / "compose.yml")]
+    line += ["--project-name", f"gswgraph-{hashlib.sha256(str(home).encode()).hexdigest()[:8]}"]
+    environment = {**os.environ, "GSWGRAPH_NEO4J_PASSWORD": "unused", **values}
+    code, output = _run([*line, "--profile", version, *command], env=environment)
+    if code != 0:
+        reason = output.replace(environment["GSWGRAPH_NEO4J_PASSWORD"], "***")
+        raise EngineError(f"Docker could not {aim}: {' '.join(reason.split())[-400:]}", hint=hint)
+    return output
 
 
-def _compose(
-    home: Path, version: str, command: list[str], values: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    file = Path(str(files("gsw_graph.docker"))) / "compose.yml"
-    project = f"gswgraph-{hashlib.sha256(str(home).encode()).hexdigest()[:8]}"
-    environment = {**os.environ, "GSWGRAPH_NEO4J_PASSWORD": "unused", **(values or {})}
-    line = [
-        "docker",
-        "compose",
-        "--file",
-        str(file),
-        "--project-name",
-        project,
-        "--profile",
-        version,
-        *command,
-    ]
-    try:
-        return subprocess.run(
-            line, env=environment, capture_output=True, text=True, errors="replace", check=False
-        )
-    except OSError as error:
-        return subprocess.CompletedProcess(line, 1, "", str(error))
+# By Maven and Java
 
 
-def _quiet(command: list[str]) -> bool:
-    if shutil.which(command[0]) is None:
-        return False
-    try:
-        return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-
-
-def start_java(
-    home: Path,
-    lib: Path,
-    release: str,
-    port: int,
-    http_port: int,
-    after_login: str,
-    report: Callable[[str], None],
-) -> int:
-    """Start a server on `home` that outlives this process; returns its process id when it answers.
-    after_login: commands that Neo4j Browser runs after every login."""
-    line, java = release.split(".")[0], _java(lib, release, report)
-    for name in ("conf", "plugins", "import"):
-        (home / name).mkdir(exist_ok=True)
-    conf = _CONF.format(port=port, http_port=http_port, after_login=after_login)
-    conf += _CONF_2026 if line == "2026" else ""
-    (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
-    if not (home / "data" / "databases" / "system").exists():
-        _set_password(java, lib, home)
-    report(f"Starting Neo4j {release}")
-    options = [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
-    command = [java, "-cp", f"{lib}{os.sep}*", f"-Xmx{heap_size()}", *options, *_FLAGS[line], _MAIN[line]]
-    pid = _detach([*command, f"--home-dir={home}", f"--config-dir={home / 'conf'}", "--console-mode"], home)
-    try:
-        _await(home, pid, port)
-    except BaseException:  # Ctrl-C too: nobody would know of the server
-        if runs(home, pid):
-            stop_java(home, pid)
-        raise
-    return pid
-
-
-def _java(lib: Path, release: str, report: Callable[[str], None]) -> str:
-    """The Java for a release, whose jars are in `lib` then."""
-    java = find_java(_JAVA[release.split(".")[0]], f"Neo4j {release}")
+def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, report: Report) -> int:
+    """Start a server on `home` that outlives this process; return its process id when it answers."""
+    release = RELEASES[version]
+    java = find_java(_JAVA[version], f"Neo4j {release}")
     if not lib.is_dir():
         report(f"Getting Neo4j {release} from Maven Central (about 150 MB, once)")
         _get_jars(lib, release)
-    return java
+    for name in ("conf", "plugins", "import"):
+        (home / name).mkdir(exist_ok=True)
+    conf = _CONF.format(port=port, http_port=http_port, after_login=after_login())
+    conf += _CONF_2026 if version == "2026" else ""
+    (home / "conf" / "neo4j.conf").write_text(conf, encoding="utf-8")
+    command = [java, "-cp", f"{lib}{os.sep}*", f"-Xmx{heap_size()}"]
+    command += [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENS]
+    if not (home / "data" / "databases" / "system").exists():
+        _set_password(command, home)
+    report(f"Starting Neo4j {release}")
+    command += [*_FLAGS[version], _MAIN[version], f"--home-dir={home}", f"--config-dir={home / 'conf'}"]
+    with (home / LOG).open("wb") as log:  # no Ctrl-C reaches it
+        process = subprocess.Popen(
+            [*command, "--console-mode"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=home,
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+            | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+    _STARTED.append(process)
+    try:
+        _await(home, process.pid, port)
+    except BaseException:  # Ctrl-C too: nobody would know of the server
+        if process.poll() is None:
+            _stop_java(home, process.pid)
+        raise
+    return process.pid
 
 
 def _await(home: Path, pid: int, port: int) -> None:
     end = time.monotonic() + START_SECONDS
-    while not _listens(port) or "Started." not in _log(home):
-        if not _settled(home, pid):
-            raise EngineError(
-                f"Neo4j did not start: {_reason(home)}", where=str(home), hint=f"Its log is {home / LOG}"
-            )
-        if time.monotonic() > end:
-            raise EngineError(
-                f"Neo4j did not start within {START_SECONDS} s",
-                where=str(home),
-                hint=f"Its log is {home / LOG}",
-            )
+    while True:
+        log = (home / LOG).read_text(encoding="utf-8", errors="replace")
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if "Started." in log and probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        if time.monotonic() > end or not _java_runs(home, pid):
+            reason = f"Neo4j did not start within {START_SECONDS} s ({_reason(log)})"
+            raise EngineError(reason, where=str(home), hint=f"Its log is {home / LOG}")
         time.sleep(0.1)
 
 
-def runs(home: Path, pid: int) -> bool:
-    """True where `pid` is the server of `home`; a number that the system gave to another process is not."""
-    return str(home) in _command_line(pid)
+def _java_runs(home: Path, pid: int) -> bool:
+    """Tell whether `pid` is the server of `home`; a number that the system gave to another process is not."""
+    try:
+        if Path("/proc/self").exists():
+            command_line = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
+            return str(home) in command_line
+    except OSError:
+        return False
+    query = f"(Get-CimInstance Win32_Process -Filter 'ProcessId={pid}').CommandLine"
+    posix = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    return (
+        str(home) in _run(posix if os.name == "posix" else ["powershell", "-NoProfile", "-Command", query])[1]
+    )
 
 
-def _settled(home: Path, pid: int) -> bool:
-    """`runs`, for a process that has just begun: its command line is empty for a moment."""
-    if runs(home, pid):
-        return True
-    time.sleep(0.3)
-    return runs(home, pid)
-
-
-def stop_java(home: Path, pid: int) -> None:
+def _stop_java(home: Path, pid: int) -> None:
     """End the server cleanly and wait for it."""
     os.kill(pid, signal.SIGTERM)
     end = time.monotonic() + STOP_SECONDS
-    while runs(home, pid):
+    while _java_runs(home, pid):
         if time.monotonic() > end:
-            raise EngineError(
-                f"Neo4j did not stop within {STOP_SECONDS} s",
-                where=f"pid {pid}",
-                hint=f"Its log is {home / LOG}",
-            )
+            reason = f"Neo4j did not stop within {STOP_SECONDS} s"
+            raise EngineError(reason, where=f"pid {pid}", hint=f"Its log is {home / LOG}")
         time.sleep(0.1)
 
 
@@ -413,24 +379,10 @@ def _get_jars(lib: Path, release: str) -> None:
     lib.parent.mkdir(parents=True, exist_ok=True)
     pom = Path(str(files("gsw_graph.docker"))) / "maven" / "pom.xml"
     with tempfile.TemporaryDirectory(prefix=".getting-", dir=lib.parent) as folder:
-        command = [
-            maven,
-            "-q",
-            "-B",
-            "-f",
-            str(pom),
-            f"-Dneo4j.version={release}",
-            f"-DoutputDirectory={folder}/lib",
-        ]
-        done = subprocess.run(
-            [*command, "dependency:copy-dependencies"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if done.returncode != 0:
-            lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
+        command = [maven, "-q", "-B", "-f", str(pom), f"-Dneo4j.version={release}"]
+        code, output = _run([*command, f"-DoutputDirectory={folder}/lib", "dependency:copy-dependencies"])
+        if code != 0:
+            lines = [line for line in output.splitlines() if "ERROR" in line]
             raise EngineError(
                 f"Maven could not get Neo4j {release}: {' '.join(lines[:2]) or 'no reason given'}",
                 hint="Check the network and try again",
@@ -439,133 +391,40 @@ def _get_jars(lib: Path, release: str) -> None:
             (Path(folder) / "lib").rename(lib)
 
 
-def _set_password(java: str, lib: Path, home: Path) -> None:
+def _set_password(java: list[str], home: Path) -> None:
     # by @file, because every user of the machine can see a command line
-    arguments = ["dbms", "set-initial-password", f"@{home / 'password'}"]
-    code, said = _admin(java, f"{lib}{os.sep}*", home, arguments)
+    admin = ["org.neo4j.cli.AdminTool", "dbms", "set-initial-password", f"@{home / 'password'}"]
+    environment = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+    code, output = _run([*java, *admin], env=environment, cwd=home)
     if code != 0:
-        raise EngineError(f"Neo4j refused its first password: {_telling(said)}", where=str(home))
+        raise EngineError(f"Neo4j refused its first password: {_reason(output)}", where=str(home))
 
 
-def _admin(java: str, classpath: str, home: Path, arguments: list[str]) -> tuple[int, str]:
-    """Run neo4j-admin; its exit code and what it printed."""
-    memory = [f"-Xmx{heap_size()}", "--add-opens=java.base/java.nio=ALL-UNNAMED"]
-    done = subprocess.run(
-        [java, *memory, "-cp", classpath, "org.neo4j.cli.AdminTool", *arguments],
-        env={**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")},
-        cwd=home,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
+def _reason(log: str) -> str:
+    """Return the lines of a log that say what went wrong, as one."""
+    stripped = (line.strip() for line in log.splitlines())
+    lines = [line for line in stripped if line and not line.startswith("at ")]
+    errors = [line for line in lines if re.search("ERROR|Caused by|Exception", line)]
+    return " | ".join((errors or lines)[-3:])[-600:] or "no reason given"
 
 
-def _detach(command: list[str], home: Path) -> int:
-    """Start a process that is no child of ours: no Ctrl-C reaches it, and nobody has to wait for it."""
-    middle = (
-        "import os, subprocess, sys\n"
-        "log = open(sys.argv[1], 'wb')\n"
-        "flags = getattr(subprocess, 'CREATE_NEW_PROCESS_GROUP', 0) | getattr(subprocess, "
-        "'CREATE_NO_WINDOW', 0)\n"
-        "child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=log, stderr=log, "
-        "cwd=os.path.dirname(sys.argv[1]),\n"
-        "    start_new_session=True, creationflags=flags)\n"
-        "print(child.pid, flush=True)\n"
-        "os._exit(0)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", middle, str(home / LOG), *command], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise EngineError(f"Java does not start: {done.stderr.strip().splitlines()[-1]}", where=command[0])
-    return int(done.stdout)
-
-
-def _command_line(pid: int) -> str:
-    proc = Path(f"/proc/{pid}/cmdline")
-    try:
-        if Path("/proc/self").exists():
-            return proc.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        if os.name == "posix":
-            command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
-        else:
-            query = f"(Get-CimInstance Win32_Process -Filter 'ProcessId={pid}').CommandLine"
-            command = ["powershell", "-NoProfile", "-Command", query]
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False).stdout
-    except OSError:
-        return ""
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def _log(home: Path) -> str:
-    return (home / LOG).read_text(encoding="utf-8", errors="replace")
-
-
-def _reason(home: Path) -> str:
-    return _telling(_log(home))
-
-
-def _telling(said: str) -> str:
-    """The lines of a log that say what went wrong, as one."""
-    lines = [
-        line.strip() for line in said.splitlines() if line.strip() and not line.lstrip().startswith("at ")
-    ]
-    telling = [line for line in lines if "ERROR" in line or "Caused by" in line or "Exception" in line]
-    return " | ".join((telling or lines)[-3:])[-600:] or "no reason given"
-
-
-def find_java(majors: tuple[int, ...], wanted_by: str) -> str:
-    """The path of a `java` of one of the major versions: JAVA_HOME, then PATH, then the usual places.
-    EngineError names what was found."""
-    seen: dict[int, str] = {}
-    for java in candidates():
-        major = major_of(java)
-        if major in majors:
-            return java
-        if major:
-            seen.setdefault(major, java)
-    wanted = " or ".join(map(str, majors))
-    others = ", ".join(f"{major} ({path})" for major, path in sorted(seen.items()))
+def find_java(majors: tuple[int, ...], purpose: str) -> str:
+    """Return the path of a `java` of one of some major versions: JAVA_HOME, then PATH, then the usual places.
+    EngineError names those that there are."""
+    name = "java.exe" if os.name == "nt" else "java"
+    usual = [sorted(glob(os.path.expanduser(place)), reverse=True) for place in _PLACES]  # noqa: PTH111, PTH207
+    javas = [Path(home) / "bin" / name for home in (os.environ.get("JAVA_HOME"), *chain(*usual)) if home]
+    javas.insert("JAVA_HOME" in os.environ, Path(shutil.which("java") or name))
+    others: dict[int, Path] = {}
+    for java in dict.fromkeys(path.resolve() for path in javas if path.is_file()):
+        match = re.search(r'version "(?:1\.)?(\d+)', _run([str(java), "-version"], timeout=30)[1])
+        if match and int(match[1]) in majors:
+            return str(java)
+        if match:
+            others.setdefault(int(match[1]), java)
+    seen = ", ".join(f"{major} ({path})" for major, path in sorted(others.items()))
     raise EngineError(
-        f"{wanted_by} needs Java {wanted}, and "
-        f"{f'only Java {others} was found' if others else 'no Java was found'}",
+        f"{purpose} needs Java {' or '.join(map(str, majors))}, and "
+        f"{f'only Java {seen} was found' if seen else 'no Java was found'}",
         hint=f"Install Java {majors[-1]} or set JAVA_HOME; with a Docker engine no Java is needed",
     )
-
-
-def candidates() -> Iterable[str]:
-    """Every `java` of this machine that we know how to find, each once, best first."""
-    name = "java.exe" if os.name == "nt" else "java"
-    found: list[Path] = []
-    if home := os.environ.get("JAVA_HOME"):
-        found.append(Path(home) / "bin" / name)
-    if path := shutil.which("java"):
-        found.append(Path(path))
-    for pattern in _PLACES:
-        place = Path(pattern).expanduser()
-        anchor = Path(place.anchor)
-        if anchor.exists():
-            found.extend(
-                folder / "bin" / name
-                for folder in sorted(anchor.glob(str(place.relative_to(anchor))), reverse=True)
-            )
-    return dict.fromkeys(str(java.resolve()) for java in found if java.is_file())
-
-
-def major_of(java: str) -> int | None:
-    """The major version of a Java, None where it does not run."""
-    try:
-        done = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    match = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
-    return int(match[1]) if match else None

@@ -128,74 +128,65 @@ def _check_server(url: str, agent: str, version: str) -> None:
 
 
 def explain(error: Exception, address: Address, *, with_password: bool) -> EngineError:
-    """A failure to connect as one sentence with a next step; never with a password in it."""
-    code, text = (
-        str(getattr(error, "code", "") or ""),
-        " ".join(str(getattr(error, "message", None) or error).split()),
-    )
-    if code.endswith("AuthenticationRateLimit"):
-        message, hint = (
+    """Return a failure to connect as one sentence with a next step; never with a password in it.
+
+    Args:
+        error: of the driver.
+        address: of the server.
+        with_password: one was given.
+    """
+    code = str(getattr(error, "code", "") or "")
+    text = " ".join(str(getattr(error, "message", None) or error).split())
+    causes: list[BaseException] = [error]
+    while causes[-1].__cause__ is not None:
+        causes.append(causes[-1].__cause__)
+    # The operating system's own words are at the root of the driver's.
+    reason = next((e.strerror for e in causes if isinstance(e, OSError) and e.strerror), text[:200])
+    start = "Start one with gswgraph db start, or check NEO4J_URI"
+    plain = address.scheme.partition("+")[0]
+    tls = f"Check the address and the server's certificate, or use {plain}:// where it has no TLS"
+    security = ".Security." in code
+    cases: list[tuple[object, str, str]] = [
+        (
+            code.endswith("AuthenticationRateLimit"),
             "the server refuses this user for a while after too many wrong passwords",
             "Wait some seconds and try again",
-        )
-    elif code.endswith("CredentialsExpired"):
-        message, hint = (
+        ),
+        (
+            code.endswith("CredentialsExpired"),
             "the password has expired",
             "Change it in Neo4j Browser or with ALTER CURRENT USER SET PASSWORD",
-        )
-    elif ".Security." in code and not with_password:
-        message, hint = (
+        ),
+        (
+            security and not with_password,
             "the server asks for a password and none is set",
             "Set NEO4J_PASSWORD (and NEO4J_USERNAME, if it is not neo4j)",
-        )
-    elif ".Security." in code:
-        message, hint = "the user name or the password is wrong", "Check NEO4J_USERNAME and NEO4J_PASSWORD"
-    elif code.endswith("DatabaseNotFound"):
-        message, hint = (
+        ),
+        (
+            security,
+            "the user name or the password is wrong",
+            "Check NEO4J_USERNAME and NEO4J_PASSWORD",
+        ),
+        (
+            code.endswith("DatabaseNotFound"),
             f"the server has no such database ({text})",
             "Check NEO4J_DATABASE, or unset it for the user's home database",
-        )
-    elif _timed_out(error):
-        message, hint = (
+        ),
+        (
+            any(isinstance(cause, TimeoutError) for cause in causes),
             f"what listens there does not answer within {_CONNECT_SECONDS} s",
             "Look at the server: it may be starting, or hang",
-        )
-    elif "handshake" in text.lower() or "HTTP" in text:
-        message, hint = (
+        ),
+        (
+            re.search("[Hh]andshake|HTTP", text),
             "what answers there does not speak Bolt",
             "Use the Bolt port (7687 as a rule, not 7474)",
-        )
-    elif code:
-        message, hint = f"the server refused the connection ({text[:300]})", "See the server's log"
-    else:
-        message = f"no Neo4j server answers ({_why(error, text)})"
-        hint = "Start one with gswgraph db start, or check NEO4J_URI"
-        if "+s" in address.scheme:
-            hint = (
-                "Check the address and the server's certificate, or "
-                "use "
-                f"{address.scheme.split('+')[0]}:// where it has no TLS"
-            )
+        ),
+        (code, f"the server refused the connection ({text[:300]})", "See the server's log"),
+        (True, f"no Neo4j server answers ({reason})", tls if "+s" in address.scheme else start),
+    ]
+    message, hint = next((message, hint) for applies, message, hint in cases if applies)
     return EngineError(message, where=address.url, hint=hint)
-
-
-def _timed_out(error: BaseException) -> bool:
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, TimeoutError):
-            return True
-        cause = cause.__cause__
-    return False
-
-
-def _why(error: BaseException, text: str) -> str:
-    """The operating system's own words, which stand at the root of the driver's."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-        cause = cause.__cause__
-    return text[:200]
 
 
 class Neo4jDialect:

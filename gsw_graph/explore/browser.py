@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from gsw_graph.cypher import statement
 from gsw_graph.engine import local
 from gsw_graph.engine.neo4j import parse
 from gsw_graph.errors import EngineError
-from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings

@@ -30,8 +30,7 @@ from gsw_graph.extract.lint import Issue, folded, lint, stands_in
 from gsw_graph.load.assemble import Assembler, named, words_of
 from gsw_graph.model.documents import Document, Passage, Workspace
 from gsw_graph.models.chat.chat import Request
-from gsw_graph.models.chat.replies import unwrapped
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate, unwrapped
 from gsw_graph.models.prompts import fence, prompt
 from gsw_graph.text.names import find_names, normalise
 

@@ -20,7 +20,7 @@ from gsw_graph.extract.llm import (
 )
 from gsw_graph.model.documents import Document, Failure
 from gsw_graph.model.results import Estimate
-from gsw_graph.models.costs import BATCH_SHARE
+from gsw_graph.models.chat.limits import BATCH_SHARE
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Cache, CachedReply
@@ -163,7 +163,7 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: boo
                 first = [first[0] + chat.estimate(asked), first[1] + chat.expect("extract")]
             if not second_pass:
                 continue
-            known = _cached(document, position, cache.get(cache.key(chat.model, asked)))
+            known = _cached(document, position, cache.get(chat.key(asked)))
             issues = issues_of(document, position, known) if known else ()
             mend = mend_request(document, position, known or Extraction(), issues)
             if known and chat.known(mend):

@@ -83,13 +83,15 @@ def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:
 
 
 def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
-    if not settings.llm:
-        return
     from gsw_graph.models.chat.chat import Chat
 
-    with Chat.open(settings) as chat:
-        seconds = chat.try_call()
-    yield Finding("language model", True, f"{settings.llm} answered in {seconds:.1f} s")
+    for role in ("", *settings.llm_roles):
+        own = settings.for_role(role)
+        if own.llm:
+            with Chat.open(own) as chat:
+                seconds = chat.try_call()
+            name = f"language model of {role}" if role else "language model"
+            yield Finding(name, True, f"{own.llm} answered in {seconds:.1f} s")
 
 
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:

@@ -15,17 +15,18 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gsw_graph.concurrency import prefetch
+from gsw_graph.config import option
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model, with_names
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace
 from gsw_graph.model.results import DocumentCounts, LoadReport
-from gsw_graph.models.costs import Budget
+from gsw_graph.models.chat.limits import Budget
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
     from gsw_graph.engine import Connection
+    from gsw_graph.models.chat.cache import Entry
     from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.costs import Entry
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode, Vectors
@@ -51,29 +52,38 @@ _CLAIMED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LoadOptions:
     """How to load; the options of `Memory.load`, `gswgraph load` and the server.
 
-    Attributes:
-        extractor: One of EXTRACTORS, or `auto`: the language model where the settings name one, else rules.
-        replace: Write unchanged documents again too.
-        upgrade: Extract again from unchanged documents that another extractor or model read.
-        second_pass: Have the model repair what lint reports.
-        batch: Send the first pass by the Batch API.
-        dry_run: Read, compare and estimate, and write nothing.
-        budget: What the model may take: "2.00" dollars or "1Mtok".
-        follow_links: Also read links that lead out of a folder.
+    A new option is a field here and a line in `cli/load.py`; help and OpenAPI show its description.
     """
 
-    extractor: str = "auto"
-    replace: bool = False
-    upgrade: bool = False
-    second_pass: bool = False
-    batch: bool = False
-    dry_run: bool = False
-    budget: str | None = None
-    follow_links: bool = False
+    extractor: str = option(
+        "auto",
+        "What finds facts; auto: llm where one is set, else rules.",
+    )
+    replace: bool = option(False, "Load documents again though their content is unchanged.")
+    upgrade: bool = option(
+        False,
+        "Read documents again that another extractor or model read; their passages and questions stay.",
+    )
+    second_pass: bool = option(
+        False, "Have the language model repair what lint finds; up to twice the calls."
+    )
+    batch: bool = option(
+        False,
+        "Send the first pass by the Batch API, at half price; run again to go on waiting.",
+    )
+    dry_run: bool = option(
+        False, "Say what would be loaded and what it would take; call nothing, write nothing."
+    )
+    budget: str | None = option(
+        None, "Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept."
+    )
+    follow_links: bool = option(
+        False, "Follow links that lead out of a folder; without this they are skipped."
+    )
 
     def chosen(self, settings: Settings) -> str:
         """Return the extractor's name; InputError where an option does not fit."""
@@ -81,7 +91,8 @@ class LoadOptions:
             raise InputError(
                 f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
             )
-        name = self.extractor if self.extractor != "auto" else "llm" if settings.llm else "rules"
+        best = "llm" if settings.for_role("extract").llm else "rules"
+        name = best if self.extractor == "auto" else self.extractor
         # Embeddings of a server cost too.
         needs_model = {
             "budget": self.budget and not settings.embedder_url,
@@ -299,6 +310,7 @@ def opened_extractor(
     if name == "llm":
         from gsw_graph.models.chat.chat import Chat
 
+        settings = settings.for_role("extract")
         if options.dry_run and not settings.llm_key and not settings.llm_url:
             # An estimate needs no key, and sends none.
             settings = replace(settings, llm_key="none")
@@ -664,7 +676,7 @@ def _embedding_note(counters: LoadCounters, settings: Settings) -> str | None:
 
 
 def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
-    from gsw_graph.models.chat.tokens import estimate
+    from gsw_graph.models.chat.request import estimate
 
     for item in work:
         passages = item.document.passages

@@ -21,13 +21,12 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from gsw_graph.concurrency import prefetch
-from gsw_graph.cypher import definitions
+from gsw_graph.cypher import Unlogged, definitions
 from gsw_graph.engine import connect, exists, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
 from gsw_graph.store.nodes import VECTOR, Kind, Label, labels, relationships
-from gsw_graph.store.statements import Unlogged
 from gsw_graph.store.writer import parts
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from neo4j import GraphDatabase
@@ -22,20 +23,18 @@ _PASSAGES = 300
 
 
 def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
-    """What a first session does, in small: schema, a load, the search indexes, a question, a removal."""
+    """Do what a first session does, in small: schema, a load, the search indexes, a question, a removal."""
     embedded_folder.prepare(memory)
     server, ready = embedded_child.start_server(memory, heap, arguments)
     server.create_database(embedded_child.DATABASE)
-    password = embedded_folder.read_password(memory)
+    auth = ("root", embedded_folder.read_password(memory))
+    process: Any = SimpleNamespace(
+        ready=ready, ask=lambda question, _: embedded_child.answer(server, question)
+    )
     with GraphDatabase.driver(
-        f"bolt://127.0.0.1:{ready['bolt']}", auth=("root", password), notifications_min_severity="OFF"
+        f"bolt://127.0.0.1:{ready['bolt']}", auth=auth, notifications_min_severity="OFF"
     ) as driver:
-        connection = Connection(
-            driver,
-            embedded_child.DATABASE,
-            EmbeddedDialect(driver, SimpleNamespace(ready=ready), password),  # type: ignore[arg-type]  # no child here
-            str(memory),
-        )
+        connection = Connection(driver, embedded_child.DATABASE, EmbeddedDialect(process), str(memory))
         schema.prepare(connection, "rehearsal", 384)
         vectors = np.random.default_rng(0).normal(size=(_PASSAGES, 384)).astype(np.float32)
         batch = writer.Batch()

@@ -37,7 +37,7 @@ UNTIL_DONE = httpx.Timeout(10, read=None)  # the server ends what takes too long
 
 def rebuild(kind: type[T], value: Any) -> T:
     """Return the result whose `to_dict` is `value`. Raises InputError where it is none."""
-    from gsw_graph.models.costs import Entry
+    from gsw_graph.models.chat.cache import Entry
 
     adapter = TypeAdapter(kind)
     # modules of results import some of their types for the type checker only
@@ -228,7 +228,7 @@ class RemoteMemory:
             body: dict[str, Any] = {"json": {"paths": names, **options}}
             return self._events(results.LoadReport, "/load/paths", receive, "report", cancel, **body)
         alone = not {*paths} - {"-"} and not (paths and uploads)
-        if not alone or options.pop("batch", False) or options.pop("follow_links", False):
+        if not alone:
             raise InputError(
                 "through a server standard input is loaded alone", hint=f"{self.address} has this memory open"
             )
@@ -237,7 +237,7 @@ class RemoteMemory:
         form = {
             name: str(value).lower() if isinstance(value, bool) else value
             for name, value in {**options, "standard_input": not uploads}.items()
-            if value is not None and name not in ("batch", "follow_links")
+            if value is not None
         }
         files = [("files", file) for file in (uploads or {"stdin": stdin or standard_input()}).items()]
         return self._events(results.LoadReport, "/load", receive, "report", cancel, data=form, files=files)

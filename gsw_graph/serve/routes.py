@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import Annotated, Any, BinaryIO, Literal
+from dataclasses import asdict, dataclass, fields
+from inspect import Parameter, Signature
+from typing import Annotated, Any, BinaryIO, get_type_hints
 
-from fastapi import APIRouter, File, Form, UploadFile
+from fastapi import APIRouter, Depends, File, Form, UploadFile
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph import __version__
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import InputError
-from gsw_graph.load.loading import Progress
+from gsw_graph.load.loading import LoadOptions, Progress
 from gsw_graph.model.results import Answer, AskedQuestion
 from gsw_graph.serve.context import (
     Context,
@@ -37,6 +39,10 @@ _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 QuestionText = Annotated[str, Field(max_length=4000)]
 StrategyName = Annotated[str, Field(max_length=100)]
+PlanJson = Annotated[
+    list[Any] | dict[str, Any] | bool | None,
+    Field(description="Sub-questions to follow, as `ask --plan` reads them; false: none, and none is made."),
+]
 TopK = Annotated[int, Field(ge=1, le=100, description="How many passages.")]
 
 
@@ -46,26 +52,16 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class AskBody(Body):
+@dataclass(frozen=True, kw_only=True)
+class AskBody(AskOptions):
     """The options of `gswgraph ask`."""
+
+    __pydantic_config__ = Body.model_config
 
     question: QuestionText
     strategy: StrategyName = "auto"
-    plan: list[Any] | dict[str, Any] | bool | None = Field(
-        None,
-        description="Sub-questions to follow, as `ask --plan` reads them; false: none, nor one made.",
-    )
+    plan: PlanJson = None
     k: TopK = 5
-    answer: bool = Field(True, description="false: chains and passages only.")
-    trace: bool = Field(False, description="How the passages were found; a graph of the answer shows it.")
-    llm: bool = Field(True, description="false: no language model is asked, though one is set.")
-    keep: bool = Field(True, description="false: the question is not kept in the memory.")
-    budget: str | None = Field(None, description="What the model may take: 2000tok, or 0.05 (dollars).")
-    past: bool = Field(True, description="Use what was asked before in other words.")
-    evidence: Literal["lines", "compact"] = Field("lines", description="In which form the model is shown it.")
-    build_runs: bool = Field(
-        True, description="false: `pruned` fails where runs are missing, and builds none."
-    )
 
 
 class SearchBody(Body):
@@ -108,18 +104,31 @@ class ForgetBody(Body):
     folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
 
 
-class LoadBody(Body):
+@dataclass(frozen=True, kw_only=True)
+class LoadBody(LoadOptions):
     """The options of `gswgraph load`."""
 
+    __pydantic_config__ = Body.model_config
+
     paths: list[str]
-    extractor: str = "auto"
-    replace: bool = False
-    upgrade: bool = False
-    second_pass: bool = False
-    batch: bool = False
-    dry_run: bool = False
-    budget: str | None = None
-    follow_links: bool = False
+
+
+def _form_options(**options: Any) -> LoadOptions:
+    return LoadOptions(**options)
+
+
+# A form has a field for each option; FastAPI reads which from the signature.
+_form_options.__signature__ = Signature(  # type: ignore[attr-defined]
+    [
+        Parameter(
+            item.name,
+            Parameter.KEYWORD_ONLY,
+            default=item.default,
+            annotation=Annotated[get_type_hints(LoadOptions)[item.name], Form(**item.metadata)],
+        )
+        for item in fields(LoadOptions)
+    ]
+)
 
 
 @router.post("/ask", summary="Ask a question", tags=["ask"])
@@ -128,9 +137,9 @@ async def ask(context: Context, body: AskBody) -> Response:
 
     As events: `stage` (what is being done: `stage`, and `text` or null), `text` (a piece of the language
     model's answer as it comes), at the end `answer`, the whole result."""
-    options = body.model_dump()
-    for writes in ("keep", "build_runs"):
-        options[writes] = options[writes] and not context.app.read_only
+    options = {**vars(body)}
+    if context.app.read_only:
+        options |= {"keep": False, "build_runs": False}
 
     def work(cancel: Cancel, send: Send) -> Any:
         answer = context.memory.ask(
@@ -331,12 +340,7 @@ async def cypher(context: Context, body: CypherBody) -> Response:
 async def load(
     context: Context,
     files: Annotated[list[UploadFile], File(description="Files of any format that `gswgraph load` reads.")],
-    extractor: Annotated[str, Form()] = "auto",
-    replace: Annotated[bool, Form()] = False,
-    upgrade: Annotated[bool, Form()] = False,
-    second_pass: Annotated[bool, Form()] = False,
-    dry_run: Annotated[bool, Form()] = False,
-    budget: Annotated[str | None, Form()] = None,
+    options: Annotated[LoadOptions, Depends(_form_options)],
     standard_input: Annotated[bool, Form(description="The one file is named by what it says.")] = False,
 ) -> Response:
     """The report, as `gswgraph load --json` prints it. The source of a file is `upload:` and its name, so
@@ -350,19 +354,11 @@ async def load(
         if name in named:
             raise InputError("two files have one name", where=name, hint="Name each, with its folder")
         named[name] = file.file
-    options: dict[str, Any] = {
-        "extractor": extractor,
-        "replace": replace,
-        "upgrade": upgrade,
-        "second_pass": second_pass,
-        "dry_run": dry_run,
-        "budget": budget,
-    }
     if not standard_input:
-        return await _load(context, [], {**options, "uploads": named})
+        return await _load(context, [], options, uploads=named)
     if len(named) != 1:
         raise InputError("standard input is one file")
-    return await _load(context, ["-"], {**options, "stdin": next(iter(named.values()))})
+    return await _load(context, ["-"], options, stdin=next(iter(named.values())))
 
 
 @router.post("/load/paths", summary="Load files of the server's machine", tags=["change"])
@@ -370,8 +366,8 @@ async def load_paths(context: Context, body: LoadBody) -> Response:
     """For the owner of the memory on the same machine: files, folders and globs there, each an absolute
     path."""
     _check_owner(context, "loads files of this machine", "Send the files: POST /api/load")
-    options = body.model_dump()
-    return await _load(context, options.pop("paths"), options)
+    options = {**vars(body)}
+    return await _load(context, options.pop("paths"), LoadOptions(**options))
 
 
 @router.post("/forget", summary="Forget documents", tags=["change"])
@@ -400,14 +396,16 @@ def upload_name(name: str) -> str:
     return path
 
 
-async def _load(context: RequestContext, paths: list[str], options: dict[str, Any]) -> Response:
+async def _load(context: RequestContext, paths: list[str], options: LoadOptions, **files: Any) -> Response:
     context.app.check_writable()
 
     def work(cancel: Cancel, send: Send) -> Any:
         def progress(now: Progress) -> None:
             send("progress", asdict(now))
 
-        return context.memory.load(*paths, progress=progress, cancel=cancel, **options).to_dict()
+        return context.memory.load(
+            *paths, progress=progress, cancel=cancel, **files, **vars(options)
+        ).to_dict()
 
     if context.wants_events:
         return event_stream(context.app.loads, work, "report", describe_error)

@@ -1,4 +1,5 @@
-"""Queries that people write: read-only unless they say otherwise, on every engine."""
+"""Queries that people write: read-only unless they say otherwise, on every engine. Their results are a table,
+or a graph: the nodes and relationships, also those in paths, lists and maps."""
 
 from __future__ import annotations
 
@@ -6,17 +7,21 @@ import contextlib
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.concurrency import Check, never_cancelled
+from gsw_graph.cypher import statement
 from gsw_graph.errors import EndedError, EngineError, InputError
-from gsw_graph.model.results import Table
-from gsw_graph.store.statements import statement
+from gsw_graph.model.results import RankedPassage, Table
+from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from neo4j import Result
+    from neo4j.graph import Node, Relationship
 
     from gsw_graph.engine import Connection
 
@@ -25,6 +30,15 @@ _R = TypeVar("_R")
 _TICK = 0.1
 # Seconds for the server to end a transaction, after which it is tried again or left.
 _PATIENCE = 1.0
+_EACH = 10  # relationships that are kept for each node of a graph: a query may return all of a memory
+_PASSAGES = 3  # behind one entity
+_LABELS = {
+    "Entity": "entities",
+    "Passage": "passages",
+    "QAPair": "pairs",
+    "VerbPhrase": "phrases",
+    "Proposition": "propositions",
+}
 _OWN_TRANSACTIONS = re.compile(r"\bIN\s+(\d+\s+CONCURRENT\s+)?TRANSACTIONS\b", re.IGNORECASE)
 
 
@@ -37,9 +51,23 @@ def run(
     timeout: float | None = None,
     check: Check = never_cancelled,
 ) -> Table:
-    """Run one query; its rows as a table. Raises InputError for an update without `write`, for what the
-    engine cannot read or run, and after `timeout` seconds; then, at Ctrl-C and where `check` raises, the
-    server ends its transaction."""
+    """Run one query.
+
+    Args:
+        connection: to the memory.
+        query: in Cypher.
+        parameters: of the query.
+        write: it may change the memory.
+        timeout: in seconds; then, at Ctrl-C and where `check` raises, the server ends its transaction.
+        check: called now and then.
+
+    Returns:
+        Its rows.
+
+    Raises:
+        InputError: for an update without `write`, for what the engine cannot read or run, and after
+            `timeout` seconds.
+    """
     return read(connection, query, parameters, _table, write=write, timeout=timeout, check=check)
 
 
@@ -54,8 +82,8 @@ def read(
     check: Check = never_cancelled,
     refused: str = "Add --write if that is meant",
 ) -> _R:
-    """The same for what `take` makes of the result, in its transaction. refused: the hint where it would
-    change something."""
+    """Run one query as `run`, and return what `take` makes of its result, in its transaction. refused: the
+    hint where it would change something."""
     from neo4j.exceptions import ClientError, DatabaseError
 
     if not query.strip():
@@ -63,10 +91,12 @@ def read(
     try:
         if not write and (objection := connection.dialect.objection(query)):
             raise InputError(f"{objection}, and only reading is allowed", hint=refused)
-        return CancellableQuery(
+        return _run_cancellable(
             connection,
             lambda metadata: _run(connection, query, dict(parameters), take, metadata, write=write),
-        ).run(timeout, check)
+            timeout,
+            check,
+        )
     except (OverflowError, UnicodeError, ValueError, TypeError) as error:
         raise InputError(f"a value cannot be sent to the engine ({error})") from error
     except (ClientError, DatabaseError, EngineError) as error:
@@ -109,9 +139,9 @@ def _table(result: Result) -> Table:
 
 
 def plain(value: Any) -> Any:
-    """A value in JSON types: a node is {labels, properties}, a relationship {type, properties}, a path its
-    nodes and relationships in turn, and each of these relationships says in `forward` whether it leads the
-    way of the path."""
+    """Return a value in JSON types: a node is {labels, properties}, a relationship {type, properties}, a path
+    its nodes and relationships in turn, and each of these relationships says in `forward` whether it leads
+    the way of the path."""
     from neo4j.graph import Node, Path, Relationship
 
     if value is None or isinstance(value, bool | int | float | str):
@@ -121,10 +151,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, Relationship):
         return {"type": value.type, "properties": plain(dict(value))}
     if isinstance(value, Path):
-        found = [plain(value.nodes[0])]
+        parts = [plain(value.nodes[0])]
         for start, relationship, end in zip(value.nodes, value.relationships, value.nodes[1:], strict=False):
-            found += [{**plain(relationship), "forward": relationship.start_node == start}, plain(end)]
-        return found
+            parts += [{**plain(relationship), "forward": relationship.start_node == start}, plain(end)]
+        return parts
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set):
@@ -134,66 +164,155 @@ def plain(value: Any) -> Any:
     return value.iso_format() if hasattr(value, "iso_format") else str(value)
 
 
-class CancellableQuery(Generic[_R]):
-    """Runs `work(metadata)` in a thread, so that this one can end it. metadata: what its transactions must
-    be begun with."""
+def _run_cancellable(
+    connection: Connection, work: Callable[[dict[str, str]], _R], timeout: float | None, check: Check
+) -> _R:
+    """Run `work(metadata)` in a thread, so that this one can end its transactions, which must be begun with
+    that metadata. Raises what it raises, what `check` raises, which is called now and then, and InputError
+    after `timeout` seconds."""
+    mark, result = secrets.token_hex(8), Future[_R]()
 
-    def __init__(self, connection: Connection, work: Callable[[dict[str, str]], _R]) -> None:
-        self._connection, self._work = connection, work
-        self._mark = secrets.token_hex(8)
-        self._results: list[_R] = []
-        self._failure: BaseException | None = None
-        self._done = threading.Event()
-
-    def run(self, timeout: float | None, check: Check = never_cancelled) -> _R:
-        """The result of the work. InputError where it takes longer than `timeout` seconds; what it raises
-        otherwise, or `check`, which is called now and then."""
-        end = None if timeout is None else monotonic() + timeout
-        thread = threading.Thread(target=self._run, name="gswgraph-query", daemon=True)
-        thread.start()
+    def run_work() -> None:
         try:
-            while not self._done.wait(_TICK):
-                check()
-                if end is not None and monotonic() > end:
-                    self._end()
-                    hint = "Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)"
-                    raise InputError(f"the query took longer than {timeout:g} s and was ended", hint=hint)
-        except (KeyboardInterrupt, EndedError):
-            self._end()
-            raise
-        thread.join()
-        if self._failure is not None:
-            raise self._failure
-        return self._results[0]
+            result.set_result(work({"gswgraph": mark}))
+        except BaseException as error:  # raised in the thread that waits
+            result.set_exception(error)
 
-    def _run(self) -> None:
-        try:
-            self._results.append(self._work({"gswgraph": self._mark}))
-        except BaseException as failure:  # raised in the thread that waits
-            self._failure = failure
-        finally:
-            self._done.set()
+    end = None if timeout is None else monotonic() + timeout
+    threading.Thread(target=run_work, name="gswgraph-query", daemon=True).start()
+    try:
+        while not wait([result], _TICK).done:
+            check()
+            if end is not None and monotonic() > end:
+                _end(connection, mark, result)
+                hint = "Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)"
+                raise InputError(f"the query took longer than {timeout:g} s and was ended", hint=hint)
+    except (KeyboardInterrupt, EndedError):
+        _end(connection, mark, result)
+        raise
+    return result.result()
 
-    def _end(self) -> None:
-        """End the transactions and wait a moment for the thread; a second time, as the first may have come
-        before the transaction had begun."""
-        from neo4j.exceptions import DriverError, Neo4jError
 
-        for _ in range(2):
-            with contextlib.suppress(DriverError, Neo4jError):
-                self._terminate()
-            if self._done.wait(_PATIENCE / 2):
-                return
+def _end(connection: Connection, mark: str, result: Future[Any]) -> None:
+    """End the transactions of a mark and wait a moment for their thread; a second time, as the first may have
+    come before the transaction had begun."""
+    from neo4j.exceptions import DriverError, Neo4jError
 
-    def _terminate(self) -> None:
-        dialect = self._connection.dialect.name
-        listing = statement("server/own_transactions", dialect)
-        with self._connection.session() as session:
-            rows = session.run(listing, {"mark": self._mark}).data()
-            running = [
-                row.get("id") or row["transactionId"]
-                for row in rows
-                if (row.get("currentQuery") or "").split() != listing.split()
-            ]
-            for transaction in running:
-                session.run(statement("server/terminate", dialect), {"id": transaction}).consume()
+    dialect = connection.dialect.name
+    listing = statement("server/own_transactions", dialect)
+    for _ in range(2):
+        with contextlib.suppress(DriverError, Neo4jError), connection.session() as session:
+            for row in session.run(listing, {"mark": mark}).data():
+                if (row.get("currentQuery") or "").split() != listing.split():
+                    transaction = row.get("id") or row["transactionId"]
+                    session.run(statement("server/terminate", dialect), {"id": transaction}).consume()
+        if wait([result], _PATIENCE / 2).done:
+            return
+
+
+# Graphs
+
+
+@dataclass
+class Drawn:
+    """Nodes and relationships by the engine's ids. left_out: ids of nodes beyond the limit."""
+
+    nodes: dict[str, Node] = field(default_factory=dict)
+    relationships: dict[str, Relationship] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
+
+    def add(self, node: Node, most: int) -> None:
+        """Add a node, or its id to what is left out."""
+        if len(self.nodes) < most or node.element_id in self.nodes:
+            self.nodes[node.element_id] = node
+        else:
+            self.left_out.add(node.element_id)
+
+    def ends(self) -> list[str]:
+        """Return the ids of the nodes that relationships join, each once."""
+        arrows = self.relationships.values()
+        return list(dict.fromkeys(node.element_id for arrow in arrows for node in arrow.nodes if node))
+
+
+def drawn(
+    connection: Connection,
+    query: str,
+    parameters: Mapping[str, Any],
+    *,
+    most: int,
+    timeout: float | None,
+    check: Check = never_cancelled,
+) -> Drawn:
+    """Return the graph that a query returns, which only reads, with the ends of its relationships.
+
+    Args:
+        connection: to the memory.
+        query: in Cypher.
+        parameters: of the query.
+        most: nodes; of more the first.
+        timeout: in seconds.
+        check: called now and then; what it raises ends the query.
+
+    Raises:
+        InputError: as `run` does.
+    """
+    graph = read(
+        connection,
+        query,
+        parameters,
+        lambda result: _take(result, most),
+        timeout=timeout,
+        check=check,
+        refused="Change it first, and draw it then",
+    )
+    missing = [end for end in graph.ends() if end not in graph.nodes and end not in graph.left_out]
+    if missing:
+        for row in Reader(connection)._run("read/nodes_by_element", ids=missing[:most]):
+            graph.add(row["n"], most)
+    return graph
+
+
+def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list[RankedPassage]]:
+    """Return the passages in which nodes stand, by the engine's id of the node; of an entity a few."""
+    ids: dict[str, list[str]] = {name: [] for name in _LABELS.values()}
+    by_id: dict[str, list[str]] = {}
+    for element, node in nodes.items():
+        for label in node.labels & _LABELS.keys():
+            if isinstance(own := node.get("id"), str):
+                ids[_LABELS[label]].append(own)
+                by_id.setdefault(own, []).append(element)
+    passages: dict[str, list[RankedPassage]] = {}
+    for row in reader._run("read/behind", **ids, most=_PASSAGES) if by_id else ():
+        passage = RankedPassage(row["passage"], row["title"], row["text"], row["source"], "", 0.0)
+        for element in by_id[row["id"]]:
+            passages.setdefault(element, []).append(passage)
+    return passages
+
+
+def _take(result: Result, most: int) -> Drawn:
+    from neo4j.graph import Node
+
+    graph = Drawn()
+    for record in result:
+        for entity in _entities(record.values()):
+            if isinstance(entity, Node):
+                graph.add(entity, most)
+            elif len(graph.relationships) < _EACH * most and graph.left_out.isdisjoint(
+                node.element_id for node in entity.nodes if node
+            ):
+                graph.relationships[entity.element_id] = entity
+    return graph
+
+
+def _entities(value: Any) -> Iterator[Node | Relationship]:
+    """Find nodes and relationships in a value, in their order."""
+    from neo4j.graph import Node, Path, Relationship
+
+    if isinstance(value, Node | Relationship):
+        yield value
+    elif isinstance(value, Path):
+        yield from value.nodes
+        yield from value.relationships
+    elif isinstance(value, Mapping | list | tuple | set):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _entities(item)

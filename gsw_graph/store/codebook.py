@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.codebook import Edge, Name, Statement
+from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.model.documents import content_id
-from gsw_graph.store.statements import Unlogged, statement
 from gsw_graph.text.words import pack_vector, unpack_vectors
 
 if TYPE_CHECKING:

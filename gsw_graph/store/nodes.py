@@ -148,11 +148,13 @@ class Document(StructuredNode):
 
 
 class Passage(StructuredNode):
-    """A stretch of a document."""
+    """A stretch of a document; `words` is its text with characters and line ends in their plain form, by
+    which words are found."""
 
-    fulltext = ("title", "text")
+    fulltext = ("title", "words")
     uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
+    words = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
     vector = BytesProperty()
@@ -234,6 +236,7 @@ class QAPair(StructuredNode):
 class Proposition(StructuredNode):
     """A statement; a triple has a `relation`."""
 
+    fulltext = ("text", "relation")
     uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     text = StringProperty()

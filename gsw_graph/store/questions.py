@@ -1,13 +1,16 @@
-"""Questions that were asked, kept with what their answers used."""
+"""Questions in the graph: each answered one with what its answer used, to be found when it is asked again,
+and what people say of its answer."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from gsw_graph.cypher import statement
 from gsw_graph.model.documents import content_id
-from gsw_graph.store.statements import statement
+from gsw_graph.model.results import QA, RankedPassage
 from gsw_graph.text.words import without_surrogates
 
 if TYPE_CHECKING:
@@ -15,13 +18,78 @@ if TYPE_CHECKING:
 
     from gsw_graph.engine import Connection
     from gsw_graph.model.results import Answer
+    from gsw_graph.store.reader import Reader, Row
+
+Verdict = Literal["confirmed", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A passage that an answer cites, and the sentence that it cites."""
+
+    passage: RankedPassage
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPair:
+    """A pair of the best chain of an answer, and its passage's id."""
+
+    qa: QA
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class CachedQuestion:
+    """An answered question of the graph.
+
+    Attributes:
+        verdict: what people said of its answer, or of the answer that it was taken from.
+        cosine: to the question that is asked now.
+        is_citable: all that its answer cites is there as it was.
+        source: id, question and moment of the question whose answer was taken as it was, where one was.
+    """
+
+    id: str
+    question: str
+    answer: str
+    verdict: Verdict | None
+    asked_at: str
+    strategy: str
+    model: str | None
+    plan: list[dict[str, Any]]
+    confidence: float | None
+    inferred: bool
+    cosine: float
+    is_citable: bool
+    quotes: list[Quote]
+    pairs: list[CachedPair]
+    source: tuple[str, str, str] | None
+
+
+def near(reader: Reader, vector: Sequence[float], k: int) -> list[CachedQuestion]:
+    """Find the `k` questions nearest to a vector, of them those that were answered, best first."""
+    rows = reader._run("read/past", embedding=vector, k=k)
+    return [_cached(row) for row in rows if row["answer"] is not None]
+
+
+def judge(connection: Connection, question: str, verdict: Verdict) -> None:
+    """Write what people say of the answer to a question. The version stamp stays: no cache looks at it."""
+    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+    _write(connection, "write/verdict", id=question, verdict=verdict, now=now)
 
 
 def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None = None) -> str | None:
-    """Write a Question with its USED relationships in one round trip; its id, or None where this memory may
-    not be written by whoever asks. vector: of the question, by which it is found when it is asked again.
+    """Write a Question with its USED relationships in one round trip. The version stamp stays: no cache looks
+    at questions.
 
-    The version stamp stays: no cache looks at questions.
+    Args:
+        connection: to the memory.
+        answer: the answer to the question.
+        vector: of the question, by which it is found when it is asked again.
+
+    Returns:
+        Its id, or None where this memory may not be written by whoever asks.
     """
     from neo4j.exceptions import DriverError, Neo4jError
 
@@ -48,45 +116,77 @@ def keep(connection: Connection, answer: Answer, vector: Sequence[float] | None 
         "embedding": vector,
     }
     try:
-        with connection.session() as session:
-            session.execute_write(
-                lambda tx: tx.run(
-                    statement("write/question"),
-                    id=question,
-                    properties={
-                        name: _clean(value) for name, value in properties.items() if value is not None
-                    },
-                    pairs=_pairs(answer),
-                    passages=_passages(answer),
-                    past=answer.past.id if answer.past else None,
-                ).consume()
-            )
+        _write(
+            connection,
+            "write/question",
+            id=question,
+            properties={name: _clean(value) for name, value in properties.items() if value is not None},
+            pairs=_pairs(answer),
+            passages=_passages(answer),
+            past=answer.past.id if answer.past else None,
+        )
     except (Neo4jError, DriverError):  # the answer stands, and was perhaps paid for
         return None
     return question
 
 
+def _write(connection: Connection, name: str, **parameters: Any) -> None:
+    with connection.session() as session:
+        session.execute_write(lambda tx: tx.run(statement(name), **parameters).consume())
+
+
 def _clean(value: Any) -> Any:
-    """A text without halves of surrogate pairs, which no database takes."""
+    """Return a text without halves of surrogate pairs, which no database takes."""
     return without_surrogates(value) if isinstance(value, str) else value
 
 
 def _pairs(answer: Answer) -> list[dict[str, Any]]:
-    """Each pair of the chains once, with its hop and the place of the best chain that holds it."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return each pair of the chains once, with its hop and the place of the best chain that holds it."""
+    pairs: dict[str, dict[str, Any]] = {}
     for rank, chain in enumerate(answer.chains, 1):
         for number, hop in enumerate(chain.hops, 1):
-            found.setdefault(hop.qa.id, {"id": hop.qa.id, "hop": number, "rank": rank, "score": hop.score})
-    return list(found.values())
+            pairs.setdefault(hop.qa.id, {"id": hop.qa.id, "hop": number, "rank": rank, "score": hop.score})
+    return list(pairs.values())
 
 
 def _passages(answer: Answer) -> list[dict[str, Any]]:
-    """The passages that were given back, and those that are cited."""
-    found: dict[str, dict[str, Any]] = {
+    """Return the passages that were given back, and those that are cited."""
+    rows: dict[str, dict[str, Any]] = {
         passage.id: {"id": passage.id, "rank": rank, "score": passage.score}
         for rank, passage in enumerate(answer.passages, 1)
     }
     for citation in answer.citations:
-        found.setdefault(citation.passage, {"id": citation.passage, "rank": len(found) + 1, "score": None})
+        rows.setdefault(citation.passage, {"id": citation.passage, "rank": len(rows) + 1, "score": None})
     quotes = {citation.passage: _clean(citation.text) for citation in reversed(answer.citations)}
-    return [{**row, "cited": row["id"] in quotes, "quote": quotes.get(row["id"])} for row in found.values()]
+    return [{**row, "cited": row["id"] in quotes, "quote": quotes.get(row["id"])} for row in rows.values()]
+
+
+def _cached(row: Row) -> CachedQuestion:
+    fields = ("id", "title", "text", "source", "document")
+    quotes = [
+        Quote(
+            RankedPassage(**{name: cited[name] for name in fields}, score=cited["score"] or 0.0),
+            cited["quote"] or "",
+        )
+        for cited in sorted(row["passages"], key=lambda passage: (passage["rank"], passage["id"]))
+    ]
+    pairs = sorted(row["pairs"], key=lambda pair: (pair["hop"], pair["id"]))
+    reused = bool(row["source_id"]) and row["answer_source"] == "past"
+    verdict = row["verdict"]
+    if row["source_verdict"] == "rejected" or (verdict is None and reused):
+        verdict = row["source_verdict"]  # what stands on a rejected answer is rejected with it
+    names = ("id", "question", "answer", "asked_at", "strategy", "model", "confidence", "inferred")
+    return CachedQuestion(
+        **{name: row[name] for name in names},
+        verdict=verdict,
+        plan=json.loads(row["plan"]) if row["plan"] else [],
+        cosine=2 * row["score"] - 1,
+        is_citable=0 < row["cited"] == len(quotes)
+        and all(quote.text and quote.text in quote.passage.text for quote in quotes),
+        quotes=quotes,
+        pairs=[
+            CachedPair(QA(pair["id"], pair["question"], list(pair["answers"] or ())), pair["passage"])
+            for pair in pairs
+        ],
+        source=(row["source_id"], row["source_question"], row["source_asked_at"]) if reused else None,
+    )

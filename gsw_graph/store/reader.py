@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.model.results import Fact, RankedPassage
-from gsw_graph.store.statements import Unlogged, statement
 from gsw_graph.text.words import unpack_vectors
 
 if TYPE_CHECKING:
@@ -334,9 +334,15 @@ class Reader:
         """Questions that were asked, the latest first; see the statement for the columns."""
         return self._run("read/questions", text=text, id=id_, skip=skip, limit=limit)
 
-    def past(self, embedding: Sequence[float], k: int) -> list[Row]:
-        """The `k` questions asked before that are nearest to a vector; see the statement for the columns."""
-        return self._run("read/past", embedding=embedding, k=k)
+    def dated_passages(
+        self, embedding: Sequence[float], keys: Sequence[str], bounds: Mapping[str, str], **limits: int
+    ) -> dict[str, str]:
+        """Return the passages near a question with a date within bounds, and the first day of the earliest of
+        these; see the statement for the parameters."""
+        rows = self._run(
+            "read/dated", embedding=list(embedding), keys=list(keys), bounds=dict(bounds), **limits
+        )
+        return {row["id"]: row["first"] for row in rows}
 
     def question_counts(self) -> dict[str, int]:
         """How many questions were kept, confirmed, rejected, and answered from an earlier one."""

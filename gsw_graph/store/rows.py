@@ -15,7 +15,7 @@ import numpy as np
 from gsw_graph.model.documents import content_id
 from gsw_graph.text.dates import is_distinctive
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import pack_vector
+from gsw_graph.text.words import normalise_text, pack_vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,6 +176,7 @@ def _passages(
                 "id": id_,
                 "document": document.id,
                 "text": passage.text,
+                "words": normalise_text(passage.text),
                 "title": passage.title,
                 "position": passage.position,
                 "vector": pack_vector(vector),

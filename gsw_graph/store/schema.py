@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from gsw_graph.cypher import definitions
+from gsw_graph.cypher import definitions, statement
 from gsw_graph.errors import SchemaError
-from gsw_graph.store.statements import statement
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection

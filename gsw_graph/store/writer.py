@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
-from gsw_graph.store.statements import Unlogged, statement
 from gsw_graph.text.dates import is_distinctive
 
 if TYPE_CHECKING:

@@ -48,12 +48,15 @@ _DATE = re.compile(
 )
 
 # A bare number of four digits is no year where its neighbours make it an amount or the number of something.
+_AMOUNT = (
+    r"(?:costs?|prices?|sums?|totals?|values?|populations?|lengths?|heights?|weights?|widths?|depths?|areas?"
+    r"|distances?|salar(?:y|ies)|wages?|budgets?|fees?|fines?|rents?|debts?|capacit(?:y|ies)|attendances?"
+    r"|elevations?|altitudes?|speeds?|averages?|maximum|minimum|crews?|circulations?|memberships?|amounts?"
+    r"|quantit(?:y|ies)|counts?|revenues?|expenses?|balances?)"
+)
 _AMOUNT_BEFORE = re.compile(
-    r"""(?:
-      \b(?:costs?|prices?|sums?|totals?|values?|populations?|lengths?|heights?|weights?|widths?|depths?|areas?
-        |distances?|salar(?:y|ies)|wages?|budgets?|fees?|fines?|rents?|debts?|capacit(?:y|ies)|attendances?
-        |elevations?|altitudes?|speeds?|averages?|maximum|minimum|crews?|circulations?|memberships?)
-        \ (?:of|was|is|were|are|to|at|:)
+    rf"""(?:
+      \b{_AMOUNT}(?:\ \([^()]{{1,20}}\))?(?:\ (?:of|was|is|were|are|to|at)|\ ?:)
     | \b(?:paid|pays?|costs?|weigh(?:s|ed)?|worth|measur(?:es|ed)|totall?ed|numbered|seats|earn(?:s|ed)
         |owe[sd]|charged|sold)
     | \b(?:n(?:umber|o|os)|pages?|pp?|rooms?|flights?|routes?|highways?|models?|sections?|articles?|verses?
@@ -73,6 +76,7 @@ _UNIT = re.compile(
     r"|votes|pages|words|times|percent|per\ cent|volts?|watts?|lit(?:er|re)s?|gallons?|barrels|horsepower|rpm"
     r"|mph)\b"
 )
+_AMOUNT_HEAD = re.compile(rf"\b{_AMOUNT}\b|\b(?:numbers?|units?|items?|pages?)\b", re.IGNORECASE)
 _CONTEXT = 60  # characters before a number that are looked at
 
 
@@ -109,7 +113,18 @@ def _is_amount(text: str, begin: int, end: int) -> bool:
         _UNIT.match(text, end)
         or _AMOUNT_BEFORE.search(before)
         or (_COUNT_BEFORE.search(before) and _COUNTED.match(text, end))
+        or _AMOUNT_HEAD.search(_column_head(text, begin))
     )
+
+
+def _column_head(text: str, begin: int) -> str:
+    """Return the head of the column of a Markdown table that a place in a text is in, "" where it is in
+    none."""
+    line = text[text.rfind("\n", 0, begin) + 1 : begin]
+    if not line.startswith("|"):
+        return ""
+    heads = text[:begin].rpartition("\n\n")[2].partition("\n")[0].split("|")
+    return heads[line.count("|")] if line.count("|") < len(heads) else ""
 
 
 def _interval(parts: dict[str, str]) -> tuple[str, str] | None:

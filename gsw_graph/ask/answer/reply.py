@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gsw_graph.models.chat.replies import answer_text, parse_json
+from gsw_graph.models.chat.request import answer_text, parse_json
 
 FORM = 'Write "Answer: ..." and "Sources: ...", or "Not in the evidence: ..."'
 # Models that answer in the language of a question translate the labels.

@@ -20,7 +20,6 @@ from gsw_graph.ask.plan import Plan, SubQuestion, check_about, read_plan, withou
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
-from gsw_graph.store.times import FIRST, LAST, DateBounds
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FUNCTION_WORDS
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem
 
 
+FIRST, LAST = "0001-01-01", "9999-12-31"
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
     "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
@@ -47,6 +47,16 @@ _BETWEEN = re.compile(r"\b(?:between|from|in the years?) (?:the )?$", re.IGNOREC
 _JOINS = re.compile(r"\s*(?:[-–—]|to|until|till|through|and)\s*", re.IGNORECASE)
 _BRACKETS = re.compile(r"\([^()]*\)")
 _YEARS = re.compile(r"(?<=\b[12]\d{3})[-–—](?=[12]\d{3}\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class DateBounds:
+    """Bound the first and the last day of a date, as ISO days, inclusive."""
+
+    from_least: str = FIRST
+    from_most: str = LAST
+    to_least: str = FIRST
+    to_most: str = LAST
 
 
 def date_bounds(question: str) -> DateBounds | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gsw_graph.text.safe_text import clean, cut, short_source
+
+if TYPE_CHECKING:
+    from gsw_graph.model.results import RankedPassage
 
 TEXT = 20_000  # characters of a passage
 NODES, EDGES = 300, 900  # more take a browser seconds, and nobody reads them
@@ -100,6 +104,15 @@ class Picture:
         add_sources(made, sources or {})
         made.faint = made.faint and faint
         return made
+
+    def add_passages(self, passages: Iterable[RankedPassage]) -> None:
+        """Add passages as they can be shown: clean, with a short source and a bounded text."""
+        for passage in passages:
+            self.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
+
+    def last_column(self) -> int:
+        """Return the number of the column at the right."""
+        return max(node.column or 0 for node in self.nodes.values())
 
     def head(self, column: int, text: str) -> None:
         """Write what stands above a column."""

@@ -233,7 +233,8 @@ class Answer(Result):
     the memory lacks as a whole. `strategy`: the one that ran; `why`: why, where it was not
     the one asked for. `plan_source`: "given" or "llm"; `note` says
     why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
-    `tokens`: `in` and `out` as the server counted them; `evidence` and `prompt` of the answer, as sent.
+    `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
+    `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and does not stand there.
     `conflicts`: where passages say different things, of a strategy that looks for that.
     `calls` of the language model, of which `failed_calls` gave no reply that can be used. `kept`: replies

@@ -11,7 +11,7 @@ from gsw_graph.model.results.answers import QA, Fact, RankedPassage
 from gsw_graph.model.results.result import Result, frame
 
 if TYPE_CHECKING:
-    from gsw_graph.models.costs import Entry
+    from gsw_graph.models.chat.cache import Entry
 
 
 @dataclass(frozen=True)

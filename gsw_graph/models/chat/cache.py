@@ -1,5 +1,5 @@
-"""Replies of language models on disk: the same request is paid for once, whichever memory and process
-asks."""
+"""Replies of language models on disk, and the ledger of what they took: the same request is paid for once,
+whichever memory and process asks."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.model.documents import content_id
-from gsw_graph.models.chat.request import Request
+from gsw_graph.models.chat.request import Request, estimate_messages
 
 FILE = "llm.sqlite"  # under the cache folder
 FORMAT = 2  # of the file; another one is refused
 KEY_FORMAT = "llm 1"  # another one makes every request a new one
+FIRST_GUESS = 1000  # tokens of a reply to a stage that was never asked
+SHORT_GUESS = 200  # of a stage of a question: a plan has 100, an answer 30
 BUSY = 30.0  # seconds to wait for another process that writes
 
 _TABLES = """
@@ -79,33 +83,19 @@ class Cache:
 
     def get(self, key: str) -> CachedReply | None:
         """The reply kept under this key."""
-        with self._safely():
+        with self.using():
             row = self._db.execute(
                 "SELECT content, prompt_tokens, completion_tokens, seconds FROM reply WHERE key = ?", (key,)
             ).fetchone()
             return CachedReply(json.loads(row[0]), *row[1:]) if row else None
 
-    def has(self, key: str) -> bool:
-        with self._safely():
-            return self._db.execute("SELECT 1 FROM reply WHERE key = ?", (key,)).fetchone() is not None
-
     def put(self, key: str, model: str, stage: str, kept: CachedReply) -> None:
         """Keeps a reply, in place of an earlier one."""
-        row = (
-            key,
-            model,
-            stage,
-            json.dumps(kept.content),
-            kept.prompt_tokens,
-            kept.completion_tokens,
-            kept.seconds,
-        )
+        content, *counts = astuple(kept)
+        row = (key, model, stage, json.dumps(content), *counts)
+        names = "key, model, stage, content, prompt_tokens, completion_tokens, seconds"
         with self.writing() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO reply (key, model, stage, content, prompt_tokens, "
-                "completion_tokens, seconds) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row,
-            )
+            db.execute(f"INSERT OR REPLACE INTO reply ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
 
     def drop(self, key: str) -> None:
         """Forgets the reply kept under this key, if there is one."""
@@ -115,7 +105,7 @@ class Cache:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """One transaction; one within another is part of it."""
-        with self._safely():
+        with self.using():
             if self._db.in_transaction:  # this thread's, as it has the lock
                 yield self._db
                 return
@@ -126,11 +116,6 @@ class Cache:
                 self._db.rollback()
                 raise
             self._db.commit()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        with self._safely():
-            yield self._db
 
     def close(self) -> None:
         with self._lock:
@@ -150,10 +135,11 @@ class Cache:
         return db
 
     @contextmanager
-    def _safely(self) -> Iterator[None]:
+    def using(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection to this thread alone. Raises StoppedError where the file cannot be used."""
         with self._lock:
             try:
-                yield
+                yield self._db
             except (sqlite3.Error, ValueError) as error:
                 raise StoppedError(
                     f"the cache of replies cannot be used ({error})",
@@ -193,3 +179,153 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("COMMIT")
     if found not in (0, FORMAT):
         raise sqlite3.DatabaseError(f"it has format {found}, this version of gswgraph knows {FORMAT}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What was asked for one document, stage and model.
+
+    Attributes:
+        calls: Requests sent to the server, repairs among them.
+        failed: Those that gave no usable reply.
+        cached: Replies from the cache, which took no call.
+        prompt_tokens: As the server counted them; like `completion_tokens` estimates for `estimated` calls.
+        prompt_estimate: The same prompts as `tokens.estimate_messages` counts them.
+        seconds: Of the calls, without waiting for limits.
+        dollars: None where no price is known.
+    """
+
+    document: str = ""
+    stage: str = ""
+    model: str = ""
+    calls: int = 0
+    failed: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    prompt_estimate: int = 0
+    estimated: int = 0
+    seconds: float = 0.0
+    dollars: float | None = None
+
+    def __add__(self, other: Entry) -> Entry:
+        """Return the sum; of document, stage and model what both have in common."""
+        values: dict[str, Any] = {}
+        for name in _NAMES:
+            mine, its = getattr(self, name), getattr(other, name)
+            if name in _KEY:
+                values[name] = mine if mine == its else ""
+            else:
+                values[name] = its if mine is None else mine if its is None else mine + its
+        return Entry(**values)
+
+
+_NAMES = [field.name for field in fields(Entry)]
+_KEY = _NAMES[:3]
+_ADD = ", ".join(f"{name} = {name} + excluded.{name}" for name in _NAMES[3:-1])
+_UPSERT = f"""INSERT INTO ledger ({", ".join(_NAMES)}, answered)
+    VALUES ({", ".join("?" * len(_NAMES))}, ?)
+    ON CONFLICT DO UPDATE SET {_ADD}, answered = answered + excluded.answered,
+    dollars = CASE WHEN excluded.dollars IS NULL THEN dollars
+    ELSE coalesce(dollars, 0) + excluded.dollars END"""  # noqa: S608
+_SELECT = f"SELECT {', '.join(_NAMES)} FROM ledger ORDER BY document, stage, model"  # noqa: S608
+_SUMS = f"""SELECT '', stage, model, sum(answered), {", ".join(f"sum({name})" for name in _NAMES[4:])}
+    FROM ledger GROUP BY stage, model"""  # noqa: S608
+
+
+class Ledger:
+    """Counts calls, in memory for this run and in the cache file for good; safe for many threads."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._rows: dict[tuple[str, str, str], Entry] = {}
+        self._lock = threading.Lock()
+
+    def add(self, entry: Entry) -> None:
+        """Count calls, in memory and on disk."""
+        with self._cache.writing() as db:
+            db.execute(_UPSERT, (*astuple(entry), entry.calls if entry.prompt_tokens else 0))
+        with self._lock:
+            key = (entry.document, entry.stage, entry.model)
+            self._rows[key] = self._rows[key] + entry if key in self._rows else entry
+
+    def rows(self) -> list[Entry]:
+        """Return the entries of this run."""
+        with self._lock:
+            return [self._rows[key] for key in sorted(self._rows)]
+
+    def total(self) -> Entry:
+        """Return the sum of this run."""
+        return total(self.rows())
+
+    def stored(self) -> list[Entry]:
+        """Return the entries of all runs with this cache."""
+        with self._cache.using() as db:
+            return [Entry(*row) for row in db.execute(_SELECT)]
+
+    def stages(self) -> list[Entry]:
+        """Return the sums of all runs by stage and model, to estimate from; calls are those with tokens."""
+        with self._cache.using() as db:
+            return [Entry(*row) for row in db.execute(_SUMS)]
+
+
+def total(rows: Iterable[Entry]) -> Entry:
+    """Return the sum of some entries."""
+    first, *others = [*rows] or [Entry()]
+    for entry in others:
+        first += entry
+    return first
+
+
+def stored(settings: Settings) -> list[Entry]:
+    """Read the ledger of the cache that the settings name; empty where there is no cache. Raises
+    InputError."""
+    path = settings.cache_dir / FILE
+    if not path.exists():
+        return []
+    cache = Cache(path)
+    try:
+        return Ledger(cache).stored()
+    finally:
+        cache.close()
+
+
+class Estimator:
+    """Estimates what requests to one model take, by the calls of their stage so far; safe for many threads.
+
+    Args:
+        model: Its name; entries of other models are ignored.
+        entries: Of a ledger.
+    """
+
+    def __init__(self, model: str, entries: Iterable[Entry] = ()) -> None:
+        self._model = model
+        self._sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
+        self._lock = threading.Lock()
+        for entry in entries:
+            self.add(entry)
+
+    def add(self, entry: Entry) -> None:
+        """Learn from calls."""
+        if entry.model != self._model or not entry.calls:
+            return
+        counted = entry.prompt_tokens if entry.prompt_estimate else 0
+        sums = counted, entry.prompt_estimate, entry.completion_tokens, entry.calls
+        with self._lock:
+            for stage in (entry.stage, ""):
+                self._sums[stage] = [a + b for a, b in zip(self._sums[stage], sums, strict=True)]
+
+    def prompt(self, request: Request) -> int:
+        """Estimate the tokens of a prompt."""
+        return round(estimate_messages(request.messages) * (self._ratio(request.stage, 0, 1) or 1))
+
+    def completion(self, stage: str, guess: int = FIRST_GUESS, *, of_others: bool = True) -> int:
+        """Estimate the tokens of a reply: the mean of its stage, else of all stages, else a guess."""
+        return round(self._ratio(stage, 2, 3, of_others=of_others) or guess)
+
+    def _ratio(self, stage: str, over: int, under: int, *, of_others: bool = True) -> float:
+        with self._lock:
+            known = [
+                self._sums[name] for name in ((stage, "") if of_others else (stage,)) if name in self._sums
+            ]
+        return next((sums[over] / sums[under] for sums in known if sums[over] and sums[under]), 0.0)

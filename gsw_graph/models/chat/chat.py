@@ -3,24 +3,42 @@ same."""
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
-from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, unchecked
-from gsw_graph.models.chat.language_model import CallContext
-from gsw_graph.models.chat.limiter import Limiter
-from gsw_graph.models.chat.replies import answer_text, parse_json
-from gsw_graph.models.chat.request import Reply, Request, T
-from gsw_graph.models.chat.tokens import SHORT_GUESS, Estimator, estimate, estimate_messages
+from gsw_graph.model.results import KeptReply
+from gsw_graph.models.chat.cache import (
+    FILE,
+    SHORT_GUESS,
+    Cache,
+    CachedReply,
+    Entry,
+    Estimator,
+    Ledger,
+    unchecked,
+)
+from gsw_graph.models.chat.limits import Budget, Limiter, Price, QuestionBudget, dollars, price_of
+from gsw_graph.models.chat.request import (
+    PLAN_STAGES,
+    Reply,
+    Request,
+    T,
+    answer_text,
+    estimate,
+    estimate_messages,
+    parse_json,
+)
 from gsw_graph.models.chat.transport import (
     CONTEXT_HINT,
     KEPT_HINT,
@@ -34,11 +52,10 @@ from gsw_graph.models.chat.transport import (
     RetryableError,
     Transport,
 )
-from gsw_graph.models.costs import Budget, Entry, Ledger, Price, dollars, price_of
 from gsw_graph.models.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from gsw_graph.models.batch import BatchFeeder
+    from gsw_graph.models.chat.batch import BatchFeeder
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +66,7 @@ MAX_TIMEOUTS = 2  # at temperature 0 the same question takes as long again
 BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds, doubled with each try
 MAX_FAILURES = 3  # times the calls at once, in a row, after which the server is taken to be away
 FIRST_UNUSABLE = 2  # first replies to long prompts that cannot be used: the model is too small for them
-CLOSE_SECONDS = 6.0  # that calls under way have to end and to be kept
+CLOSE_SECONDS, POLL_SECONDS = 6.0, 0.02  # that calls under way have to end and to be kept
 LEAST_LIMIT, LIMIT_FACTOR = 2000, 4  # tokens of a reply: at least, and times the usual
 TRUNCATED = 500  # prompt tokens from which on half of them missing is no error of the estimate
 PROBLEM_LENGTH = 1000  # characters of it that are sent back
@@ -64,6 +81,30 @@ _LENGTH_HINT = (
 
 class UnusableError(ReplyError):
     """A reply that failed its check, and its repair too, or had no end."""
+
+
+class CallContext:
+    """Budget, cancellation and usage of one caller; safe for many threads.
+
+    Args:
+        budget: What it may spend.
+        check: Called while a call waits; raises where its result is not wanted any more.
+
+    `on_trouble` is called, in the thread that asks, with each problem of a call.
+    """
+
+    def __init__(self, budget: QuestionBudget | None = None, check: Check = never_cancelled) -> None:
+        self.budget, self.check = budget, check
+        self.on_trouble: Callable[[str], None] | None = None
+        self.usage = self.planning = Entry()
+        self._lock = threading.Lock()
+
+    def add(self, entry: Entry) -> None:
+        """Count what was asked for it."""
+        with self._lock:
+            self.usage += entry
+            if entry.stage in PLAN_STAGES:
+                self.planning += entry
 
 
 class Chat:
@@ -82,14 +123,15 @@ class Chat:
         self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
         self.on_trouble: Callable[[str], None] = lambda _: None
         self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
+        self._name = " ".join([self.model, *([json.dumps(transport.options)] if transport.options else [])])
+        self._planner: Chat | None = None
         stages = self.ledger.stages()
-        self._estimator = Estimator(self.model, stages, counts_schema=transport.is_openai)
+        self._estimator = Estimator(self.model, stages)
         self._prompt, self._unusable = prompt, 0
         self._failures, self._reached = 0, False
         self._replied = any(entry.calls for entry in stages if entry.model == self.model)
-        self._lock, self._ended = threading.Lock(), threading.Condition()
+        self._lock = threading.Lock()
         self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # of requests under way, by key
-        self._asking = 0
 
     @classmethod
     def open(cls, settings: Settings, *, budget: Budget | None = None) -> Chat:
@@ -109,13 +151,30 @@ class Chat:
             raise InputError("OpenAI's server needs a key", where=settings.llm, hint=hint)
         url, key = settings.llm_url or OPENAI, settings.llm_key
         what, names = "the language model", {"whole": URL_HINT, "key_name": "GSWGRAPH_LLM_KEY"}
-        transport = Transport(Endpoint.check(what, url, key, **names), settings.llm, settings.llm_timeout)
+        endpoint = Endpoint.check(what, url, key, **names)
+        transport = Transport(endpoint, settings.llm, settings.llm_timeout, settings.llm_options)
         price = settings.llm_price or price_of(settings.llm)
         if budget:
             budget.use(price)
         limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
         cache = Cache(settings.cache_dir / FILE)
         return cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+
+    @classmethod
+    def open_for_questions(cls, settings: Settings) -> Chat:
+        """Open the model that answers, and with it the one that plans, where that is another."""
+        chat = cls.open(settings.for_role("answer"))
+        if "plan" in settings.llm_roles or "answer" in settings.llm_roles:
+            chat._planner = cls.open(settings.for_role("plan"))
+        return chat
+
+    def of_stage(self, stage: str) -> Chat:
+        """Return the model that is asked at a stage of a question."""
+        return self._planner if self._planner and stage in PLAN_STAGES else self
+
+    def key(self, request: Request) -> str:
+        """Return the key of a request in the cache: other settings of requests bring other replies."""
+        return self._cache.key(self._name, request)
 
     def ask(
         self,
@@ -162,7 +221,7 @@ class Chat:
 
     def known(self, request: Request) -> bool:
         """Return whether a reply is cached, so that asking costs nothing."""
-        return self._cache.has(self._cache.key(self.model, self.chosen(request)))
+        return self._cache.get(self.key(self.chosen(request))) is not None
 
     def estimate(self, request: Request) -> int:
         """Estimate the prompt tokens of a request."""
@@ -178,7 +237,7 @@ class Chat:
 
     def batches(self) -> BatchFeeder:
         """Return the Batch API of the same server, which feeds the cache that `ask` reads."""
-        from gsw_graph.models.batch import BatchFeeder
+        from gsw_graph.models.chat.batch import BatchFeeder
 
         return BatchFeeder(self, self._transport, self._cache, self._limiter, self._budget)
 
@@ -198,10 +257,13 @@ class Chat:
 
     def close(self) -> None:
         """Close connections and cache, after replies under way have come and are kept, or some seconds."""
-        with self._ended:
-            self._ended.wait_for(lambda: not self._asking, CLOSE_SECONDS)
+        end = time.monotonic() + CLOSE_SECONDS
+        while self._locks and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
         self._transport.close()
         self._cache.close()
+        if self._planner:
+            self._planner.close()
 
     def __enter__(self) -> Chat:
         return self
@@ -216,10 +278,10 @@ class Chat:
         on_text: Callable[[str], None] | None,
         context: CallContext | None,
     ) -> Reply[T]:
-        key = self._cache.key(self.model, request)
+        key = self.key(request)
         context = context or CallContext()
         on_text = on_text if request.schema is None else None
-        with self._under_way(), self._lock_of(key):
+        with self._lock_of(key):
             if (cached := self._cache.get(key)) and (reply := self._recall(request, cached, check, context)):
                 if on_text:
                     on_text(cached.content)
@@ -357,7 +419,11 @@ class Chat:
             except (BudgetError, EndedError):  # of this caller alone: it says nothing about the server
                 raise
             except ReplyError as error:
-                self._record_refusal(error)
+                self._reached = True
+                if isinstance(error, RefusedError) and not self._replied:
+                    self._record_failure(error)
+                else:  # a server that takes other requests may take the next
+                    self._failures = 0
                 raise
             except StoppedError as error:
                 self._limiter.stop(error)
@@ -401,8 +467,8 @@ class Chat:
         budget: Budget | None = context.budget or self._budget
         if context.budget:
             usual = self._estimator.completion(request.stage, SHORT_GUESS, of_others=False)
-            reserved = context.budget.reserve(prompt, min(full, usual))
-            limit = min(full, context.budget.reply_tokens(prompt))
+            reserved = context.budget.reserve(prompt, min(full, usual), self.price)
+            limit = min(full, context.budget.reply_tokens(prompt, self.price))
         else:
             # Twice the usual reply, so that long ones fit too; what is left over is given back.
             reserved = budget.reserve(prompt, 2 * completion) if budget else 0.0
@@ -436,7 +502,7 @@ class Chat:
                 self._limiter.speed_up()
         finally:
             if budget:
-                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens)
+                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens, self.price)
             if entry.calls:
                 self._count(entry, context)
         self._estimator.add(entry)
@@ -447,7 +513,8 @@ class Chat:
 
     def _limit(self, request: Request) -> int:
         """Return how many tokens no sound reply takes."""
-        return request.limit or max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+        usual = max(LEAST_LIMIT, LIMIT_FACTOR * self._estimator.completion(request.stage))
+        return self._transport.options.get("max_tokens") or request.limit or usual
 
     def _validate(self, request: Request, messages: Messages, raw: RawReply, context: CallContext) -> None:
         """Raise ReplyError where a reply says itself that it is of no use."""
@@ -478,28 +545,17 @@ class Chat:
             seconds = random.uniform(0, min(LONGEST_BACKOFF, BACKOFF * 2 ** (attempt - 1)))  # noqa: S311
             self._limiter.sleep(seconds, context.check)
 
-    def _record_refusal(self, error: ReplyError) -> None:
-        """Count a request that the server refused: one that takes others may take the next. Raises
-        StoppedError
-        where it never took any."""
-        with self._lock:
-            self._reached = True
-            if self._replied or not isinstance(error, RefusedError):
-                self._failures = 0
-                return
-        self._record_failure(error)
-
     def _record_failure(self, last: RetryableError | RefusedError) -> None:
         """Raise StoppedError where so many requests in a row failed that all will."""
-        timed_out = isinstance(last, RetryableError) and last.timed_out
         with self._lock:
             self._failures += 1
-            away = isinstance(last, RetryableError) and last.unreached and not self._reached
-            enough = away or self._failures >= MAX_FAILURES * self._limiter.concurrency
+            enough = self._failures >= MAX_FAILURES * self._limiter.concurrency
+        what, hint = "refuses every request", MODEL_HINT
+        if isinstance(last, RetryableError):
+            enough = enough or (last.unreached and not self._reached)
+            what = "gives no replies"
+            hint = SLOW_HINT if last.timed_out else f"See that it runs. {URL_HINT}"
         if enough:
-            refuses = isinstance(last, RefusedError)
-            what = "refuses every request" if refuses else "gives no replies"
-            hint = MODEL_HINT if refuses else SLOW_HINT if timed_out else f"See that it runs. {URL_HINT}"
             where = self._transport.endpoint.host
             error = StoppedError(f"the server {what}: {last.message}", where=where, hint=hint)
             self._limiter.stop(error)
@@ -527,20 +583,78 @@ class Chat:
             return self._prompt == "short"
 
     @contextmanager
-    def _under_way(self) -> Iterator[None]:
-        with self._ended:
-            self._asking += 1
-        try:
-            yield
-        finally:
-            with self._ended:
-                self._asking -= 1
-                self._ended.notify_all()
-
-    @contextmanager
     def _lock_of(self, key: str) -> Iterator[None]:
         """Ask equal requests one after another: the second gets the reply of the first from the cache."""
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             yield
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a question took of a language model, and the cached replies that it got for nothing."""
+
+    tokens: dict[str, int]  # "in", "out" and of both "plan"
+    dollars: float | None
+    kept: list[KeptReply]
+    calls: int = 0
+    failed_calls: int = 0
+
+
+class QuestionModel:
+    """The language model of one question; safe for many threads.
+
+    Args:
+        chat: What it asks.
+        budget: What the question may spend; cached replies cost nothing.
+        check: See `CallContext`.
+
+    Raises:
+        InputError: The budget is in dollars and the price of the model is not known.
+    """
+
+    def __init__(
+        self, chat: Chat, budget: QuestionBudget | None = None, check: Check = never_cancelled
+    ) -> None:
+        self.model, self._chat = chat.model, chat
+        if budget is not None:
+            for other in (chat.of_stage("plan"), chat):
+                budget.use(other.price)
+        self._context = CallContext(budget, check)
+        self._kept: list[KeptReply] = []
+
+    @property
+    def on_trouble(self) -> Callable[[str], None]:
+        """Called, in the thread that asks, with each problem of a call and what comes next."""
+        return self._context.on_trouble or (lambda _: None)
+
+    @on_trouble.setter
+    def on_trouble(self, callback: Callable[[str], None]) -> None:
+        self._context.on_trouble = callback
+
+    def ask(
+        self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
+    ) -> Reply[T]:
+        """Ask, as `Chat.ask` does. Raises BudgetError too: the budget does not allow this request."""
+        if self._context.budget is not None:
+            self._context.budget.reserve_for_answer(final=request.final)
+        chat = self._chat.of_stage(request.stage)
+        reply = chat.ask(request, check, on_text=on_text, context=self._context)
+        if reply.cached:
+            tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
+            if request.stage in PLAN_STAGES:
+                tokens["plan"] = reply.prompt_tokens + reply.completion_tokens
+            dollars = chat.dollars(reply.prompt_tokens, reply.completion_tokens)
+            self._kept.append(KeptReply(request.stage, tokens, reply.seconds, dollars))
+        return reply
+
+    def spent(self) -> Spent:
+        """Return what was taken so far; `plan` is the part of the tokens that planning took."""
+        usage, planning = self._context.usage, self._context.planning
+        tokens = {
+            "in": usage.prompt_tokens,
+            "out": usage.completion_tokens,
+            "plan": planning.prompt_tokens + planning.completion_tokens,
+        }
+        return Spent(tokens, usage.dollars, self._kept, usage.calls, usage.failed)

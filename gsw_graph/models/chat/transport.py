@@ -14,7 +14,7 @@ from typing import Any
 
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.errors import GswGraphError, ReplyError, StoppedError
-from gsw_graph.models.chat.replies import answer_text
+from gsw_graph.models.chat.request import answer_text
 from gsw_graph.models.endpoint import Endpoint, retry_after
 from gsw_graph.text.words import without_surrogates
 
@@ -112,8 +112,10 @@ class Transport:
     """A server that is asked for one model; safe for many threads. Nothing is imported before the first
     call."""
 
-    def __init__(self, endpoint: Endpoint, model: str, timeout: float) -> None:
-        self.endpoint, self.model = endpoint, model
+    def __init__(
+        self, endpoint: Endpoint, model: str, timeout: float, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self.endpoint, self.model, self.options = endpoint, model, dict(options or {})
         self.is_openai = endpoint.url.host == "api.openai.com"
         self._timeout = timeout
         self._lock = threading.Lock()
@@ -141,14 +143,17 @@ class Transport:
             retry: Ask for other words than the last time.
         """
         sent = [{**message, "content": without_surrogates(message["content"])} for message in messages]
-        body: dict[str, Any] = {"model": self.model, "temperature": RETRY_TEMPERATURE if retry else 0}
-        if limit:
-            body["max_tokens"] = limit
+        options = {"temperature": 0, "max_tokens": limit, **self.options}
+        body: dict[str, Any] = {"model": self.model, **options.pop("extra_body", {}), **options}
+        if retry:
+            body["temperature"] = max(body["temperature"], RETRY_TEMPERATURE)
+        if not body["max_tokens"]:
+            del body["max_tokens"]
         if schema is not None:
             if "bounds" in self._left_out:
                 schema = _without_bounds(schema)
             if FORMATS[self._format] == "schema":
-                form = {"name": name, "schema": schema, "strict": _is_strict(schema)}
+                form = {"name": name, "schema": schema, "strict": True}
                 body["response_format"] = {"type": "json_schema", "json_schema": form}
             elif FORMATS[self._format] == "json":
                 body["response_format"] = {"type": "json_object"}
@@ -245,11 +250,7 @@ class Transport:
         return True
 
     def _call(self, body: dict[str, Any]) -> RawReply:
-        # As extra_body the schema goes as it is; else the SDK walks through it for each call.
-        extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
-        reply = self.client().chat.completions.with_raw_response.create(
-            model=body["model"], messages=body["messages"], extra_body=extra
-        )
+        reply = self.client().chat.completions.with_raw_response.create(**_arguments(body))
         try:
             data = json.loads(reply.content)
         except (ValueError, RecursionError) as error:
@@ -264,37 +265,32 @@ class Transport:
         finish, refusal, usage, thinking = "", "", None, False
         # Halves of a surrogate pair may come in two pieces.
         decoder = codecs.getincrementaldecoder("utf-16-le")("replace")
-        chunks = self._chunks(body)
-        while True:
-            try:
-                chunk = next(chunks, None)
-            except Exception as error:
-                if not pieces:
-                    raise
-                # On the screen already: a second reply after half of the first would be none.
-                message = "the connection broke in the middle of the reply"
-                raise ReplyError(message, where=self.endpoint.host, hint="Ask again") from error
+        for content, ended, refused, counts, thought in self._chunks(body, pieces):
             check()
-            content, ended, refused, counts, thought = chunk or ("", "", "", None, False)
             finish, refusal = ended or finish, refusal + refused
             usage, thinking = counts or usage, thinking or thought
-            if piece := decoder.decode(content.encode("utf-16-le", "surrogatepass"), chunk is None):
+            if piece := decoder.decode(content.encode("utf-16-le", "surrogatepass")):
                 pieces.append(piece)
                 on_text(piece)
-            if chunk is None:
-                break
         if pieces and not finish:
             raise ReplyError("the reply broke off in the middle", where=self.endpoint.host, hint="Ask again")
         text = "".join(pieces)
         thinking = thinking or answer_text(text) != text
         return RawReply(text, finish, without_surrogates(refusal), *_counts(usage), thinking=thinking)
 
-    def _chunks(self, body: dict[str, Any]) -> Iterator[tuple[str, str, str, Any, bool]]:
-        """Yield content, finish, refusal, usage and whether it is a thought, of each piece of a stream."""
+    def _chunks(self, body: dict[str, Any], shown: list[str]) -> Iterator[tuple[str, str, str, Any, bool]]:
+        """Yield content, finish, refusal, usage and whether it is a thought, of each piece of a stream.
+
+        Raises:
+            RetryableError: It may succeed the next time.
+            ReplyError: It broke off after something was `shown`: a second reply after half of the first would
+                be none.
+        """
         options = {} if "stream_options" in self._left_out else {"stream_options": {"include_usage": True}}
         deadline = time.monotonic() + self._timeout
+        arguments = _arguments({**body, **options})
         try:
-            for chunk in self.client().chat.completions.create(**body, stream=True, **options):
+            for chunk in self.client().chat.completions.create(**arguments, stream=True):
                 choice = next(iter(_get(chunk, "choices") or ()), None)
                 delta = _get(choice, "delta")
                 finish, refusal = _text(choice, "finish_reason"), _text(delta, "refusal")
@@ -302,6 +298,9 @@ class Transport:
                 if time.monotonic() > deadline:
                     raise RetryableError("it did not answer in time", timed_out=True)  # noqa: TRY301
         except Exception as error:
+            if shown:
+                message = "the connection broke in the middle of the reply"
+                raise ReplyError(message, where=self.endpoint.host, hint="Ask again") from error
             if type(error).__module__.startswith("openai") or isinstance(error, RetryableError):
                 raise
             late = type(error).__name__ == "ReadTimeout"  # of the SDK's HTTP library, which it does not wrap
@@ -379,36 +378,69 @@ def _error_fields(error: Any) -> dict[str, str]:
 def _of_status(
     status: int, said: dict[str, str], headers: Any, endpoint: Endpoint
 ) -> RetryableError | GswGraphError:
-    where, text = endpoint.host, said["message"]
-    short, all_ = endpoint.short(text), f"{text} {said.get('code')} {said.get('type')}"
-    answer = f"the server answered {status}: {short}"
-    if status == 402 or (status == 429 and _NO_MONEY.search(all_)):
-        hint = f"Check plan and billing there. {KEPT_HINT}"
-        return StoppedError(f"the account has no credit left ({short})", where=where, hint=hint)
-    if status == 413 or _TOO_LARGE.search(text):
-        return ReplyError(answer, where=where, hint="Load in smaller passages, or ask for a higher limit")
-    if status == 429 and _DAILY.search(text):
-        return StoppedError(f"the limit of the day is reached ({short})", where=where, hint=KEPT_HINT)
-    if status in (408, 409, 425, 429) or status >= 500:
-        milliseconds = retry_after({"Retry-After": headers.get("retry-after-ms", "")})
-        wait = milliseconds / 1000 or retry_after(headers)
-        if wait > LONGEST_PAUSE:
-            message = f"{answer}; it asks for a pause of {wait / 60:,.0f} minutes"
-            return StoppedError(message, where=where, hint=KEPT_HINT)
-        return RetryableError(answer, retry_after=max(wait, 0.0), busy=status in (429, 503))
-    if _CONTEXT.search(all_):
-        message = f"the prompt is longer than the model can read ({short})"
-        return ReplyError(message, where=where, hint=CONTEXT_HINT)
-    if status in (400, 403) and _FLAGGED.search(all_):
-        return ReplyError(f"the server refused the content ({short})", where=where)
-    if status in (401, 403):
-        message = f"the server refused the key ({status}: {short})" if endpoint.key else answer
-        return StoppedError(message, where=where, hint=KEY_HINT)
-    if _NO_MODEL.search(all_):
-        return StoppedError(answer, where=where, hint=MODEL_HINT)
-    if status in (400, 422):
-        return RefusedError(answer, where=where)
-    return StoppedError(answer, where=where, hint=MODEL_HINT if status == 404 else URL_HINT)
+    text, short = said["message"], endpoint.short(said["message"])
+    all_, answer = f"{text} {said.get('code')} {said.get('type')}", f"the server answered {status}: {short}"
+    milliseconds = retry_after({"Retry-After": headers.get("retry-after-ms", "")})
+    wait = milliseconds / 1000 or retry_after(headers)
+    passing = status in (408, 409, 425, 429) or status >= 500
+    kinds: tuple[tuple[Any, type[GswGraphError], str, str | None], ...] = (
+        (
+            status == 402 or (status == 429 and _NO_MONEY.search(all_)),
+            StoppedError,
+            f"the account has no credit left ({short})",
+            f"Check plan and billing there. {KEPT_HINT}",
+        ),
+        (
+            status == 413 or _TOO_LARGE.search(text),
+            ReplyError,
+            answer,
+            "Load in smaller passages, or ask for a higher limit",
+        ),
+        (
+            status == 429 and _DAILY.search(text),
+            StoppedError,
+            f"the limit of the day is reached ({short})",
+            KEPT_HINT,
+        ),
+        (
+            passing and wait > LONGEST_PAUSE,
+            StoppedError,
+            f"{answer}; it asks for a pause of {wait / 60:,.0f} minutes",
+            KEPT_HINT,
+        ),
+        (
+            not passing and _CONTEXT.search(all_),
+            ReplyError,
+            f"the prompt is longer than the model can read ({short})",
+            CONTEXT_HINT,
+        ),
+        (
+            status in (400, 403) and _FLAGGED.search(all_),
+            ReplyError,
+            f"the server refused the content ({short})",
+            None,
+        ),
+        (
+            status in (401, 403),
+            StoppedError,
+            f"the server refused the key ({status}: {short})" if endpoint.key else answer,
+            KEY_HINT,
+        ),
+        (not passing and _NO_MODEL.search(all_), StoppedError, answer, MODEL_HINT),
+        (status in (400, 422), RefusedError, answer, None),
+        (not passing, StoppedError, answer, MODEL_HINT if status == 404 else URL_HINT),
+    )
+    for applies, kind, message, hint in kinds:
+        if applies:
+            return kind(message, where=endpoint.host, hint=hint)
+    return RetryableError(answer, retry_after=max(wait, 0.0), busy=status in (429, 503))
+
+
+def _arguments(body: dict[str, Any]) -> dict[str, Any]:
+    """Return a request as the SDK takes it. As extra_body all goes as it is; else the SDK walks through the
+    schema for each call, and refuses names that it does not know."""
+    extra = {name: value for name, value in body.items() if name not in ("model", "messages")}
+    return {"model": body["model"], "messages": body["messages"], "extra_body": extra}
 
 
 def _with_schema(messages: Messages, schema: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -430,20 +462,6 @@ def _without_bounds(schema: Any) -> Any:
     return {
         name: _without_bounds(part) for name, part in schema.items() if name not in ("maxItems", "maxLength")
     }
-
-
-def _is_strict(schema: Any) -> bool:
-    """Return whether every object of a schema requires all its keys and allows no others (OpenAI's
-    `strict`)."""
-    if isinstance(schema, list):
-        return all(map(_is_strict, schema))
-    if not isinstance(schema, Mapping):
-        return True
-    keys = schema.get("properties")
-    closed = schema.get("additionalProperties") is False and set(keys or ()) == set(
-        schema.get("required", ())
-    )
-    return (closed or not isinstance(keys, Mapping)) and all(map(_is_strict, schema.values()))
 
 
 def _get(thing: Any, name: str) -> Any:

@@ -16,8 +16,8 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError
 from gsw_graph.model.documents import content_id
-from gsw_graph.models.chat.cache import FILE, Cache, CachedReply
-from gsw_graph.models.costs import Budget, Entry, Ledger, dollars, price_of
+from gsw_graph.models.chat.cache import FILE, Cache, CachedReply, Entry, Ledger
+from gsw_graph.models.chat.limits import Budget, dollars, price_of
 from gsw_graph.models.endpoint import Endpoint
 
 STAGE = "embed"

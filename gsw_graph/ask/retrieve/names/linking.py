@@ -74,4 +74,4 @@ def canonical(found: Sequence[Mention], numbers: Mapping[str, int], names: Seque
 def lucene_words(question: str) -> str:
     """Return a question as words that Lucene takes for words alone: no operator, no syntax, no more than it
     accepts."""
-    return " ".join(re.findall(LETTERS, question.lower())[:_WORDS])
+    return " ".join(re.findall(LETTERS, normalise_characters(question).lower())[:_WORDS])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +22,7 @@ from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
 from gsw_graph.ask.retrieve.intent import (
     DEEPEST,
     Approach,
+    DateBounds,
     Intent,
     ask_intent,
     choose_approach,
@@ -38,10 +39,8 @@ from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.errors import ReplyError
-from gsw_graph.models.chat.request import Request
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import Request, estimate
 from gsw_graph.models.prompts import fence, prompt
-from gsw_graph.store.times import DateBounds, dated
 from gsw_graph.text.names import normalise
 from gsw_graph.text.words import FUNCTION_WORDS, WORD
 
@@ -481,12 +480,12 @@ def _search_dated(context: Context, query: Query) -> Retrieved:
     keys = [mention.key for mention in mentions(query.question)]
     embedding = context.vector(query.question).tolist()
     with context.clock("database"):
-        first_days = dated(
-            context.reader, embedding, keys, bounds or DateBounds(), near=_NEAR, common=_COMMON
+        days = context.reader.dated_passages(
+            embedding, keys, asdict(bounds or DateBounds()), near=_NEAR, common=_COMMON
         )
-    fitting = [passage for passage in found.passages if passage.id in first_days]
+    fitting = [passage for passage in found.passages if passage.id in days]
     if bounds is None:
-        fitting.sort(key=lambda passage: first_days[passage.id], reverse=bool(_LATEST.search(query.question)))
+        fitting.sort(key=lambda passage: days[passage.id], reverse=bool(_LATEST.search(query.question)))
     return replace(found, passages=reciprocal_rank_fusion([found.passages, fitting])[: query.k])
 
 

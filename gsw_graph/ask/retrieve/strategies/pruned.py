@@ -18,7 +18,7 @@ from gsw_graph.ask.retrieve.strategies.baselines import DENSE
 from gsw_graph.ask.retrieve.strategies.linked import LINKED, fetch_passages, in_order
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 from gsw_graph.model.results import FoundRun
-from gsw_graph.models.chat.tokens import estimate
+from gsw_graph.models.chat.request import estimate
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.pruned import Codebook, ScoredRun
     from gsw_graph.model.results import RankedPassage
-    from gsw_graph.store.past import CachedQuestion
+    from gsw_graph.store.questions import CachedQuestion
 
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
 PASSAGE = 200  # tokens of a passage that is read below the runs
@@ -46,7 +46,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     question, traced = query.question, context.trace is not None
     lines = pruned.lines_of(question, query.plan)
     vector = context.vectors([question, *lines])[question]  # with the lines in one batch
-    earlier = _earlier(context, question, recipe) if context.past else []
+    earlier = _earlier(context, question, recipe) if context.options.past and query.answer else []
     cited = list(dict.fromkeys(quote.passage.id for old in earlier for quote in old.quotes))
     try:
         book = _codebook(context, [question, *lines], cited, recipe)
@@ -176,7 +176,7 @@ def _codebook(context: Context, lines: list[str], cited: list[str], recipe: Prun
 def _earlier(context: Context, question: str, recipe: PrunedRecipe) -> list[CachedQuestion]:
     """Return earlier questions like this one. What was rejected, or cites what is there no more, is left
     out."""
-    from gsw_graph.store.past import near
+    from gsw_graph.store.questions import near
 
     vector = context.vector(question).tolist()
     with context.clock("database"):

@@ -1,4 +1,5 @@
-"""What language models cost: the ledger of calls, prices, and budgets of loads and questions."""
+"""Bounds of the calls of a language model: prices and budgets, and the limits of its server that
+all threads share."""
 
 from __future__ import annotations
 
@@ -6,130 +7,23 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass, fields
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.config import Settings
+from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.errors import BudgetError, InputError, ModelError, StoppedError
-from gsw_graph.models.chat.cache import FILE, Cache
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-# Ledger
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What was asked for one document, stage and model.
-
-    Attributes:
-        calls: Requests sent to the server, repairs among them.
-        failed: Those that gave no usable reply.
-        cached: Replies from the cache, which took no call.
-        prompt_tokens: As the server counted them; like `completion_tokens` estimates for `estimated` calls.
-        prompt_estimate: The same prompts as `tokens.estimate_messages` counts them.
-        seconds: Of the calls, without waiting for limits.
-        dollars: None where no price is known.
-    """
-
-    document: str = ""
-    stage: str = ""
-    model: str = ""
-    calls: int = 0
-    failed: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    prompt_estimate: int = 0
-    estimated: int = 0
-    seconds: float = 0.0
-    dollars: float | None = None
-
-    def __add__(self, other: Entry) -> Entry:
-        """Return the sum; of document, stage and model what both have in common."""
-        values: dict[str, Any] = {}
-        for name in _NAMES:
-            mine, its = getattr(self, name), getattr(other, name)
-            if name in _KEY:
-                values[name] = mine if mine == its else ""
-            else:
-                values[name] = its if mine is None else mine if its is None else mine + its
-        return Entry(**values)
-
-
-_NAMES = [field.name for field in fields(Entry)]
-_KEY = _NAMES[:3]
-_ADD = ", ".join(f"{name} = {name} + excluded.{name}" for name in _NAMES[3:-1])
-_UPSERT = f"""INSERT INTO ledger ({", ".join(_NAMES)}, answered)
-    VALUES ({", ".join("?" * len(_NAMES))}, ?)
-    ON CONFLICT DO UPDATE SET {_ADD}, answered = answered + excluded.answered,
-    dollars = CASE WHEN excluded.dollars IS NULL THEN dollars
-    ELSE coalesce(dollars, 0) + excluded.dollars END"""  # noqa: S608
-_SELECT = f"SELECT {', '.join(_NAMES)} FROM ledger ORDER BY document, stage, model"  # noqa: S608
-_SUMS = f"""SELECT '', stage, model, sum(answered), {", ".join(f"sum({name})" for name in _NAMES[4:])}
-    FROM ledger GROUP BY stage, model"""  # noqa: S608
-
-
-class Ledger:
-    """Counts calls, in memory for this run and in the cache file for good; safe for many threads."""
-
-    def __init__(self, cache: Cache) -> None:
-        self._cache = cache
-        self._rows: dict[tuple[str, str, str], Entry] = {}
-        self._lock = threading.Lock()
-
-    def add(self, entry: Entry) -> None:
-        """Count calls, in memory and on disk."""
-        with self._cache.writing() as db:
-            db.execute(_UPSERT, (*astuple(entry), entry.calls if entry.prompt_tokens else 0))
-        with self._lock:
-            key = (entry.document, entry.stage, entry.model)
-            self._rows[key] = self._rows[key] + entry if key in self._rows else entry
-
-    def rows(self) -> list[Entry]:
-        """Return the entries of this run."""
-        with self._lock:
-            return [self._rows[key] for key in sorted(self._rows)]
-
-    def total(self) -> Entry:
-        """Return the sum of this run."""
-        return total(self.rows())
-
-    def stored(self) -> list[Entry]:
-        """Return the entries of all runs with this cache."""
-        with self._cache.reading() as db:
-            return [Entry(*row) for row in db.execute(_SELECT)]
-
-    def stages(self) -> list[Entry]:
-        """Return the sums of all runs by stage and model, to estimate from; calls are those with tokens."""
-        with self._cache.reading() as db:
-            return [Entry(*row) for row in db.execute(_SUMS)]
-
-
-def total(rows: Iterable[Entry]) -> Entry:
-    """Return the sum of some entries."""
-    first, *others = [*rows] or [Entry()]
-    for entry in others:
-        first += entry
-    return first
-
-
-def stored(settings: Settings) -> list[Entry]:
-    """Read the ledger of the cache that the settings name; empty where there is no cache. Raises
-    InputError."""
-    path = settings.cache_dir / FILE
-    if not path.exists():
-        return []
-    cache = Cache(path)
-    try:
-        return Ledger(cache).stored()
-    finally:
-        cache.close()
-
+MINUTE = 60.0
+POLL_SECONDS = 0.25  # between checks whether a call is still wanted
 
 # Prices
 
@@ -212,13 +106,18 @@ class Budget:
             )
         self._price = price
 
-    def reserve(self, prompt_tokens: float, completion_tokens: float) -> float:
+    def reserve(self, prompt_tokens: float, completion_tokens: float, price: Price | None = None) -> float:
         """Reserve what a call will cost, and return it; wait where calls under way may yet leave enough.
+
+        Args:
+            prompt_tokens: About as many.
+            completion_tokens: About as many.
+            price: Of the model that is called, where several share the budget.
 
         Raises:
             StoppedError: It does not fit; of the budget of a question BudgetError.
         """
-        amount = self.cost(prompt_tokens, completion_tokens)
+        amount = self.cost(prompt_tokens, completion_tokens, price)
         with self._changed:
             while self.spent + self._reserved + amount > self.limit - self._held_back:
                 if not self._reserved or self.spent + amount > self.limit - self._held_back:
@@ -227,12 +126,18 @@ class Budget:
             self._reserved += amount
         return amount
 
-    def settle(self, reserved: float, prompt_tokens: float = 0, completion_tokens: float = 0) -> None:
+    def settle(
+        self,
+        reserved: float,
+        prompt_tokens: float = 0,
+        completion_tokens: float = 0,
+        price: Price | None = None,
+    ) -> None:
         """Give back what a call reserved, and count what it took."""
         with self._changed:
             self._reserved -= reserved
             self._reserved = self._reserved if self._reserved > 1e-9 else 0.0  # floats do not sum to zero
-            self.spent += self.cost(prompt_tokens, completion_tokens)
+            self.spent += self.cost(prompt_tokens, completion_tokens, price)
             self._changed.notify_all()
 
     def charge(self, amount: float) -> None:
@@ -243,14 +148,14 @@ class Budget:
                 raise self._used_up(amount)
             self.spent += amount
 
-    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+    def cost(self, prompt_tokens: float, completion_tokens: float, price: Price | None = None) -> float:
         """Return what so many tokens cost, in the unit of the budget."""
-        if self.unit == "$" and self._price:
-            return dollars(self._price, prompt_tokens, completion_tokens)
+        if self.unit == "$" and (price := price or self._price):
+            return dollars(price, prompt_tokens, completion_tokens)
         return prompt_tokens + completion_tokens
 
     def _used_up(self, amount: float) -> ModelError:
-        hint = "What is paid for is kept; load again with a larger budget to go on"
+        hint = "What is paid for is kept; the same call with a larger budget goes on"
         return StoppedError(self._message(amount), hint=hint)
 
     def _message(self, amount: float) -> str:
@@ -278,12 +183,12 @@ class QuestionBudget(Budget):
         with self._changed:
             self._held_back = 0.0 if final else min(self.limit / 2, self.cost(*_ANSWER_TOKENS))
 
-    def reply_tokens(self, prompt_tokens: float) -> int:
+    def reply_tokens(self, prompt_tokens: float, price: Price | None = None) -> int:
         """Return how many tokens the reply to such a prompt may take. Calls at once share what is left."""
         with self._changed:
-            left = self.limit - self._held_back - self.spent - self.cost(prompt_tokens, 0)
-        price = self.cost(0, 1)
-        return max(1, int(left / price)) if price else sys.maxsize
+            left = self.limit - self._held_back - self.spent - self.cost(prompt_tokens, 0, price)
+        token = self.cost(0, 1, price)
+        return max(1, int(left / token)) if token else sys.maxsize
 
     def cut_off(self, tokens: int) -> BudgetError:
         """Return the error for a reply that was longer than what was left."""
@@ -296,3 +201,108 @@ class QuestionBudget(Budget):
 
 def _number(text: str) -> float:
     return float(re.sub("[,_ ]", "", text))
+
+
+# Limits of a server
+
+
+class Permit:
+    """The right to make one call. tokens: what it is expected to take, later what it took."""
+
+    __slots__ = ("tokens", "when")
+
+    def __init__(self, tokens: float) -> None:
+        self.when, self.tokens = time.monotonic(), tokens
+
+
+class Limiter:
+    """Lets calls through: `concurrency` at once, `rpm` requests and `tpm` tokens in any 60 seconds.
+
+    A server that is too busy gets half as many calls at once, and more again as it answers. A call of more
+    than `tpm` tokens goes alone.
+    """
+
+    def __init__(self, concurrency: int, rpm: int | None = None, tpm: int | None = None) -> None:
+        self._rpm, self._tpm, self._most = rpm, tpm, float(max(concurrency, 1))
+        self._limit = self._most
+        self._changed = threading.Condition()
+        self._recent: deque[Permit] = deque()
+        self._active = 0
+        self._paused_until = 0.0
+        self._stopped: Exception | None = None
+
+    @property
+    def concurrency(self) -> int:
+        """Calls that may now be under way at once."""
+        return int(self._limit)
+
+    @contextmanager
+    def permit(self, tokens: float, check: Check = never_cancelled) -> Iterator[Permit]:
+        """Wait until a call of so many tokens may go. Raises what `stop` was given, and what `check`
+        raises."""
+        with self._changed:
+            while (delay := self._delay(tokens)) > 0:
+                self._wait(delay, check)
+            permit = Permit(tokens)
+            self._recent.append(permit)
+            self._active += 1
+        try:
+            yield permit
+        finally:
+            with self._changed:
+                self._active -= 1
+                self._changed.notify_all()
+
+    def sleep(self, seconds: float, check: Check = never_cancelled) -> None:
+        """Keep this thread waiting. Raises as `permit`."""
+        end = time.monotonic() + seconds
+        with self._changed:
+            self._raise_if_stopped()
+            while (left := end - time.monotonic()) > 0:
+                self._wait(left, check)
+
+    def pause(self, seconds: float) -> None:
+        """Begin no call for so long."""
+        with self._changed:
+            self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+
+    def slow_down(self) -> None:
+        """Halve the calls at once: the server has too many."""
+        with self._changed:
+            self._limit = max(1.0, self._limit / 2)
+
+    def speed_up(self) -> None:
+        """Allow a little more: the server answered."""
+        with self._changed:
+            self._limit = min(self._most, self._limit + 0.25)
+
+    def stop(self, error: Exception) -> None:
+        """Raise this in all who wait, and all who come."""
+        with self._changed:
+            self._stopped = self._stopped or error
+            self._changed.notify_all()
+
+    def _wait(self, seconds: float, check: Check) -> None:
+        self._changed.wait(min(seconds, POLL_SECONDS))
+        self._raise_if_stopped()
+        check()
+
+    def _delay(self, tokens: float) -> float:
+        """Return the seconds until a call may go, as it looks now."""
+        self._raise_if_stopped()
+        now = time.monotonic()
+        while self._recent and self._recent[0].when <= now - MINUTE:
+            self._recent.popleft()
+        delays = [self._paused_until - now, MINUTE if self._active >= self.concurrency else 0.0]
+        if self._rpm and len(self._recent) >= self._rpm:
+            delays.append(self._recent[-self._rpm].when + MINUTE - now)
+        over = sum(permit.tokens for permit in self._recent) + tokens - (self._tpm or float("inf"))
+        for permit in self._recent if over > 0 else ():
+            if over > 0:
+                over -= permit.tokens
+                delays.append(permit.when + MINUTE - now)
+        return max(delays)
+
+    def _raise_if_stopped(self) -> None:
+        if self._stopped:
+            raise copy(self._stopped)  # for each thread its own: a traceback grows where it is raised

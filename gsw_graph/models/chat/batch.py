@@ -1,8 +1,7 @@
 """Feeds the cache of replies by OpenAI's Batch API: half the price, within a day.
 
 What is sent is written down, so that a later run waits for the same batch. What comes back goes into the
-cache
-as a reply without a check, which `Chat.ask` then checks, and repairs by an ordinary call.
+cache as a reply without a check, which `Chat.ask` then checks, and repairs by an ordinary call.
 """
 
 from __future__ import annotations
@@ -14,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.model.documents import content_id
-from gsw_graph.models.chat.cache import Cache, CachedReply, unchecked
-from gsw_graph.models.chat.limiter import Limiter
-from gsw_graph.models.chat.request import Request
-from gsw_graph.models.chat.tokens import estimate_messages
+from gsw_graph.models.chat.cache import Cache, CachedReply, Entry, unchecked
+from gsw_graph.models.chat.limits import BATCH_SHARE, Budget, Limiter
+from gsw_graph.models.chat.request import Request, estimate_messages
 from gsw_graph.models.chat.transport import RetryableError, Transport, read_completion, to_error
-from gsw_graph.models.costs import BATCH_SHARE, Budget, Entry
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
@@ -28,14 +25,13 @@ MAX_REQUESTS, MAX_BYTES = 50_000, 150_000_000  # of one batch; the API takes 50,
 POLL_SECONDS, LONGEST_POLL = 1.0, 60.0  # doubled each time
 RETRIES = 8  # of the SDK
 MARK = "gswgraph"  # of our batches at the server, with a hash of what is in them
-ENDED = ("completed", "failed", "expired", "cancelled")
+LOST = ("failed", "expired", "cancelled")
 AGAIN_HINT = "The batch goes on at the server: run the same command again to fetch it"
 WITHOUT_HINT = "Load without --batch, which asks anew"
 
-_TABLE = """CREATE TABLE IF NOT EXISTS batch_request (key TEXT PRIMARY KEY, batch TEXT NOT NULL, host TEXT
-NOT NULL,
-    model TEXT NOT NULL, stage TEXT NOT NULL, document TEXT NOT NULL, prompt_estimate INTEGER NOT NULL)
-    WITHOUT ROWID"""
+_TABLE = """CREATE TABLE IF NOT EXISTS batch_request (key TEXT PRIMARY KEY, batch TEXT NOT NULL,
+    host TEXT NOT NULL, model TEXT NOT NULL, stage TEXT NOT NULL, document TEXT NOT NULL,
+    prompt_estimate INTEGER NOT NULL) WITHOUT ROWID"""
 
 Check = Callable[[Any], Any]  # as `Chat.ask` takes it
 Rows = dict[str, tuple[Request, Check]]  # by key
@@ -48,7 +44,7 @@ class BatchFeeder:
         self, chat: Chat, transport: Transport, cache: Cache, limiter: Limiter, budget: Budget | None
     ) -> None:
         self._chat, self._transport, self._cache, self._limiter = chat, transport, cache, limiter
-        self._budget, self._tried = budget, False
+        self._budget, self._tried, self._host = budget, False, transport.endpoint.host
         self._charged: dict[str, float] = {}  # to the budget, by key
         with cache.writing() as db:
             db.execute(_TABLE)
@@ -57,8 +53,8 @@ class BatchFeeder:
         """Send what is neither cached nor under way, and wait until all is back.
 
         The first request is asked by an ordinary call: what the server refuses in it is left out of the
-        batch.
-        What a batch does not bring is left to ordinary calls; what does not fit the budget is not sent.
+        batch. What a batch does not bring is left to ordinary calls, and what does not fit the budget is not
+        sent.
 
         Args:
             requests: With their checks.
@@ -76,13 +72,14 @@ class BatchFeeder:
         ids: set[str] = set()
         size = 0
         for request, check in requests:
-            key = self._cache.key(self._chat.model, request)
-            if key in rows or self._cache.has(key) or self._cache.has(unchecked(key)):
+            key = self._chat.key(request)
+            if key in rows or self._cache.get(key) or self._cache.get(unchecked(key)):
                 continue
-            if under_way := self._query(
-                "SELECT batch FROM batch_request WHERE key = ? AND host = ?", key, self._host
-            ):
-                ids.add(under_way[0][0])
+            with self._cache.using() as db:
+                query = "SELECT batch FROM batch_request WHERE key = ? AND host = ?"
+                under_way = db.execute(query, (key, self._host)).fetchone()
+            if under_way:
+                ids.add(under_way[0])
                 continue
             rows[key] = request, check
             size += len(self._line(key, request))
@@ -106,62 +103,45 @@ class BatchFeeder:
         if id_ is None:
             lines = b"".join(self._line(key, request) for key, (request, _) in rows.items())
             file = self._client().files.create(file=("gswgraph.jsonl", lines), purpose="batch")
-            id_ = str(
-                self._client()
-                .batches.create(
-                    input_file_id=file.id,
-                    endpoint="/v1/chat/completions",
-                    completion_window="24h",
-                    metadata={MARK: content_id(*sorted(rows))},
-                )
-                .id
+            batch = self._client().batches.create(
+                input_file_id=file.id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata={MARK: content_id(*sorted(rows))},
             )
-        sent = [
-            (
-                key,
-                id_,
-                self._host,
-                self._chat.model,
-                request.stage,
-                request.document,
-                estimate_messages(request.messages),
-            )
-            for key, (request, _) in rows.items()
-        ]
+            id_ = str(batch.id)
+        head = id_, self._host, self._chat.model
         with self._cache.writing() as db:
-            db.executemany("INSERT OR REPLACE INTO batch_request VALUES (?, ?, ?, ?, ?, ?, ?)", sent)
+            for key, (request, _) in rows.items():
+                row = (key, *head, request.stage, request.document, estimate_messages(request.messages))
+                db.execute("INSERT OR REPLACE INTO batch_request VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return {id_}
 
     def _find(self, rows: Rows) -> str | None:
         """Return the id of a batch of just these requests."""
         mark = content_id(*sorted(rows))
         for batch in self._client().batches.list(limit=100) if rows else ():
-            lost = batch.status in ("failed", "expired", "cancelled")
-            if (batch.metadata or {}).get(MARK) == mark and not lost:
+            if (batch.metadata or {}).get(MARK) == mark and batch.status not in LOST:
                 return str(batch.id)
         return None
 
     def _affordable(self, key: str, request: Request) -> bool:
-        if self._budget is not None:
-            amount = self._cost(self._chat.estimate(request), self._chat.expect(request.stage))
-            try:
+        amount = self._cost(self._chat.estimate(request), self._chat.expect(request.stage))
+        with suppress(StoppedError):
+            if self._budget is not None:
                 self._budget.charge(amount)
-            except StoppedError:
-                return False
             self._charged[key] = amount
-        return True
+        return key in self._charged
 
     def _wait(self, ids: set[str], progress: Callable[[int, int], None]) -> None:
+        """Poll the batches, and keep what each brings as soon as it ends."""
         pause = POLL_SECONDS
         while ids:
             batches = [self._client().batches.retrieve(id_) for id_ in sorted(ids)]
-            counts = [batch.request_counts for batch in batches]
-            progress(
-                sum(count.completed for count in counts if count),
-                sum(count.total for count in counts if count),
-            )
+            counts = [batch.request_counts for batch in batches if batch.request_counts]
+            progress(sum(count.completed for count in counts), sum(count.total for count in counts))
             for batch in batches:
-                if batch.status in ENDED:
+                if batch.status in ("completed", *LOST):
                     ids.discard(batch.id)
                     self._keep(batch)
             if ids:
@@ -191,9 +171,8 @@ class BatchFeeder:
             db.execute("DELETE FROM batch_request WHERE batch = ?", (batch.id,))
         if batch.status == "failed" or not replies:
             errors = getattr(batch.errors, "data", None) or ()
-            reasons = "; ".join(str(error.message) for error in errors[:3]) or self._first_error(
-                batch.error_file_id
-            )
+            first = next((line.decode("utf-8", "replace") for line in self._lines(batch.error_file_id)), "")
+            reasons = "; ".join(str(error.message) for error in errors[:3]) or first or "no reason given"
             short = self._transport.endpoint.short(reasons)
             raise StoppedError(f"the batch brought no reply ({short})", where=self._host, hint=WITHOUT_HINT)
 
@@ -204,13 +183,8 @@ class BatchFeeder:
             with suppress(ValueError, TypeError, KeyError, RetryableError):
                 answer = json.loads(line)
                 if answer["response"]["status_code"] == 200:
-                    yield (
-                        answer["custom_id"],
-                        read_completion(answer["response"]["body"], self._transport.endpoint),
-                    )
-
-    def _first_error(self, file: str | None) -> str:
-        return next((line.decode("utf-8", "replace")[:300] for line in self._lines(file)), "no reason given")
+                    reply = read_completion(answer["response"]["body"], self._transport.endpoint)
+                    yield answer["custom_id"], reply
 
     def _lines(self, file: str | None) -> Iterator[bytes]:
         # By line feeds alone: texts may hold what else ends a line, such as U+2028.
@@ -229,14 +203,6 @@ class BatchFeeder:
         share = BATCH_SHARE if self._budget.unit == "$" else 1.0
         return self._budget.cost(prompt_tokens, completion_tokens) * share
 
-    def _query(self, statement: str, *values: str) -> list[Any]:
-        with self._cache.reading() as db:
-            return db.execute(statement, values).fetchall()
-
-    @property
-    def _host(self) -> str:
-        return self._transport.endpoint.host
-
     def _client(self) -> Any:
         return self._transport.client().with_options(max_retries=RETRIES)
 
@@ -250,6 +216,6 @@ class BatchFeeder:
             message = "the server has no Batch API, or does not show the batch that was sent with another key"
             raise StoppedError(message, where=self._host, hint=WITHOUT_HINT) from error
         except openai.OpenAIError as error:
-            found = to_error(error, self._transport.endpoint)
-            hint = AGAIN_HINT if isinstance(found, RetryableError) else found.hint or AGAIN_HINT
-            raise StoppedError(found.message, where=self._host, hint=hint) from error
+            cause = to_error(error, self._transport.endpoint)
+            hint = getattr(cause, "hint", None) or AGAIN_HINT
+            raise StoppedError(cause.message, where=self._host, hint=hint) from error

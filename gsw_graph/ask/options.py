@@ -1,0 +1,66 @@
+"""How a question is asked: the options of `Memory.ask`, `gswgraph ask` and the server, declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gsw_graph.config import option
+from gsw_graph.errors import InputError
+
+if TYPE_CHECKING:
+    from gsw_graph.ask.strategy import Strategy
+
+EVIDENCE = ("lines", "chains", "compact", "passages")
+MAX_PASSAGES = 10_000  # of an answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions:
+    """How a question is asked.
+
+    A new option is a field here, read as `context.options` where it matters, and a line in `cli/ask.py`.
+    Each field has its description, which help and OpenAPI show.
+    """
+
+    strategy: str | Strategy[Any] = option("auto", "How passages are found.")
+    plan: Any = option(None, "Sub-questions to follow; False: none, and none is made.")
+    k: int = option(5, "How many passages.", ge=1)
+    answer: bool = option(True, "false: chains and passages only.")
+    trace: bool = option(False, "Return how the passages were found; a picture of the answer shows it.")
+    llm: bool = option(True, "false: no language model is asked, though one is set.")
+    keep: bool = option(True, "false: the question is not stored in the memory.")
+    budget: str | None = option(
+        None,
+        "What the model may take for a question: 2000tok, or 0.05 (dollars); then the answer comes from "
+        "what there is.",
+    )
+    past: bool = option(True, "Use what was asked before in other words.")
+    evidence: str | None = option(
+        None,
+        "What the model is shown: lines of pairs and passages, the pairs of chains alone, the facts of the "
+        "graph in half the tokens, or passages alone; else what the strategy shows.",
+        pattern="|".join(EVIDENCE),
+    )
+    must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
+    build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
+
+    def __post_init__(self) -> None:
+        if self.evidence not in (None, *EVIDENCE):
+            raise InputError(
+                f"there is no form of evidence {self.evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}"
+            )
+        if not 1 <= self.k <= MAX_PASSAGES:
+            raise InputError(
+                f"k is {self.k}", hint=f"Ask for at least one passage, and at most {MAX_PASSAGES:,}"
+            )
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether a plan is given."""
+        return self.plan is not None and self.plan is not False
+
+    @property
+    def may_reuse(self) -> bool:
+        """Whether an earlier answer may stand for this one: nothing says how the question is answered."""
+        return self.past and self.strategy == "auto" and self.plan is None and self.answer
