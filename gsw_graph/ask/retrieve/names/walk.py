@@ -7,6 +7,7 @@ What `linked` is; docs/linked.md has its constants, how they were chosen, and wh
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,10 +217,12 @@ def write_walk(
     context: Context, trace: Trace, result: WalkResult, passages: Sequence[RankedPassage], *, twice: bool
 ) -> None:
     """Write into a trace how a walk came to its passages: names linked, seeds, and the strongest path to each
-    passage. twice: it is the second walk of `fusion`."""
+    passage, of two the last. twice: it is the second walk of `fusion`."""
+    wanted = {passage.id for passage in passages}
+    ways = {id_: way for id_, way in zip(result.passages, result.paths, strict=True) if id_ in wanted}
     known = context.neighbourhood.texts if context.neighbourhood else {}
     titles = {passage.id: passage.title or passage.text[:60] for passage in [*known.values(), *passages]}
-    nodes = {node for path in result.paths for node in path}
+    nodes = {node for path in ways.values() for node in path}
     others = sorted(node for node in nodes if node not in titles)
     with context.clock("database"):
         names = context.reader.concept_names(others)
@@ -235,9 +238,8 @@ def write_walk(
     }
     trace.linked, trace.seeds = linked_names(result.mentions), seed_weights(result.seeds)
     # A passage without names leads to itself by its own one.
-    paths = [[node for n, node in enumerate(path) if n == 0 or node != path[n - 1]] for path in result.paths]
     trace.paths = {
-        passage: [steps[node] for node in path] for passage, path in zip(result.passages, paths, strict=True)
+        passage.id: [steps[node] for node, _ in groupby(ways[passage.id])] for passage in passages
     }
     trace.walked, trace.passages_walked = "twice" if twice else "neighbourhood", result.walked
 

@@ -43,11 +43,8 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     with context.clock("rank"):
         ranked = in_order(graph, question, passages, recipe.rerank, query.k)
     if context.trace is not None:
-        paths = dict(zip(result.passages, result.paths, strict=True))
-        paths |= zip(first.passages, first.paths, strict=True)
-        ids = [passage.id for passage in ranked]
-        shown = replace(first, passages=ids, paths=[paths[id_] for id_ in ids])
-        write_walk(context, context.trace, shown, ranked, twice=False)
+        both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
+        write_walk(context, context.trace, both, ranked, twice=False)
         context.trace.bridges = bridges
     return Retrieved(ranked)
 

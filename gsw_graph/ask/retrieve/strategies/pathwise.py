@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gsw_graph.ask.answer.chains import from_chains
 from gsw_graph.ask.answer.evidence import ROOM, Item, flat, texts
 from gsw_graph.ask.answer.reader import read_answer
-from gsw_graph.ask.plan import rewrite
+from gsw_graph.ask.plan import rewrite, word_stems
 from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
 from gsw_graph.ask.retrieve.intent import (
     DEEPEST,
@@ -42,7 +42,6 @@ from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request, estimate
 from gsw_graph.models.prompts import fence, prompt
 from gsw_graph.text.names import normalise
-from gsw_graph.text.words import FUNCTION_WORDS, WORD
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +62,7 @@ _NEAR, _COMMON, _DATED = 100, 30, 30  # of the passages among which dated ones a
 _ANSWER = 200  # characters of an answer that goes into the next question
 _BESIDE, _READ = 2, 5  # passages that are read with the findings, where none is missing and where some are
 _UNREAD = "(passages were found, and are read with the answer)"  # where chains are followed
-_GAP_TOKENS, _GAPS, _GAP_LENGTH, _STEM = 300, 2, 300, 5
+_GAP_TOKENS, _GAPS, _GAP_LENGTH = 300, 2, 300
 _GAP_QUESTIONS = {"type": "array", "maxItems": _GAPS, "items": {"type": "string", "maxLength": _GAP_LENGTH}}
 _GAP_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -519,19 +518,14 @@ def parse_gaps(reply: object, question: str, asked: Asked) -> list[str]:
     if type(questions) is not list:
         raise ValueError('the reply has no list "questions"')
     known = {normalise(text) for text, _ in asked}
-    about = _word_stems(" ".join([question, *(answer or "" for _, answer in asked)]))
+    about = word_stems(" ".join([question, *(answer or "" for _, answer in asked)]))
     new: list[str] = []
     for item in questions:
         text = flat(item)[:_GAP_LENGTH] if isinstance(item, str) else ""
-        if (key := normalise(text)) and key not in known and not about.isdisjoint(_word_stems(text)):
+        if (key := normalise(text)) and key not in known and not about.isdisjoint(word_stems(text)):
             known.add(key)
             new.append(text.replace("#", " "))
     return new[:_GAPS]
-
-
-def _word_stems(text: str) -> set[str]:
-    words = {normalise(word) for word in WORD.findall(text)}
-    return {word[:_STEM] for word in words if word and word not in FUNCTION_WORDS}
 
 
 PATHWISE = Strategy(
