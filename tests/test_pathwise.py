@@ -97,7 +97,6 @@ def test_no_sides(question: str) -> None:
 def test_kind_and_depth_of_an_intent(question: str, kind: str, depth: int) -> None:
     intent = read_intent(question)
     assert (intent.kind, intent.depth) == (kind, depth)
-    assert intent.level == {1: "low", 2: "medium"}.get(depth, "high")
 
 
 def test_braces_are_no_places_for_sides() -> None:

@@ -119,9 +119,7 @@ def _is_part(small: str, large: str) -> bool:
     if f" {normalise(small)} " in f" {normalise(large)} ":
         return True
     days = [[date.days for date in find_dates(text) if date.days] for text in (small, large)]
-    return bool(days[0] and days[1]) and all(
-        any(a[0] <= b[1] and b[0] <= a[1] for b in days[1]) for a in days[0]
-    )
+    return bool(days[0] and days[1]) and not any(_apart([day], days[1]) for day in days[0])
 
 
 def _question_key(question: str) -> frozenset[str]:

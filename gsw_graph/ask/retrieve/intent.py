@@ -184,11 +184,6 @@ class Intent:
     broad: bool = False
 
     @property
-    def level(self) -> str:
-        """Name the depth as the paper does."""
-        return "low" if self.depth <= 1 else "medium" if self.depth == 2 else "high"
-
-    @property
     def needs(self) -> frozenset[str]:
         """Return what must be found: C_q of equation 34."""
         aspects = self.broad or self.kind in ("procedural", "hypothetical")
@@ -196,7 +191,7 @@ class Intent:
         return frozenset(["fact", *compress(("chain", "aspects", "sides", "time"), wanted)])
 
     def __str__(self) -> str:
-        parts = [f"{self.kind}, {self.level} depth ({self.depth})"]
+        parts = [f"{self.kind}, depth {self.depth}"]
         named = {
             "entities": self.entities,
             "sides": self.sides.names if self.sides else (),
@@ -313,7 +308,7 @@ def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
     if any(named.values()) and not any(known.values()):
         raise ValueError("nothing that the reply names stands in the question: copy its words")
     sides = (_sides(question, known["sides"]) if kind == "comparative" else None) or rules.sides
-    level = rules.depth if rules.level == depth else _DEPTHS[depth]
+    level = rules.depth if min(rules.depth, 3) == _DEPTHS[depth] else _DEPTHS[depth]
     return replace(
         rules,
         entities=tuple(known["entities"]) or rules.entities,

@@ -120,7 +120,7 @@ class BridgeRecipe(Recipe):
 class RerankRecipe(Recipe):
     """The last order of what a walk found; docs/linked.md. passages: of the walk that are put in order, 0 for
     the walk's own. first: of them, those that can name a title, or be named. read: of them, those whose words
-    count as said. The others are weights of features (names/rerank.py), fitted by bench/linked_order.py on
+    count as said. The others are weights of features (names/walk.py), fitted by bench/linked_order.py on
     three sets of questions, each with the same weight."""
 
     passages: int = 30

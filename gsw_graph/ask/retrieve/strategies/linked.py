@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     """Walk twice over the part of the graph around the question, in at most three round trips."""
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
-    from gsw_graph.ask.retrieve.names.rerank import bridge_entities
-    from gsw_graph.ask.retrieve.names.walk import rank_passages, write_walk
+    from gsw_graph.ask.retrieve.names.walk import bridge_entities, rank_passages, write_walk
 
     question, traced = query.question, context.trace is not None
     graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
@@ -76,7 +75,7 @@ def in_order(
 ) -> list[RankedPassage]:
     """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has
     them, below."""
-    from gsw_graph.ask.retrieve.names.rerank import rerank
+    from gsw_graph.ask.retrieve.names.walk import rerank
 
     candidates = passages[: recipe.passages]
     if not candidates:

@@ -132,13 +132,14 @@ class _Paths:
         """Read the intent and the plan: one that was given, or that of the model, from the same call."""
         question, plan, agent = self.query.question, self.query.plan, self.team.agent("intent")
         intent = read_intent(question)
-        if self.team.context.llm is not None:
+        if self.team.context.llm is None:
+            agent.note("intent", question, str(intent))
+        else:
             try:
                 intent, made = ask_intent(agent, question, intent)
                 plan = plan or (made if len(made.steps) > 1 else None)
             except ReplyError as error:
                 self.notes.append(f"rules read the question: {error}")
-        agent.note("intent", question, str(intent))
         return (intent if self.recipe.intent else Intent()), plan
 
     def choose(self, intent: Intent) -> Approach:
@@ -172,14 +173,12 @@ class _Paths:
 
     def follow(self, problems: list[SubProblem], approach: Approach, plan: Plan | None) -> Retrieved:
         """Search for the sub-problems, those of a level side by side, and integrate what they find."""
-        context, query = self.team.context, replace(self.query, plan=plan)
+        context, query, chained = self.team.context, replace(self.query, plan=plan), None
         if len(problems) == 1 and self.query.plan is None:
-            return self._search("path 1", self.query, problems[0])
-        chained = (
-            self._search("chains", query, SubProblem(0, query.question))
-            if plan and context.has_pairs
-            else None
-        )
+            found = self._search("path 1", self.query, problems[0])
+            return replace(found, passages=without_duplicates(found.passages, self.recipe.duplicate))
+        if plan and context.has_pairs:
+            chained = self._search("chains", query, SubProblem(0, query.question))
         whole = chained or self._search(
             "whole question",
             replace(self.query, k=self.documents),
@@ -223,17 +222,15 @@ class _Paths:
         it is searched for (equations 9, 17 and 40). read: whether a model reads each."""
         gains = self._expected_gains(problems)
         kept = [one for one in problems if gains[one.id] >= self.recipe.gain or not self.recipe.adjustment]
-        for problem in problems:
-            if problem not in kept:
-                self.team.agent("adjustment").note(
-                    "stopped", problem.question, f"gain {gains[problem.id]:.2f}"
-                )
+        for problem in (problem for problem in problems if problem not in kept):
+            gain = f"gain {gains[problem.id]:.2f}"
+            self.team.agent("adjustment").note("stopped", problem.question, gain)
         self.searched += [problem.question for problem in kept]
         model = self.team.context.llm
 
         def find(problem: SubProblem) -> Finding:
             agent = self.team.agent(f"{name} {problem.id}")
-            found = self._search(agent.name, Query(problem.question, k=self.documents), problem)
+            found = self._search(agent.name, Query(problem.question, k=self.documents, answer=False), problem)
             finding = Finding(problem, found.passages, gains[problem.id])
             return self._read(agent, finding) if read and model is not None else finding
 
