@@ -151,8 +151,10 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
 
 
 def asked(reader: Reader, which: int | str) -> AskedQuestion:
-    """Return one question that was asked, with what its answer used. which: 1 is the latest, or the beginning
-    of its id. Raises InputError where there is none."""
+    """Return one question that was asked, with what its answer used. which: 1, or "1", is the latest; or the
+    beginning of its id, of which eight letters are shown. Raises InputError where there is none."""
+    if isinstance(which, str) and which.isdecimal() and len(which) < 8:
+        which = int(which)
     if isinstance(which, int):
         rows = reader.questions("", skip=which - 1, limit=1) if which > 0 else []
     else:
