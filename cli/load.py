@@ -26,7 +26,7 @@ from gsw_graph.cli.text.output import (
     print_result,
     reporter,
 )
-from gsw_graph.extract import EXTRACTORS
+from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.loading import LoadOptions
 from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
@@ -94,7 +94,7 @@ def load(
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    models = ["embedder", "llm"] if options["extractor"] in ("auto", "llm") else ["embedder"]
+    models = ["embedder", "llm"] if options["extractor"] in ("auto", *BY_MODEL) else ["embedder"]
     with (
         _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory,
         reporter(quiet, load_step) as progress,

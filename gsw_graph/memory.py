@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gsw_graph.explore.picture.picture import Picture
     from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.questions import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
@@ -47,7 +47,7 @@ def _reading(function: Callable[Concatenate[Reader, P], T]) -> Callable[Concaten
     """Return the method of `Memory` that calls a function with its reader."""
 
     @wraps(function)
-    def method(memory: Memory, *args: P.args, **kwargs: P.kwargs) -> T:
+    def method(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return function(memory._reader, *args, **kwargs)
 
     return with_plain_errors(method)
@@ -94,7 +94,7 @@ class Memory:
                 environment, else `./.gswgraph`.
             settings: Where the memory is and which models serve it; default: those of the environment.
             create: Make a folder where there is no memory, so that `load` can follow; False: raise.
-            models: What is loaded while an embedded engine starts: `embedder`, `llm`.
+            models: What is loaded while an embedded engine starts: `embedder`, `llm`, `walk`.
             tracer: Gets each statement that runs, as a text for people (`tracer=print`).
 
         Raises:
@@ -161,7 +161,7 @@ class Memory:
         embedder's vectors serve."""
         with self._lazy:
             if self._reranker is None:
-                from gsw_graph.models.rerank.reranker import load
+                from gsw_graph.models.rerank import load
 
                 self._reranker = load(self._settings)
             return self._reranker
@@ -651,8 +651,10 @@ class Memory:
         def complete_runs() -> None:
             self._complete_runs(on_stage, check, may_build=options.build_runs)
 
+        reader = self._reader
+        reader.excluded = frozenset(options.excluded)
         return Context(
-            self._reader,
+            reader,
             self,
             complete_runs,
             options=options,

@@ -197,6 +197,15 @@ class AgentStep(Result):
     failed: str | None = None
 
 
+@dataclass(frozen=True)
+class Exchange(Result):
+    """What a language model was asked, after the system message of its stage, and its reply as it came."""
+
+    stage: str
+    asked: str
+    reply: str
+
+
 @dataclass
 class Trace(Result):
     """How an answer came about; written by the strategy.
@@ -206,7 +215,7 @@ class Trace(Result):
     what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
     runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
     paths it started from. Of `ricr` and of `fusion` with a plan: what was asked hop by hop.
-    Of agents: their steps, in the order in which they ended.
+    Of agents: their steps, in the order in which they ended. exchanges: with the language model.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
@@ -219,6 +228,7 @@ class Trace(Result):
     runs: list[FoundRun] = field(default_factory=list)
     asked: list[HopTrace] = field(default_factory=list)
     steps: list[AgentStep] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
