@@ -12,6 +12,7 @@ import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.text.output import print_json, print_result, reporter
 
 if TYPE_CHECKING:
     from gsw_graph.evaluate import QuestionSet
@@ -166,8 +167,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.cli.text.evaluations import going_on, print_estimate, print_evaluation, progress
-    from gsw_graph.cli.text.output import print_json
+    from gsw_graph.cli.text.evaluations import eval_step, going_on, print_estimate, print_evaluation
     from gsw_graph.evaluate import estimate, evaluate, write
 
     out, how = options["out"], _how(options)
@@ -181,7 +181,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     with (
         open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
         going_on(out),
-        progress(options["quiet"]) as report,
+        reporter(options["quiet"], eval_step) as report,
     ):
         found = evaluate(
             memory, _questions(questions, options), strategy, judge=options["judge"], progress=report, **how
@@ -207,14 +207,9 @@ def compare(first: str, second: str, as_json: bool) -> None:
       gswgraph eval compare a/results.json b/results.json --json
     """
     from gsw_graph.cli.text.evaluations import print_comparison
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import compare as comparison
 
-    found = comparison(Path(first), Path(second))
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_comparison(found)
+    print_result(comparison(Path(first), Path(second)), as_json, print_comparison)
 
 
 @eval.command()
@@ -295,7 +290,6 @@ def show(run: str, id: str, as_json: bool) -> None:
       gswgraph eval show results/ 2hop__13548_13529
     """
     from gsw_graph.cli.text.evaluations import print_question
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.errors import InputError
     from gsw_graph.evaluate import load
 
@@ -324,7 +318,6 @@ def diff(first: str, second: str, metric: str, as_json: bool) -> None:
       gswgraph eval diff results/before results/after --metric recall@5
     """
     from gsw_graph.cli.text.evaluations import changed, print_diff
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import compare as comparison
     from gsw_graph.evaluate import load
 
@@ -393,8 +386,7 @@ def tune(
       gswgraph eval tune questions.json --set walk.linked_mass=2,4,8 --set walk.preference=1,3 --out results/tune --json
       gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
     """
-    from gsw_graph.cli.text.evaluations import going_on, print_tuning, progress
-    from gsw_graph.cli.text.output import print_json
+    from gsw_graph.cli.text.evaluations import eval_step, going_on, print_tuning
     from gsw_graph.evaluate import tune as tuned
 
     wanted = dict(_setting(strategy, one) for one in grid)
@@ -404,7 +396,7 @@ def tune(
     with (
         open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
         going_on(options["out"]),
-        progress(options["quiet"]) as report,
+        reporter(options["quiet"], eval_step) as report,
     ):
         found = tuned(
             memory,
@@ -415,10 +407,7 @@ def tune(
             **measured,
             **_how(options),
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_tuning(found)
+    print_result(found, as_json, print_tuning)
     click.get_current_context().exit(4 if found.failures else 0)
 
 

@@ -16,7 +16,7 @@ import pytest
 from cli_runner import HOSTILE, run
 
 from gsw_graph import __version__
-from gsw_graph.cli import VERBS, main
+from gsw_graph.cli import COMMANDS, main
 from gsw_graph.errors import EngineError
 
 fake = cli_runner.fake
@@ -46,9 +46,9 @@ def test_the_fake_has_the_surface_of_the_real_memory():
 
 
 def test_every_verb_says_in_the_list_what_its_own_help_says():
-    assert set(VERBS) == {path[0] for path, _ in commands() if len(path) == 1}
+    assert set(COMMANDS) == {path[0] for path, _ in commands() if len(path) == 1}
     shown = run("--help").output
-    for name, text in VERBS.items():
+    for name, (_, text) in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(text)}$", shown, re.MULTILINE)
         assert text.endswith(".")
 
@@ -92,7 +92,7 @@ def test_the_demo_loads_and_asks(fake):
     assert {call[2]["llm"] for call in fake.calls if call[0] == "ask"} == {False}
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], *[[verb, "--help"] for verb in VERBS]], ids=" ".join)
+@pytest.mark.parametrize("args", [["--help"], ["--version"], *[[verb, "--help"] for verb in COMMANDS]], ids=" ".join)
 def test_help_imports_nothing_heavy(args):
     heavy = ("torch", "numpy", "neo4j", "rich", "scipy", "sentence_transformers", "openai", "httpx", "gsw_graph.memory")
     code = (

@@ -8,9 +8,8 @@ import sys
 import pytest
 from waiting import until
 
-from gsw_graph.cli.text import waiting
-from gsw_graph.cli.text.streaming import Streamed
-from gsw_graph.cli.text.waiting import Waiting
+from gsw_graph.cli.text import output
+from gsw_graph.cli.text.output import Streamed, Waiting
 
 
 def a_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
@@ -20,8 +19,8 @@ def a_terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     monkeypatch.setattr(sys, "stderr", found)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(waiting, "AFTER", 0.01)
-    monkeypatch.setattr(waiting, "_TICK", 0.01)
+    monkeypatch.setattr(output, "AFTER", 0.01)
+    monkeypatch.setattr(output, "_TICK", 0.01)
     return found
 
 
@@ -43,7 +42,7 @@ def test_a_wait_says_what_is_done_with_a_clock_and_what_comes_next(monkeypatch: 
 
 
 def test_two_seconds_are_not_waited_in_silence() -> None:
-    assert waiting.AFTER + waiting._TICK < 2
+    assert output.AFTER + output._TICK < 2
 
 
 def test_a_streamed_answer_takes_the_line_away_first(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,6 +53,7 @@ from gsw_graph.models.chat.transport import (
     Transport,
 )
 from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.models.prompts import replacements
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.batch import BatchFeeder
@@ -113,6 +114,7 @@ class Chat:
     Attributes:
         model: Its name at the server.
         ledger: What was asked.
+        prompts: By the text of a prompt of ours, what is sent in its place.
         on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
     """
 
@@ -122,6 +124,7 @@ class Chat:
     ) -> None:  # fmt: skip
         self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
         self.on_trouble: Callable[[str], None] = lambda _: None
+        self.prompts: dict[str, str] = {}
         self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
         self._name = " ".join([self.model, *([json.dumps(transport.options)] if transport.options else [])])
         self._planner: Chat | None = None
@@ -158,7 +161,9 @@ class Chat:
             budget.use(price)
         limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
         cache = Cache(settings.cache_dir / FILE)
-        return cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+        chat = cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+        chat.prompts = replacements(settings.prompts) if settings.prompts else {}
+        return chat
 
     @classmethod
     def open_for_questions(cls, settings: Settings) -> Chat:
@@ -217,7 +222,18 @@ class Chat:
         """Return the request as it is asked: the short one where the settings say so, or where this model
         does
         not understand the long ones."""
+        request = self._with_prompts(request)
         return request.short if self._prompt == "short" and request.short is not None else request
+
+    def _with_prompts(self, request: Request) -> Request:
+        """Return a request with the user's prompts in place of ours."""
+        messages = [dict(message) for message in request.messages]
+        for message in messages if self.prompts else ():
+            if message["role"] == "system" and message["content"] not in self.prompts.values():
+                for ours, theirs in self.prompts.items():
+                    message["content"] = message["content"].replace(ours, theirs)
+        short = self._with_prompts(request.short) if request.short else None
+        return replace(request, messages=tuple(messages), short=short) if self.prompts else request
 
     def known(self, request: Request) -> bool:
         """Return whether a reply is cached, so that asking costs nothing."""
