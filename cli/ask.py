@@ -35,8 +35,8 @@ class _Ask(click.Command):
 @field_option(
     AskOptions,
     "strategy",
-    type=click.Choice(list(strategies())),
-    help="How passages are found; see below.",
+    metavar="NAME[SETTING=VALUE]",
+    help="How passages are found, see below; with settings in brackets, as ricr[recipe=paper].",
 )
 @click.option(
     "--plan",

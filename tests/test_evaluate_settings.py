@@ -15,12 +15,12 @@ from gsw_graph.ask.retrieve.recipes import (
     WalkRecipe,
 )
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
+from gsw_graph.ask.retrieve.variants import current_value as current
+from gsw_graph.ask.retrieve.variants import parse_value
+from gsw_graph.ask.retrieve.variants import parse_variants as variants
+from gsw_graph.ask.retrieve.variants import setting_names as names
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, run
-from gsw_graph.evaluate.variants import current_value as current
-from gsw_graph.evaluate.variants import parse_value
-from gsw_graph.evaluate.variants import parse_variants as variants
-from gsw_graph.evaluate.variants import setting_names as names
 
 
 def build(strategy, settings):

@@ -23,6 +23,7 @@ from gsw_graph.ask.asking import prepared
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.fit import Fit
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
+from gsw_graph.ask.retrieve.variants import setting_names as names
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
@@ -30,7 +31,6 @@ from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.evaluate.fit import fit_scores
-from gsw_graph.evaluate.variants import setting_names as names
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
 from gsw_graph.models.embed.embedder import Embedder

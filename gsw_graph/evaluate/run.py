@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from gsw_graph import __version__
+from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, read_questions
@@ -21,7 +22,6 @@ from gsw_graph.evaluate.evaluation import Evaluation, assemble
 from gsw_graph.evaluate.journal import FILE, Journal, Outcome, from_row
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks
-from gsw_graph.evaluate.variants import Variant, find_strategy
 from gsw_graph.model.results import Result
 from gsw_graph.models.chat.limits import Budget, price_of
 from gsw_graph.models.chat.limits import dollars as cost_of
