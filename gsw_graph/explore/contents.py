@@ -51,7 +51,18 @@ def documents(
     limit: int | None = None,
     folder: str | Path | None = "",
 ) -> Documents:
-    """See `Memory.documents`."""
+    """Return the documents by source.
+
+    Args:
+        reader: Reads the memory.
+        text: Those with it in source or title, or under that folder.
+        extractor: Those that it read.
+        loader: Those of a format.
+        unfinished: Those of which a load was cut off or a passage could not be read.
+        skip: Leave out so many.
+        limit: Return so many.
+        folder: Where paths begin, None where no name is a path.
+    """
     found = partial(
         reader.documents,
         text.lower(),
@@ -66,7 +77,17 @@ def documents(
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
-    """See `Memory.show`."""
+    """Return a document whole, with what was found in it.
+
+    Args:
+        reader: Reads the memory.
+        name: Its source, path, title or id, or the id of a passage, which is then returned alone.
+        passage: Only this, counted from 1.
+        folder: As of `documents`.
+
+    Raises:
+        InputError: The name means none, or several.
+    """
     document, position = _meant(reader, name, folder)
     if passage is not None:
         position = passage - 1
@@ -76,16 +97,18 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
     return Shown(document, [_passage(row) for row in reader.whole_document(document.id, position)])
 
 
-def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int) -> list[StoredName]:
-    """See `Memory.names`."""
+def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
+    """Return the names with a text in them, those in most passages first: `limit` of them, after the first
+    `skip`."""
     return [
         StoredName(row["id"], row["name"], row["passages"])
         for row in reader.names(normalise(text), skip=_skipped(skip), limit=_most(limit))
     ]
 
 
-def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
-    """See `Memory.name`."""
+def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
+    """Return one name over all documents: what the memory says of it, the passages with it, and the names
+    beside it; at most `limit` of each. Raises InputError where there is no such name, with the nearest."""
     id_ = normalise(name)
     check_concepts(reader, [id_])
     found, rows = reader.name_found(id_, _most(limit)), reader.name_places(id_, limit)
@@ -115,7 +138,8 @@ def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
 
 
 def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
-    """See `Memory.history`."""
+    """Return the questions that were asked, the latest first: those with `text` in the question or its
+    answer, `limit` of them, after the first `skip`."""
     rows = reader.questions(text.lower(), skip=_skipped(skip), limit=_most(limit))
     counted = rows or (reader.questions(text.lower(), limit=1) if skip else [])
     if not counted:
@@ -127,7 +151,10 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
 
 
 def asked(reader: Reader, which: int | str) -> AskedQuestion:
-    """See `Memory.asked`."""
+    """Return one question that was asked, with what its answer used. which: 1, or "1", is the latest; or the
+    beginning of its id, of which eight letters are shown. Raises InputError where there is none."""
+    if isinstance(which, str) and which.isdecimal() and len(which) < 8:
+        which = int(which)
     if isinstance(which, int):
         rows = reader.questions("", skip=which - 1, limit=1) if which > 0 else []
     else:

@@ -1,8 +1,8 @@
 """Find concepts that are the same thing, join them by `ALIAS_OF`, and undo that.
 
 Three kinds of evidence join two names: the same letters, an abbreviation or alias that a text states, and
-the full name with which an article opens. Kinds, numbers, generations and years of birth keep them apart.
-English.
+the full name with which an article opens; where that is wanted also near vectors. Kinds, numbers, generations
+and years of birth keep them apart. English.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gsw_graph.errors import InputError
 from gsw_graph.load.merging.same_names import (
@@ -36,7 +38,13 @@ from gsw_graph.text.names import normalise
 from gsw_graph.text.words import kinds_of_roles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from gsw_graph.engine import Connection
+
+    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 EVERYTHING = "all"
 SURE = 0.85  # from here on concepts are merged
@@ -44,6 +52,8 @@ SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
 _COMMON = 30  # passages: a name in more of them is no sign that two others are the same
 _NEIGHBOUR_PASSAGES = 100  # of a name that are looked at
+_ROWS = 1024  # names that are compared with all others at once
+_COSINE = "the cosine"
 _BLOCK = 40  # names under one key; what more share tells nothing
 _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
 
@@ -56,6 +66,11 @@ class Pair:
     second: str
     score: float
     reasons: tuple[str, ...]
+
+    @property
+    def method(self) -> str:
+        """Name what joined them first."""
+        return "vectors" if self.reasons[0].startswith(_COSINE) else "rules"
 
     @property
     def ambiguous(self) -> bool:
@@ -154,11 +169,22 @@ class ConceptIndex:
 # What merge, show and undo do
 
 
-def merge(connection: Connection, *, dry_run: bool) -> Merged:
-    """Join concepts that are the same; see `Memory.merge`."""
+def merge(
+    connection: Connection,
+    *,
+    dry_run: bool,
+    encode: Encode | None = None,
+    near: float = 0.0,
+    at_most: int = 0,
+) -> Merged:
+    """Join concepts that are the same; see `Memory.merge`. encode: gives vectors of names, of length 1."""
     reader = Reader(connection)
     index = ConceptIndex(_rows(reader))
-    groups, doubtful = group_pairs(index, find_pairs(index), reader.aliases())
+    pairs = find_pairs(index)
+    if encode is not None and near:
+        room = len(index.concepts) - at_most if at_most else None
+        pairs = near_pairs(index, encode, near)[: None if room is None else max(room, 0)] + pairs
+    groups, doubtful = group_pairs(index, pairs, reader.aliases())
     run, at = None, datetime.now(timezone.utc).isoformat(timespec="microseconds")
     if not dry_run and groups:
         run = content_id("merge", at)[:8]
@@ -249,7 +275,7 @@ def _write(connection: Connection, groups: Iterable[Group], run: str, at: str) -
             "canonical": group.canonical,
             "score": pair.score,
             "reason": _reason(pair),
-            "method": "rules",
+            "method": pair.method,
             "run": run,
             "at": at,
         }
@@ -265,7 +291,7 @@ def _result(index: ConceptIndex, group: Group, run: str | None, at: str | None) 
         return index.concepts[key].name, len(index.concepts[key].passages)
 
     aliases = [
-        Alias(key, *shown(key), pair.score, _reason(pair), "rules", run, at)
+        Alias(key, *shown(key), pair.score, _reason(pair), pair.method, run, at)
         for key, pair in group.aliases.items()
     ]
     return MergeGroup(group.canonical, *shown(group.canonical), aliases)
@@ -288,6 +314,22 @@ def _stored(reader: Reader) -> list[MergeGroup]:
 
 
 # Pairs and groups
+
+
+def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
+    """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
+    first (AutoPrunedRetriever, section 2.7). What only a chain of them joins stays apart in `group_pairs`."""
+    concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
+    vectors = encode([concept.name for concept in concepts])
+    pairs = []
+    for begin in range(0, len(concepts), _ROWS):
+        cosines = np.triu(vectors[begin : begin + _ROWS] @ vectors.T, begin + 1)
+        for row, column in np.argwhere(cosines >= least).tolist():
+            first, second, cosine = concepts[begin + row], concepts[column], float(cosines[row, column])
+            if may_be_same(first, second):
+                reason = f"{_COSINE} of the names is {cosine:.2f}"
+                pairs.append(Pair(first.id, second.id, round(max(cosine, SURE), 4), (reason,)))
+    return sorted(pairs, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
 def find_pairs(index: ConceptIndex) -> list[Pair]:
