@@ -50,6 +50,7 @@ class _Ask(click.Command):
 @click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set.")
 @field_option(AskOptions, "budget", metavar="AMOUNT")
 @field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
+@field_option(AskOptions, "must_answer")
 @field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
 @field_option(AskOptions, "answer", "--no-answer", help="The evidence only: chains and passages.")
 @click.option(

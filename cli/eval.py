@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -418,6 +420,32 @@ def tune(
     else:
         print_tuning(found)
     click.get_current_context().exit(4 if found.failures else 0)
+
+
+@eval.command()
+@memory_option
+@click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
+@click.option(
+    "--out", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="Where the fit goes."
+)
+@click.pass_obj
+def fit(url: str | None, /, questions: str, out: str) -> None:
+    """Fit the scores of pairs and the confidence of chains to the models of a memory.
+
+    QUESTIONS have gold plans whose steps have answers, as those of MuSiQue; the memory holds the workspaces of
+    their passages. GSWGRAPH_FIT=FILE then uses the fit.
+
+    \b
+    Example:
+      gswgraph eval fit questions.json --out fit.json
+    """
+    from gsw_graph.evaluate import read_questions
+    from gsw_graph.evaluate.fit import fit_scores
+
+    with open_memory(url, models=["embedder"]) as memory:
+        found, steps = fit_scores(memory, read_questions(questions))
+    Path(out).write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
+    click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:

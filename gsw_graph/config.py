@@ -105,7 +105,8 @@ class Settings:
     document; left out, the model's own. trust_remote_code: whether code that a model of the hub brings may
     run. device: `auto`, `cpu`, `cuda` or `mps`.
     reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a
-    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`.
+    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`. fit: the file
+    of `gswgraph eval fit`, with weights for these models.
     llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a
     language model. llm_url, llm_key: its OpenAI-compatible server; without a url it is OpenAI's. llm_timeout:
     seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
@@ -134,6 +135,7 @@ class Settings:
     reranker: str = "cosine"
     reranker_model: str | None = None
     reranker_key: str | None = field(default=None, repr=False)
+    fit: str | None = None
     llm: str | None = None
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
@@ -221,6 +223,7 @@ class Settings:
             reranker=env.get("GSWGRAPH_RERANKER") or "cosine",
             reranker_model=env.get("GSWGRAPH_RERANKER_MODEL") or None,
             reranker_key=env.get("GSWGRAPH_RERANKER_KEY") or None,
+            fit=env.get("GSWGRAPH_FIT") or None,
             llm=env.get("GSWGRAPH_LLM") or env.get("OPENAI_MODEL") or None,
             llm_url=url or env.get("OPENAI_BASE_URL") or None,
             llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,

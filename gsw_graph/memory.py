@@ -726,12 +726,20 @@ class Memory:
     ) -> Context:
         """Return what a strategy works with for one question."""
         from gsw_graph.ask.retrieve.context import Context
+        from gsw_graph.ask.retrieve.fit import read_fit
 
         def complete_runs() -> None:
             self._complete_runs(on_stage, check, may_build=options.build_runs)
 
         return Context(
-            self._reader, self, complete_runs, options=options, llm=llm, on_text=on_text, on_stage=on_stage
+            self._reader,
+            self,
+            complete_runs,
+            options=options,
+            fit=read_fit(self._settings.fit),
+            llm=llm,
+            on_text=on_text,
+            on_stage=on_stage,
         )
 
     def _complete_runs(

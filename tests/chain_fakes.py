@@ -57,9 +57,8 @@ def run(plan: Plan, table: Mapping[str, Sequence[ScoredPair]], **constants: Any)
 
 @pytest.fixture
 def other_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chain scores that nobody needs, beside those that there are: what holds of chains holds by any."""
+    """A chain score that nobody needs, beside those that there are: what holds of chains holds by any."""
     monkeypatch.setitem(CHAIN_SCORES, "product", prod)
-    monkeypatch.setitem(CHAIN_SCORES, "last_hop", lambda scores: scores[-1])
 
 
 def calls(plan: Plan, table: Mapping[str, Sequence[ScoredPair]]) -> list[list[str]]:

@@ -66,17 +66,6 @@ def test_a_search_that_fails_is_a_step_and_takes_its_turn_with_it() -> None:
     assert len(one.context.trace.steps) == 2
 
 
-def test_a_reply_that_cannot_be_used_is_a_step_too() -> None:
-    one = team(Model(ReplyError("it says nothing")))
-    with pytest.raises(ReplyError):
-        one.agent("a").ask(REQUEST, str, "Who?", str)
-    assert one.context.trace.steps[0].failed == "it says nothing"
-
-
-def test_nobody_asked_for_a_trace() -> None:
-    assert team(Model(), trace=False).agent("a").ask(REQUEST, str, "Who?", str) == "yes"
-
-
 def test_an_agent_needs_a_model() -> None:
     with pytest.raises(InputError, match="needs a language model"):
         team().agent("a").ask(REQUEST, str, "Who?", str)
@@ -143,7 +132,7 @@ def test_what_ends_the_question_ends_all_agents(error: BaseException) -> None:
         side_by_side(one, [goes_on, ends])
     gate.set()
     for thread in threading.enumerate():
-        if thread.name == "gswgraph-agent":
+        if thread.name == "gswgraph-worker":
             thread.join(20)
     assert halted == [True]
     assert model.calls == 0
@@ -161,11 +150,3 @@ def test_the_time_of_calls_side_by_side_passes_once() -> None:
     side_by_side(one, [asks, asks])
     assert {stage for stage, _ in took} == {"agents"}
     assert sum(step.seconds for step in one.context.trace.steps) > sum(seconds for _, seconds in took) - 0.01
-
-
-def test_a_strategy_within_a_search_leaves_the_trace_alone() -> None:
-    one = team()
-    seen: list[Any] = []
-    one.agent("a").search("search", "?", lambda context: seen.append(context.trace) or [], [], list)
-    assert seen == [None]
-    assert one.context.trace is one.trace

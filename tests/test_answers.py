@@ -9,16 +9,15 @@ import pytest
 from chain_fakes import Find, grown, pair, plan, scored
 
 from gsw_graph.ask.answer import chains as module
-from gsw_graph.ask.answer import from_chains
 from gsw_graph.ask.answer.chains import confidence as chance
-from gsw_graph.ask.answer.chains import shown
+from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.evidence import quote
 from gsw_graph.ask.plan import Plan
 from gsw_graph.ask.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import AnswerDraft, Retrieved
-from gsw_graph.model.results import QA, Citation, Hop, RankedPassage
+from gsw_graph.model.results import Citation, RankedPassage
 
 TWO = plan("first", "second of #1")
 TABLE = {
@@ -76,10 +75,6 @@ def test_the_answer_is_the_end_of_the_best_chain(sure: Sure) -> None:
     assert ends(one) == [["Ana", "Rome"], ["Bo", "Oslo"]]
 
 
-def test_a_hop_says_all_that_is_known_of_it(sure: Sure) -> None:
-    assert shown(found(TWO, TABLE))[0].hops[1] == Hop(2, "second of #1", "second of Ana", "Rome", QA("c", "question c", ["Rome"]), "passage of c", 0.7, ["vector"])
-
-
 def test_of_two_sinks_the_last_answers(sure: Sure) -> None:
     """Though the chains of the other are better."""
     one = found(plan("first", "alone"), {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]})
@@ -93,10 +88,6 @@ def test_the_answer_is_the_sinks_where_a_step_needs_a_later_one(sure: Sure) -> N
     assert drafted("q", found(plan("second of #2", "first"), table)).answer == "Rome"
 
 
-def test_an_answer_of_many_is_all_of_them(sure: Sure) -> None:
-    assert drafted("q", found(plan("first"), {"first": [scored("a", 0.9, "Ana", "Bo")]})).answer == "Ana, Bo"
-
-
 def test_a_comparison_is_evidence_and_no_answer(sure: Sure) -> None:
     table = {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}
     one = found(plan("first", "alone", compare="Is #1 before #2?"), table, passage("a"), passage("b"))
@@ -105,13 +96,6 @@ def test_a_comparison_is_evidence_and_no_answer(sure: Sure) -> None:
     assert ends(one) == [["Bo"], ["Ana"]]
     assert said.citations
     assert said.confidence == 0.99
-
-
-def test_a_comparison_cites_what_it_compares(sure: Sure) -> None:
-    one = plan("first", "alone", compare="Is #1 before #2?")
-    table = {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]}
-    said = drafted("q", found(one, table, passage("a"), passage("b")))
-    assert {citation.passage for citation in said.citations} == {"passage of a", "passage of b"}
 
 
 def test_the_evidence_alone(sure: Sure) -> None:
@@ -164,7 +148,7 @@ def test_chains_of_a_strategy_that_has_no_confidence_are_shown_and_not_answered_
 
 
 def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
-    hops, chains = [[0.55, 0.85, 0.66]], [0.84]  # weakest: 1 + log10(0.55) / 3
+    hops, chain = [0.55, 0.85, 0.66], 0.84  # weakest: 1 + log10(0.55) / 3
     weakest = 1 + math.log10(0.55) / 3
     by_hand = {
         "ricr": 1.093 * 0.84 + 1.413 * 0.66 + 1.105 * 0.55 + 4.974 * weakest - 4.12,
@@ -174,16 +158,20 @@ def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:
     assert fitted.pop("pathwise") is fitted["fusion"], "its chains are those of fusion"
     assert set(fitted) == set(by_hand)
     for strategy, logit in by_hand.items():
-        assert chance(hops, chains, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))
-        assert chance([], [], fitted[strategy]) == 0.0
-    assert chance(hops, chains, fitted["fusion"]) < chance(hops, chains, fitted["ricr"]), "its scores are raised by walks"
+        assert chance(hops, chain, fitted[strategy]) == pytest.approx(1 / (1 + math.exp(-logit)))
+    assert chance(hops, chain, fitted["fusion"]) < chance(hops, chain, fitted["ricr"]), "its scores are raised by walks"
 
 
-def test_the_confidence_of_better_chains_is_higher() -> None:
-    """The real one, in [0, 1]."""
-    sure = [drafted("q", found(plan("first"), {"first": [scored("a", score, "Ana")]})).confidence for score in (0.0, 0.3, 0.6, 0.9)]
-    assert sure == sorted(sure)  # type: ignore[type-var]
-    assert 0 <= sure[0] < sure[-1] <= 1  # type: ignore[operator]
+def test_parallel_sequences_are_as_sure_as_the_least_sure_of_them() -> None:
+    """Only the last one counted."""
+    sides = plan("first", "alone", compare="Is #1 before #2?")
+
+    def confidence(first: float, alone: float) -> float:
+        table = {"first": [scored("a", first, "Ana")] if first else [], "alone": [scored("b", alone, "Bo")]}
+        return drafted("q", found(sides, table)).confidence or 0.0
+
+    assert confidence(0.2, 0.9) == confidence(0.9, 0.2) == confidence(0.2, 0.2) < confidence(0.9, 0.9)
+    assert confidence(0, 0.9) == 0.0, "half of a comparison says nothing"
 
 
 # Without a plan
@@ -234,10 +222,6 @@ def test_without_a_plan_an_answer_is_as_sure_as_its_chain_speaks_of_the_question
     assert ends(one) == [["Ana"]]
 
 
-def test_with_a_plan_it_does_not_matter_what_the_question_says(sure: Sure) -> None:
-    assert drafted("What is mined?", found(TWO, TABLE)).confidence == 0.99
-
-
 def test_without_a_plan_the_best_chain_answers_whichever_way_it_came(sure: Sure) -> None:
     """One hop may be better than two. What the other way found is evidence, and not cited."""
     question = "Where was Ana born?"
@@ -249,11 +233,6 @@ def test_without_a_plan_the_best_chain_answers_whichever_way_it_came(sure: Sure)
         assert said.answer == answer
         assert [citation.passage for citation in said.citations] == [f"passage of {pair}" for pair in cited]
         assert sorted(end[-1] for end in ends(one)) == ["Oslo", "Rome"]
-
-
-def test_without_a_plan_no_chain_is_no_answer() -> None:
-    said = drafted("q", unplanned("q", []))
-    assert (said_of(said), said.confidence) == ((None, "none", True), 0.0)
 
 
 # What is cited
@@ -291,15 +270,4 @@ def test_only_passages_that_were_fetched_are_cited(sure: Sure) -> None:
     ],
 )
 def test_a_quote_is_the_sentence_a_pair_was_taken_from(text: str, question: str, answer: str, sentence: str) -> None:
-    assert quote(text, question, answer) == sentence
-
-
-@pytest.mark.parametrize(
-    ("text", "question", "answer", "sentence"),
-    [
-        ("In 2012 Ruiz had planned many bridges. She built 2.", "How many bridges had Ruiz planned?", "2", "She built 2."),
-        ("The Romeo sang where Ana was born. Born she was in Rome.", "Where was Ana born?", "Rome", "Born she was in Rome."),
-    ],
-)
-def test_an_answer_is_held_by_words_not_by_parts_of_them(text: str, question: str, answer: str, sentence: str) -> None:
     assert quote(text, question, answer) == sentence

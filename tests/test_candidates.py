@@ -104,14 +104,6 @@ def test_a_question_that_was_asked_before_is_not_asked_again(database: Callable[
     assert [query for query, _ in reranker.calls[1]] == ["third", "third"]
 
 
-def test_a_plan_that_asks_one_thing_twice_asks_the_database_once(database: Callable[..., Database]) -> None:
-    trips = database(BORN).trips
-    beams = grown(plan("Where was Ana Ruiz born?", "Where was Ana Ruiz born?", "What lies in #1?", "What lies in #2?"), "?", search())
-    assert [len(trip) for trip in trips[:2]] == [1, 1]
-    assert beams.round_trips == len(trips)
-    assert [len(beams.chains[step]) for step in (1, 2)] == [1, 1]
-
-
 def test_falling_back_is_one_question_for_a_level_and_none_where_it_was_asked(database: Callable[..., Database]) -> None:
     trips = database(pair("none", question="Who?")).trips
     beams = grown(plan("first", "second"), "Who sang?", search())
@@ -144,26 +136,12 @@ def test_what_the_database_is_asked(database: Callable[..., Database]) -> None:
     assert asked["words"] == lucene_words("Where was Ana Ruiz born?")
 
 
-def test_without_a_reranker_the_pair_score_orders(database: Callable[..., Database]) -> None:
-    database(OTHER, DIED, BORN)
-    (found,) = search()("Where was Ana Ruiz born?", [ASKED])
-    assert found[0].pair is BORN
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
-    assert all(0 <= one.score <= 1 for one in found)
-
-
 def test_equal_scores_have_the_order_of_the_ids(database: Callable[..., Database]) -> None:
     same = [pair(id, "Rome", question="Where was Ana Ruiz born?", number=n) for n, id in enumerate("dbca")]
     database(*same)
     for reranker in (None, Numbered({})):
         (found,) = search(reranker)("?", [ASKED])
         assert [one.pair.id for one in found] == ["a", "b", "c", "d"]
-
-
-def test_no_candidates(database: Callable[..., Database]) -> None:
-    database()
-    for reranker in (None, Numbered({})):
-        assert search(reranker)("?", [ASKED, concrete("other", {})]) == [[], []]
 
 
 def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database: Callable[..., Database]) -> None:
@@ -196,9 +174,3 @@ def test_the_reranker_reads_the_best_candidates_alone(database: Callable[..., Da
     assert near in [one.pair for one in found]
     (fewer,) = search(reranker, reranked=4)("Where was Ana Ruiz born?", [ASKED])
     assert len(reranker.calls[1]) == len(fewer) == 4
-
-
-def test_what_a_reranker_reads() -> None:
-    told = pair("x", "Ana", "Bo", question="Who sang?", descriptions=("person: singer", "person"))
-    assert document(told) == "Who sang? Ana, Bo person: singer, person"
-    assert document(pair("x", "Ana", question="Who?")) == "Who? Ana"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import samples
@@ -11,7 +12,7 @@ from dump import version
 
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.memory import Memory
-from gsw_graph.store.facts import Facts, near, of_name
+from gsw_graph.store.facts import Facts, FoundFact, near, of_name
 from gsw_graph.store.reader import Reader
 from gsw_graph.text.names import normalise
 
@@ -30,7 +31,7 @@ def asked(memory: Memory, text: str, reader: Reader | None = None) -> Facts:
 
 def said(facts: Facts) -> list[object]:
     """What must be the same on every engine. Facts that are equally near stand in the order of their ids."""
-    return [[(fact.id, fact.line, fact.worded, fact.passage.id) for fact in facts.facts], [passage.id for passage in facts.passages]]
+    return [[(fact.id, fact.line, round(fact.lexical > 0), fact.passage.id) for fact in facts.facts], [passage.id for passage in facts.passages]]
 
 
 @pytest.mark.parametrize("text", ASKED)
@@ -48,7 +49,7 @@ def test_facts_come_by_vector_words_and_name(sample: Memory) -> None:
     assert lines[0] == "Who built the Stone Pier? Ana Ruiz", "a pair is its question with its answers"
     assert "Ana Ruiz built the Stone Pier." in lines, "a proposition is itself"
     assert "Why was it built?" not in lines, "a pair without an answer says nothing"
-    assert {fact.passage.source for fact in found if fact.worded} >= {"pier"}
+    assert not any(fact.lexical for fact in found), "the full-text index of propositions is of the paper's form"
     pier = found[0].passage
     assert (pier.title, pier.source, pier.text.startswith("Ana Ruiz built")) == ("Stone Pier", "pier", True)
     by_name = near(Reader(sample._connection), vector(sample, "?"), "", ["ombre"], nearest=1, worded=1, common=30, most=40).facts
@@ -56,6 +57,19 @@ def test_facts_come_by_vector_words_and_name(sample: Memory) -> None:
     common = near(Reader(sample._connection), vector(sample, "?"), "", ["ombre"], nearest=1, worded=1, common=0, most=40).facts
     assert len(common) < len(by_name), "a name that stands in more passages than that brings none"
     assert len(asked(sample, "Who built the Stone Pier?").facts) <= LIMITS["most"]
+
+
+def test_units_and_the_full_text_of_propositions(sample: Memory, embedded_sample: Memory) -> None:
+    text, limits = "Who built the Stone Pier?", {**LIMITS, "worded": 0, "common": 0}
+
+    def found(memory: Memory, **more: Any) -> list[FoundFact]:
+        return near(Reader(memory._connection), vector(memory, text), lucene_words(text), [], **limits, **more).facts
+
+    propositions = found(sample, units="propositions", lexical=5)
+    assert not any(fact.answers for fact in propositions)
+    assert max(propositions, key=lambda fact: fact.lexical).line == "Ana Ruiz built the Stone Pier."
+    assert said(Facts(propositions, [])) == said(Facts(found(embedded_sample, units="propositions", lexical=5), []))
+    assert all(fact.answers for fact in found(sample, units="pairs", lexical=5))
 
 
 def test_the_facts_of_a_name(sample: Memory, embedded_sample: Memory) -> None:

@@ -3,8 +3,6 @@ that has changed, or that another question got."""
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -112,21 +110,6 @@ def test_an_answer_whose_documents_changed_or_went_is_not_used(sample: Memory, t
     assert sample.ask(AGAIN).past is None
 
 
-def test_what_people_say_can_be_said_twice_and_by_two_at_once(sample: Memory) -> None:
-    old = first(sample)
-    said = sample.confirm(1)
-    assert said.judged_at is not None
-    assert sample.confirm(1).judged_at == said.judged_at
-    others = [Memory(sample._connection, sample._settings, sample.embedder) for _ in range(4)]
-    threads = [threading.Thread(target=one.reject, args=(str(old.id),)) for one in others]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sample.asked(str(old.id)).verdict == "rejected"
-    assert rows(sample, "MATCH (q:Question) RETURN count(q) AS n") == [(1,)]
-
-
 def test_a_question_that_is_not_there_or_not_answered_cannot_be_judged(sample: Memory) -> None:
     first(sample)
     with pytest.raises(InputError, match="no question 'zzz' was kept"):
@@ -187,17 +170,3 @@ def test_a_model_reads_what_the_answer_cites_and_is_asked_for_no_plan(read: Memo
     reader.stages.clear()
     read.confirm(str(old.id))
     assert (read.ask(AGAIN).answer_source, reader.stages) == ("past", [])
-
-
-def test_what_a_model_does_not_find_there_is_asked_anew(read: Memory, reader: Reader) -> None:
-    read.ask(samples.QUESTION)
-    reader.answer, reader.stages = None, []
-    new = read.ask(OTHER_WORDS)
-    assert (new.past, new.answer) == (None, None)
-    assert reader.stages[:3] == ["answer", "plan", "answer"]
-
-
-def test_the_json_of_an_answer_says_where_it_comes_from(sample: Memory) -> None:
-    sample.confirm(str(first(sample).id))
-    past = json.loads(json.dumps(sample.ask(AGAIN).to_dict()))["past"]
-    assert set(past) == {"id", "question", "answer", "confirmed", "asked_at", "used"}

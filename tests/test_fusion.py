@@ -70,16 +70,6 @@ def test_what_leads_nowhere_is_no_bridge(answer: str, why: str) -> None:
     assert some == ["Ana Ruiz"], why
 
 
-def test_an_answer_may_hold_the_name_that_leads_on() -> None:
-    some = found([(["Ana Ruiz, an engineer"], "pier")], [0.4], [("pier", 1.0)])
-    assert some == ["Ana Ruiz, an engineer"]
-
-
-def test_the_same_answer_counts_once() -> None:
-    some = found([(["ana ruiz"], "pier"), (["Ana Ruiz", "Harbour Club"], "pier")], [0.2, 0.6], [("pier", 1.0)])
-    assert some == ["Ana Ruiz", "Harbour Club"]
-
-
 def test_the_constants_of_the_recipe_count() -> None:
     pairs = [(["Ana Ruiz"], "pier"), (["Harbour Club"], "pier"), (["Carla Duarte"], "club")]
     given: tuple[list[float], list[tuple[str, float]]] = ([0.5, 0.5, 0.55], [("pier", 0.5), ("club", 0.4)])
@@ -87,10 +77,6 @@ def test_the_constants_of_the_recipe_count() -> None:
     assert found(pairs, *given, bridges=0) == []
     assert found(pairs, *given, bridges=3, least=1.0) == ["Carla Duarte"]
     assert found(pairs, *given, bridges=3, sharpness=0.0) == ["Ana Ruiz", "Harbour Club", "Carla Duarte"], "the walk alone"
-
-
-def test_no_pairs_no_bridges() -> None:
-    assert found([], [], [("pier", 1.0)]) == []
 
 
 def pair(number: int, passage: str) -> Pair:
@@ -105,15 +91,3 @@ def test_the_walk_lifts_pairs_of_its_passages() -> None:
     assert after[0].score == pytest.approx(1 / (1 + np.exp(-logit)))
     assert next(one for one in after if one.pair.number == 2).score == pytest.approx(0.5)  # a quarter of the best is neither good nor bad
     assert [one.ways for one in after] == [("walk",), ("name",), ("vector",)]
-
-
-@pytest.mark.parametrize("score", [0.0, 1.0])
-def test_scores_at_the_ends_stay_scores(score: float) -> None:
-    (one,) = rescored([ScoredPair(pair(0, "p"), (), score)], {}, 2.0)
-    assert 0 <= one.score <= 1
-
-
-def test_equal_scores_stand_in_the_order_of_their_ids() -> None:
-    some = [ScoredPair(pair(n, "p"), (), 0.5) for n in (2, 0, 1)]
-    assert [one.pair.number for one in rescored(some, {"p": 1.0}, 2.0)] == [0, 1, 2]
-    assert rescored([], {}, 2.0) == []

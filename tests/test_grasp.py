@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -125,21 +124,6 @@ def test_every_step_is_in_the_trace(memory: Memory) -> None:
     assert sum(step.tokens.get("in", 0) for step in steps(answer)) == answer.tokens["in"]
 
 
-def test_one_fact_takes_two_calls(memory: Memory, model: Model) -> None:
-    model.plan = "Plan: look it up.\n1. Who built the Stone Pier?"
-    heard: list[str] = []
-    answer = ask(memory, "Who built the Stone Pier?", on_text=heard.append)
-    assert (answer.answer, answer.answer_source, "".join(heard)) == ("Ana Ruiz", "llm", "Ana Ruiz")
-    assert [citation.source for citation in answer.citations] == ["pier"]
-    assert [stage for stage, _ in model.seen] == ["grasp_plan", "grasp_find"]
-
-
-def test_passages_alone(memory: Memory, model: Model) -> None:
-    answer = ask(memory, answer=False, k=3)
-    assert (answer.answer, answer.citations, model.count("grasp_join"), model.count("grasp_find")) == (None, [], 0, 3)
-    assert {passage.source for passage in answer.passages} == {"pier", "ana", "valle"}
-
-
 def test_agents_of_a_level_ask_at_the_same_time(memory: Memory, model: Model) -> None:
     """Each waits until all three have asked: one after another they would never meet."""
     met = threading.Barrier(3, timeout=20)
@@ -232,16 +216,6 @@ def test_a_synthesis_that_fails_leaves_the_last_finding(memory: Memory, model: M
     assert "put no findings together" in answer.note
 
 
-def test_a_synthesis_that_fails_leaves_no_part_of_a_comparison(memory: Memory, model: Model) -> None:
-    model.plan = "1. Who built the Stone Pier?\n2. Where was Ana Ruiz born?"
-    model.answer = ""
-    answer = ask(memory, "Was the Stone Pier built where Ana Ruiz was born?")
-    assert [step.found for step in steps(answer, stage="grasp_find")] != []
-    assert (answer.answer, answer.abstained, answer.citations) == (None, True, [])
-    assert answer.missing == "the findings were not put together"
-    assert "put no findings together" in (answer.note or "")
-
-
 def test_half_of_a_comparison_is_no_answer(memory: Memory, model: Model) -> None:
     model.plan = "1. Who built the Stone Pier?\n2. Where was Ana Ruiz born?"
     find = model.find
@@ -249,16 +223,6 @@ def test_half_of_a_comparison_is_no_answer(memory: Memory, model: Model) -> None
     model.answer = "Answer: No\nSources: 1"
     answer = ask(memory, "Was the Stone Pier built where Ana Ruiz was born?")
     assert (answer.answer, answer.abstained, answer.missing, answer.citations) == (None, True, "the place", [])
-
-
-def test_a_sentence_that_begins_with_no_must_stand_in_its_lines(memory: Memory, model: Model) -> None:
-    find = model.find
-    model.find = lambda question, lines: re.sub("Finding: .*", "Finding: No, Atlantis sank beneath stormy seas.", find(question, lines))
-    answer = ask(memory)
-    assert answer.answer == "the ombre"
-    (joined,) = [said for stage, said in model.seen if stage == "grasp_join"]
-    assert "Atlantis" not in joined
-    assert "Where was Ana Ruiz born? Valle Alto" in joined, "the answer stands for itself"
 
 
 ECHO = "echo"
@@ -289,6 +253,45 @@ def test_whatever_a_model_writes_it_ends(memory: Memory, model: Model, server: M
     assert answer.abstained == (answer.answer is None)
     assert answer.passages
     assert answer.calls <= 2 + 3 * 4 * 2  # rounds of three agents, each reply mended once
+
+
+def test_the_form_of_the_paper(memory: Memory, model: Model) -> None:
+    """A rewrite, a hybrid search over propositions, and the agent reads the passages that they vote for."""
+    model.plan = "1. Who built the Stone Pier?"
+    grasp = STRATEGIES["grasp"]
+    answer = ask(memory, "Who built the Stone Pier?", strategy=grasp.with_recipe(grasp.recipes["paper"]))
+    assert (answer.answer, [citation.source for citation in answer.citations]) == ("Ana Ruiz", ["pier"])
+    assert [stage for stage, _ in model.seen] == ["grasp_plan", "grasp_rewrite", "grasp_find"]
+    assert "Stone Pier: Ana Ruiz built the Stone Pier in 1902." in model.seen[-1][1], "the text of a passage"
+    assert "Who built the Stone Pier? Ana Ruiz" not in model.seen[-1][1], "and no pair"
+
+
+@pytest.mark.parametrize(
+    ("units", "line"),
+    [
+        ("facts", "Who built the Stone Pier? Ana Ruiz"),
+        ("propositions", "Ana Ruiz built the Stone Pier."),
+        ("pairs", "Who built the Stone Pier? Ana Ruiz"),
+        ("sentences", "Ana Ruiz built the Stone Pier in 1902."),
+        ("passages", "Stone Pier: Ana Ruiz built the Stone Pier in 1902."),
+    ],
+)
+def test_units(memory: Memory, model: Model, units: str, line: str) -> None:
+    from gsw_graph.ask.retrieve.recipes import GraspRecipe
+
+    model.plan = "1. Who built the Stone Pier?"
+    ask(memory, "Who built the Stone Pier?", strategy=STRATEGIES["grasp"].with_recipe(GraspRecipe(units=units)))
+    shown = [one.partition("] ")[2] for one in model.seen[-1][1].splitlines() if one.startswith("[")]
+    assert shown[0].startswith(line)
+    assert any("? " in one for one in shown) == (units in ("facts", "pairs"))
+
+
+def test_an_agent_that_repeats_a_look_answers_from_what_it_has(memory: Memory, model: Model) -> None:
+    """It ended without a finding, though the first lines held it."""
+    model.plan = "1. Who built the Stone Pier?"
+    model.find = lambda question, lines: good(question, lines) if "Nothing more" in model.seen[-1][1] else "Search: the builder of the pier"
+    answer = ask(memory, "Who built the Stone Pier?")
+    assert (answer.answer, model.count("grasp_find")) == ("Ana Ruiz", 3)
 
 
 def test_the_rewrite_may_come_first(memory: Memory, model: Model) -> None:

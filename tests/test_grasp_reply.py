@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.grasp import Found, Insufficient, More, parse_reply
-from gsw_graph.ask.retrieve.strategies.grasp import MOST, parse_plan
+from gsw_graph.ask.retrieve.strategies.grasp import (
+    MOST,
+    Found,
+    Insufficient,
+    More,
+    parse_plan,
+    parse_reply,
+)
 
 FOUND = Found("Ana Ruiz", "Ana Ruiz built it.", (1, 3))
 

@@ -10,7 +10,7 @@ from chain_fakes import Find, grown, pair, plan
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, flat, gather, listed
+from gsw_graph.ask.answer.evidence import ENOUGH, ROOM, Item, chains, flat, gather, listed, passages
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import RankedPassage
@@ -48,11 +48,33 @@ def test_pairs_stand_hop_by_hop_the_best_chain_first() -> None:
     assert (items[1].question, items[1].answer) == ("question c", "Rome")
 
 
-def test_a_pair_of_several_chains_stands_once() -> None:
-    table = {"first": [ScoredPair(pair("a", "Ana", "Bo"), ("vector",), 0.9)], "second of Ana": [ScoredPair(pair("c", "Rome"), ("vector",), 0.7)]}
-    table["second of Bo"] = [ScoredPair(pair("d", "Oslo"), ("vector",), 0.6)]
-    both = Retrieved([], grown(TWO, "q", Find(table)), {f"passage of {one}": passage(one) for one in "acd"})
-    assert texts(gather("q", both)) == ["question a Ana, Bo", "question c Rome", "question d Oslo"]
+def test_the_best_chain_of_every_sequence_steers_what_is_read() -> None:
+    """Only the last one's did: its five chains stood first, and sentences were looked for by it alone."""
+    sides = plan("Who built the Cray Bridge?", "Who built the Marrow Bridge?", compare="Is #1 older than #2?")
+    table = {
+        "Who built the Cray Bridge?": [ScoredPair(pair(f"c{n}", f"Cray{n}"), ("vector",), 0.9 - n / 10) for n in range(2)],
+        "Who built the Marrow Bridge?": [ScoredPair(pair(f"m{n}", f"Marrow{n}"), ("vector",), 0.5 - n / 10) for n in range(2)],
+    }
+    below = [passage("x", "It rained. The Cray Bridge was built by Ana Ruiz.")]
+    cited = {f"passage of {one}": passage(one) for one in ("c0", "c1", "m0", "m1")}
+    items = gather("Which is older?", Retrieved([], grown(sides, "q", Find(table)), cited, below=below))
+    assert [item.answer for item in items[:-1]] == ["Marrow0", "Cray0", "Marrow1", "Cray1"]
+    assert items[-1].text == "title x: … The Cray Bridge was built by Ana Ruiz."
+
+
+def test_forms_of_evidence() -> None:
+    """Panini's reader sees the pairs of all chains alone; those of the papers' baselines see passages alone."""
+    everything = found([passage(one, f"Text of {one}.") for one in "abcd"], descriptions=["person: singer"])
+    told = [f"question {one} {answer} (person: singer)" for one, answer in (("a", "Ana"), ("c", "Rome"), ("b", "Bo"), ("d", "Oslo"))]
+    assert texts(gather("q", everything, chains)) == told
+    assert texts(gather("q", everything, passages)) == [f"title {one}: Text of {one}." for one in "abcd"]
+
+
+def test_what_two_documents_say_alike_is_one_line() -> None:
+    """They were told apart by their ids."""
+    first = [ScoredPair(pair(id, "Ana", question="Who sang?", passage=f"passage of {id}"), ("vector",), 0.9) for id in "ab"]
+    both = Retrieved([], grown(plan("first", "alone"), "q", Find({"first": first[:1], "alone": first[1:]})), {f"passage of {one}": passage(one) for one in "ab"})
+    assert texts(gather("q", both)) == ["Who sang? Ana"]
 
 
 def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone() -> None:
@@ -64,10 +86,6 @@ def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone() -> None:
 def test_roles_stand_behind_a_pair_in_short() -> None:
     assert texts(gather("q", found(descriptions=["person: singer", "", "mayor"])))[0] == "question a Ana (person: singer; mayor)"
     assert len(texts(gather("q", found(descriptions=["x" * 5000])))[0]) < 150
-
-
-def test_a_pair_whose_passage_is_gone_is_not_read() -> None:
-    assert texts(gather("q", found(cited="cd"))) == ["question c Rome", "question d Oslo"]
 
 
 def test_without_chains_the_passages_are_the_evidence() -> None:
@@ -132,21 +150,6 @@ def test_long_passages_share_the_room() -> None:
     assert items[0].text.endswith("words …")
 
 
-def test_of_many_long_passages_the_best_are_read() -> None:
-    items = gather("q", Retrieved([passage(f"{n}", "wide words " * 4000) for n in range(100)]))
-    assert [item.passage.id for item in items] == [f"passage of {n}" for n in range(len(items))]
-    assert len(items) == 5, "as in the papers"
-    assert sum(estimate(item.text) for item in items) <= ROOM
-
-
-def test_a_pair_with_hundreds_of_answers_is_cut() -> None:
-    table = {"first": [ScoredPair(pair("a", *[f"Name{n}" for n in range(1000)]), ("vector",), 0.9)]}
-    one = Retrieved([], grown(plan("first"), "q", Find(table)), {"passage of a": passage("a")})
-    (item,) = gather("q", one)
-    assert 180 < estimate(item.text) <= 200
-    assert item.text.startswith("question a Name0, Name1")
-
-
 @pytest.mark.parametrize("text", ["a" * 9000, "A" * 9000, "é" * 9000, "東" * 9000, "1" * 9000, "." * 9000, "a b " * 3000])
 def test_texts_of_any_script_are_cut(text: str) -> None:
     items = gather("q", Retrieved([passage("e", text, title="")]))
@@ -201,7 +204,3 @@ def test_a_document_cannot_write_a_line(text: str) -> None:
 @given(st.text(st.sampled_from("[]<>|12, ;\n\r\u2028 evidencaQ:"), max_size=60))
 def test_nor_can_any_text(text: str) -> None:
     check_lines([Item(flat(text), passage("e")), Item("Rome.", passage("f"))])
-
-
-def test_what_a_document_says_stays() -> None:
-    assert flat("Ana  sang [here] in 1999 (a[0] < b), किताब, علی‌رضا.") == "Ana sang [here] in 1999 (a(0) < b), किताब, علی‌رضا."

@@ -14,7 +14,6 @@ from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import decompose
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.config import Settings
-from gsw_graph.errors import ReplyError
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.models.chat.chat import Chat
 
@@ -48,12 +47,6 @@ def test_a_plan_is_mended_and_kept(chat: Chat, server: ModelServer, replies: lis
     assert "step 1 refers to #7, and there is no step 7" in told
     assert decompose(ASKED, chat) == plan
     assert len(server.calls) == 2
-
-
-def test_a_plan_that_is_none_twice(chat: Chat, replies: list[Any]) -> None:
-    replies += [{"plan": []}, {"plan": []}]
-    with pytest.raises(ReplyError, match="the plan is empty"):
-        decompose(ASKED, chat)
 
 
 def test_an_answer_comes_in_pieces_and_is_kept(chat: Chat, server: ModelServer, replies: list[Any]) -> None:

@@ -19,9 +19,8 @@ from chain_fakes import (  # noqa: F401 - a fixture
     ways,
 )
 
-from gsw_graph.ask.plan import Plan, parse
+from gsw_graph.ask.plan import Plan
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
-from gsw_graph.errors import InputError
 
 # Which steps run
 
@@ -40,33 +39,12 @@ def test_one_hop_sequences_alone_run_as_they_are() -> None:
     assert ways(beams.ends()) == [[(2, "b", "Bo")], [(1, "a", "Ana")]]
 
 
-def test_two_sinks_both_return_their_evidence() -> None:
-    found = {"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")], "third of Ana": [scored("c", 0.7, "Oslo")]}
-    beams = run(plan("first", "second of #1", "third of #1"), found)
-    assert ways(beams.ends()) == [[(1, "a", "Ana"), (3, "c", "Oslo")], [(1, "a", "Ana"), (2, "b", "Rome")]]
-
-
 def test_nothing_is_asked_for_a_step_that_only_compares() -> None:
     find = Find({"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
     beams = grown(plan("first", "second of #1", compare="Is #2 in #1?"), "the original", find)
     assert find.calls == [["first"], ["second of Ana"]]
     assert set(beams.chains) == {1, 2}
     assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "b", "Rome")]]
-
-
-def test_no_raw_placeholder_is_asked_after_a_step_that_only_compares() -> None:
-    with pytest.raises(InputError, match="needs the answer of step 2"):
-        parse(["first", {"question": "Is #1 tall?", "retrieve": False}, "third of #2"])
-
-
-def test_a_cycle_is_an_error() -> None:
-    with pytest.raises(InputError, match="in a circle: 1 -> 2 -> 1"):
-        plan("first of #2", "second of #1", "alone")
-
-
-def test_entity_q0_is_an_error() -> None:
-    with pytest.raises(InputError, match="<ENTITY_Q0>, and there is no such step"):
-        parse({"questions": [{"question": "first"}, {"question": "second of <ENTITY_Q0>"}]})
 
 
 @pytest.mark.usefixtures("other_scores")
@@ -103,18 +81,6 @@ def test_equal_concrete_questions_of_two_chains_are_asked_once() -> None:
     assert fates(beams, 3) == {"e": "kept"}  # by the first of the two chains; the second takes nothing from it
 
 
-def test_all_questions_of_a_level_are_asked_together() -> None:
-    find = Find(
-        {
-            "first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")],
-            "alone": [scored("c", 0.9, "Cy")],
-            **{f"{k} of {name}": [scored(k + name, 0.5, k + name)] for k in ("second", "third") for name in ("Ana", "Bo")},
-        }
-    )
-    grown(plan("first", "second of #1", "third of #1", "alone"), "the original", find)
-    assert find.calls == [["first", "alone"], ["second of Ana", "second of Bo", "third of Ana", "third of Bo"]]
-
-
 # What may extend a chain
 
 
@@ -128,36 +94,36 @@ def test_an_answer_that_is_none_ends_the_chain() -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("Where was Ana Ruiz born?", "Ana Ruiz"),
         ("Where was Ana Ruiz's house?", "ana ruiz"),
-        ('Who performed "Changed It" first?', "Changed It"),
         ('Who performed the song "Changed It"?', "Changed It"),
-        ("Who is the mayor of Paris, Texas?", "Paris"),
         ("Who is the mayor of Paris, Texas?", "Paris, Texas"),
-        ("Who (besides Bo) sang?", "Bo"),
         ("Who led the Beatles?", "The Beatles"),
         ("Who made C++?", "C++"),
+        ("who is the spouse of ana ruiz?", "Ana Ruiz"),
     ],
 )
-def test_a_candidate_whose_answers_stand_in_the_concrete_question_is_dropped(question: str, answer: str) -> None:
+def test_an_entity_of_the_question_is_no_answer(question: str, answer: str) -> None:
     beams = run(plan(question), {question: [scored("known", 0.9, answer), scored("new", 0.5, "New")]})
     assert answers(beams, 1) == ["New"]
-    assert fates(beams, 1)["known"] == "its answer stands in the question"
+    assert fates(beams, 1)["known"] == "its answer is an entity of the question"
 
 
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("Where was Ana Ruiz born?", ("Ana",)),
-        ("Where was Ana born?", ("An",)),
+        ("In which country is Mexico City?", ("Mexico",)),
+        ("Near which city is Boston Harbor?", ("Boston",)),
+        ("On which river is the San Antonio River Walk?", ("San Antonio River",)),
+        ("In which town is the Treia Cathedral?", ("Treia",)),
         ("Who made C++?", ("C",)),
         ("Who sang with Ana?", ("Ana", "Bo")),
         ("Who?", ("!!!",)),
     ],
 )
-def test_a_candidate_with_an_answer_that_does_not_stand_there_whole_is_not(question: str, answer: tuple[str, ...]) -> None:
-    beams = run(plan(question), {question: [scored("new", 0.9, *answer)]})
-    assert answers(beams, 1) == ([] if answer == ("Ana",) else [", ".join(answer)])  # a part of a name is a name
+def test_words_of_the_question_are_an_answer_where_they_are_a_part_of_a_name(question: str, answer: tuple[str, ...]) -> None:
+    """Such a pair was refused, 431 of 28,568, and another answered."""
+    beams = run(plan(question), {question: [scored("right", 0.9, *answer), scored("wrong", 0.5, "National Palace")]})
+    assert answers(beams, 1)[0] == ", ".join(answer)
 
 
 def test_what_stands_in_the_question_is_seen_with_the_answers_before() -> None:
@@ -168,7 +134,7 @@ def test_what_stands_in_the_question_is_seen_with_the_answers_before() -> None:
 # Where nothing is found
 
 
-@pytest.mark.parametrize("nothing", [[], [scored("none", 0.9)], [scored("known", 0.9, "First")]], ids=["no pair", "no answer", "a known answer"])
+@pytest.mark.parametrize("nothing", [[], [scored("none", 0.9)]], ids=["no pair", "no answer"])
 def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(nothing: list[ScoredPair]) -> None:
     find = Find({"first": nothing, "the original": [scored("o", 0.6, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
     beams = grown(TWO, "the original", find)
@@ -214,7 +180,6 @@ def test_a_step_falls_back_for_all_its_chains_and_each_keeps_its_own_question() 
     assert [expansion.concrete.text for expansion in beams.expansions] == ["first", "second of Ana", "second of Bo"]
     assert answers(beams, 2) == ["Bo"]  # it stands in a concrete question, but not in the one that was asked
     assert [one.scored.pair.id for expansion in beams.expansions[1:] for one in expansion.considered] == ["o", "o"]  # what was found first is gone
-    assert answers(run(TWO, {"first": [scored("a", 0.9, "Ana")], "the original": [scored("o", 0.6, "original")]}), 2) == []  # it stands in the one that was
 
 
 @pytest.mark.parametrize("one", [ONE, TWO, DIAMOND, plan("first", "alone", compare="Is #1 #2?")], ids=["one", "two", "diamond", "comparison"])
@@ -229,8 +194,3 @@ def test_an_original_question_with_a_number_sign_is_asked_as_it_is() -> None:
     find = Find({"Who sang the #1 hit of 1999?": [scored("o", 0.6, "Ana")]})
     assert answers(grown(ONE, "Who sang the #1 hit of 1999?", find), 1) == ["Ana"]
     assert find.calls == [["first"], ["Who sang the #1 hit of 1999?"]]
-
-
-def test_an_empty_sink_leaves_the_evidence_of_the_other() -> None:
-    beams = run(plan("first", "second of #1", "third of #1"), {"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
-    assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "b", "Rome")]]

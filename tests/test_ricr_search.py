@@ -69,7 +69,7 @@ class World:
             if rng.random() < 0.15:
                 names = []
             elif rng.random() < 0.15:
-                names = text.split()[-1:]  # stands in the question
+                names = text.split()[-1:]  # an earlier answer, where there is one
             found.append(scored(f"{text}: {n}", 0.0 if rng.random() < 0.1 else rng.random(), *names))
         return sorted(found, key=lambda one: (-one.score, one.pair.id))
 
@@ -90,7 +90,7 @@ def everything(plan: Plan, step: int, world: World, score: str) -> dict[Assignme
         for way in ways:
             text = plan.steps[number - 1].concrete({k: answer for k, (_, answer, _) in way.items()})
             for one in world.pairs(text):
-                if one.pair.answers and not set(one.pair.answers) <= set(text.split()):
+                if one.pair.answers and not set(one.pair.answers) <= {way[parent][1] for parent in plan.steps[number - 1].parents}:
                     said = [", ".join(one.pair.answers)] if number in sinks else one.pair.answers
                     longer += [{**way, number: (one.pair.id, answer, one.score)} for answer in said]
         ways = longer

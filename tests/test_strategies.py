@@ -203,7 +203,7 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
     """A setting of `eval` that nobody reads would seem to make no difference."""
     usual, seen = STRATEGIES[name], set[str]()
     sizes = {setting: 0 for setting in names(name) if setting.rpartition(".")[2] == "whole" and name != "proprag"}  # a small memory is one of many passages then
-    for strategy in (usual, Variant(name, sizes).build()):
+    for strategy in (usual, Variant(name, sizes).build(), *map(usual.with_recipe, usual.recipes.values())):
         for reranker in (None, First()):
             sample._reranker = reranker
             try:
@@ -213,7 +213,7 @@ def test_every_field_of_a_recipe_is_read(sample: Memory, name: str) -> None:
             finally:
                 sample._reranker = None
         # the part of the graph that the concrete questions of `fusion` walk over was fetched with its own bounds
-        fetched = {"recipe", "chains.walk.cap", "chains.walk.limit"} if name == "fusion" else {"recipe"}
+        fetched = {"recipe", "chains.walk.cap", "chains.walk.limit", "chains.unplanned"} if name == "fusion" else {"recipe"}
         assert set(names(name)) - fetched <= seen
 
 

@@ -121,10 +121,6 @@ def test_it_is_asked_as_a_record(added: ModuleType, memory: Memory, server: Mode
     assert kept == {"answer": SAID, "by": "second-look", "id": answer.citations[0].passage}
 
 
-def test_it_is_asked_by_its_name_in_the_table(strategy: Strategy[Any], memory: Memory) -> None:
-    check_answer(memory.ask(ASKED, strategy="second-look", trace=True), memory)
-
-
 def test_its_constants_are_its_own(added: ModuleType, strategy: Strategy[Any], memory: Memory) -> None:
     wide = strategy.with_recipe(added.SecondLookRecipe(near=3, cited=3))
     answer = memory.ask(ASKED, strategy=wide, k=1)
@@ -135,25 +131,12 @@ def test_its_constants_are_its_own(added: ModuleType, strategy: Strategy[Any], m
         added.SecondLookRecipe(near=0)
 
 
-def test_evidence_alone_asks_for_no_answer(strategy: Strategy[Any], memory: Memory, server: ModelServer) -> None:
-    answer = memory.ask(ASKED, strategy="second-look", answer=False)
-    assert (answer.answer, answer.answer_source, answer.citations, server.count()) == (None, "none", [], 1)
-    assert len(answer.passages) > 2
-
-
 def test_what_it_needs_is_said(strategy: Strategy[Any], memory: Memory) -> None:
     for without in (memory, Memory(memory._connection, replace(memory.settings, llm=None))):
         with pytest.raises(InputError, match=r"second-look needs a language model.*--llm"):
             without.ask(ASKED, strategy="second-look", llm=without is not memory)
     with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise or pruned$"):
         memory.ask(ASKED, strategy="second-look", plan=[ASKED])
-
-
-def test_who_makes_its_own_plan_is_given_none(strategy: Strategy[Any], memory: Memory, server: ModelServer) -> None:
-    assert memory.ask(ASKED, strategy=replace(strategy, follows_plan=True)).plan_source is None
-    assert server.count() == 2
-    assert memory.ask(ASKED, strategy=replace(strategy, follows_plan=True, makes_plan=False)).plan_source == "llm"
-    assert server.count() == 3, "the rest was asked before"
 
 
 def test_a_model_that_asks_nothing_further_leaves_what_was_found(strategy: Strategy[Any], memory: Memory, server: ModelServer) -> None:
@@ -164,13 +147,6 @@ def test_a_model_that_asks_nothing_further_leaves_what_was_found(strategy: Strat
     assert [passage.id for passage in answer] == nearest(memory, ASKED)
     assert server.count() == 3
     assert (answer.answer, answer.answer_source) == ("Ana Ruiz", "llm"), "read from what was found, as of any strategy that brings none"
-
-
-def test_an_empty_memory(strategy: Strategy[Any], memory: Memory, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_ready", lambda _: None)
-    answer = memory.ask(ASKED, strategy="second-look")
-    assert (answer.strategy, answer.abstained, answer.missing, server.count()) == ("second-look", True, "the memory is empty", 0)
-    assert (answer.models["llm"], answer.tokens, answer.dollars) == ("m", {"in": 0, "out": 0, "evidence": 0, "prompt": 0}, None)
 
 
 # On the command line
@@ -220,27 +196,6 @@ def test_it_is_asked_in_a_shell(shell: Any) -> None:
 
 
 QUESTION = {"id": "a", "question": ASKED, "answers": [SAID], "passages": [{"title": record["title"], "text": record["text"]} for record in samples.RECORDS[1:2]]}
-
-
-def test_it_is_measured_in_a_shell(shell: Any, tmp_path: Path) -> None:
-    file = tmp_path / "q.json"
-    file.write_text(json.dumps([QUESTION]), "utf-8")
-    measured = ["eval", str(file), "--plans", "none", "-q"]
-    found = shell(*measured, "--strategy", "second-look,second-look[near=1,cited=2],linked", "--json", "--out", str(tmp_path / "out"))
-    assert (found.exit_code, found.stderr) == (0, "")
-    rows = json.loads(found.stdout)["questions"][0]["strategies"]
-    assert list(rows) == ["second-look", "second-look [near=1, cited=2]", "linked"]
-    own = rows["second-look"]
-    assert (own["ran"], own["answer"], own["ranks"], own["note"], own["models"]["llm"]) == ("second-look", SAID, [1], None, "m")
-    assert own["tokens"]["in"] > own["tokens"]["prompt"] > 0 < own["dollars"]
-    assert own["seconds"]["look"] > 0
-    assert (len(own["passages"]), len(rows["second-look [near=1, cited=2]"]["passages"])) == (3, 2)
-    assert rows["linked"]["answer"] == "Ana Ruiz"
-    assert "second-look [near=1, cited=2]" in (tmp_path / "out" / "report.html").read_text("utf-8")
-    refused = shell(*measured, "--strategy", "linked,second-look", "--no-llm")
-    assert refused.exit_code == 1
-    assert "there is no language model, which second-look needs" in refused.stderr
-    assert "second-look has no setting 'far'" in shell(*measured, "--strategy", "second-look[far=1]").stderr
 
 
 # In Python

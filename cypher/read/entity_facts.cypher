@@ -20,5 +20,5 @@ CALL () {
 }
 MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready'
-RETURN fact, fact_text, answers, false AS by_words, cosine, p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document
+RETURN fact, fact_text, answers, 0.0 AS lexical, cosine, p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document
 ORDER BY cosine DESC, fact, id

@@ -1,7 +1,7 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
 // $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
-// $entities: of the full-text index; $common: a name that stands in more passages than this brings no pairs (the vectors find those
+// $entities: names of the full-text index, equal ones of several documents being one; $common: a name that stands in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
@@ -15,9 +15,13 @@ CALL (question) {
 }
 CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
-  CALL db.index.fulltext.queryNodes('entity_text', words, {limit: $entities}) YIELD node AS e
+  CALL db.index.fulltext.queryNodes('entity_text', words, {limit: $entities * 10}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
   WHERE c.passages <= $common
+  WITH c, max(score) AS score, collect(e) AS written
+  ORDER BY score DESC, c.id
+  LIMIT $entities
+  UNWIND written AS e
   MATCH (e)<-[:ANSWERED_BY|ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS worded
 }

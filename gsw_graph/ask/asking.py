@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import from_chains, shown
-from gsw_graph.ask.answer.evidence import BELOW
+from gsw_graph.ask.answer.evidence import BELOW, CompactEvidence, chains, gather, lines, passages
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.strategies import strategies
@@ -17,7 +17,7 @@ from gsw_graph.model.results import Answer, Trace
 from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.answer.evidence import Show
+    from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.models.chat.chat import QuestionModel
 
@@ -126,41 +126,39 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 def _answer(
     strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
 ) -> tuple[AnswerDraft, str | None]:
-    """The strategy's own answer, else what its chains say, else what the language model reads from what
-    was found; and why that read nothing."""
+    """Return the strategy's own answer, else what its chains say, else what the language model reads from
+    what was found; and why that read nothing."""
     if found.draft is not None:
         return found.draft, None
-    ran = (
-        strategies().get(found.ran, strategy) if found.ran else strategy
-    )  # it may be one that the table has not
-    draft = from_chains(query.question, found, ran.confidence, answer=query.answer)
+    ran = strategies().get(found.ran or "", strategy)  # it may be one that the table has not
+    draft = from_chains(query.question, found, context.confidence(ran), answer=query.answer)
     if context.llm is None or not query.answer:
         return draft, None
-    from gsw_graph.ask.answer.reader import from_model
+    from gsw_graph.ask.answer.reader import from_items
 
     with context.clock("answer"):
         try:
-            return from_model(
+            return from_items(
                 query.question,
-                found,
-                draft.confidence,
+                _shown(query.question, found, context),
                 context.llm,
-                context.on_text,
-                _shown(context),
+                confidence=draft.confidence,
+                judged=found.beams is not None and not found.beams.plan.steps[-1].retrieve,
+                task=found.reader,
+                must=context.options.must_answer,
+                on_text=context.on_text,
             ), None
         except ReplyError as error:  # what was found stands
             return draft, f"{context.llm.model} gave no answer: {error}"
 
 
-def _shown(context: Context) -> Show:
-    """The form of the evidence that a language model is shown."""
-    if context.options.evidence == "compact":
-        from gsw_graph.ask.answer.compact import CompactEvidence
-
-        return CompactEvidence(context)
-    from gsw_graph.ask.answer.evidence import lines
-
-    return lines
+def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
+    """Return what a language model is shown of what was found, in the form that the question or else the
+    strategy names."""
+    if context.options.evidence is None and found.items is not None:
+        return found.items
+    forms = {"lines": lines, "chains": chains, "passages": passages, "compact": CompactEvidence(context)}
+    return gather(question, found, forms[context.options.evidence or found.evidence])
 
 
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:

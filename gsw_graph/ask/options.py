@@ -11,7 +11,7 @@ from gsw_graph.errors import InputError
 if TYPE_CHECKING:
     from gsw_graph.ask.strategy import Strategy
 
-EVIDENCE = ("lines", "compact")
+EVIDENCE = ("lines", "chains", "compact", "passages")
 MAX_PASSAGES = 10_000  # of an answer
 
 
@@ -36,16 +36,17 @@ class AskOptions:
         "what there is.",
     )
     past: bool = option(True, "Use what was asked before in other words.")
-    evidence: str = option(
-        "lines",
-        "What the model is shown: numbered lines of pairs and passages, or the facts of the graph in half "
-        "the tokens.",
+    evidence: str | None = option(
+        None,
+        "What the model is shown: lines of pairs and passages, the pairs of chains alone, the facts of the "
+        "graph in half the tokens, or passages alone; else what the strategy shows.",
         pattern="|".join(EVIDENCE),
     )
+    must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 
     def __post_init__(self) -> None:
-        if self.evidence not in EVIDENCE:
+        if self.evidence not in (None, *EVIDENCE):
             raise InputError(
                 f"there is no form of evidence {self.evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}"
             )

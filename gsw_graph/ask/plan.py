@@ -175,7 +175,6 @@ def _levels(steps: Sequence[SubQuestion]) -> tuple[tuple[SubQuestion, ...], ...]
 
 
 MAX_QUESTION = 2_000  # characters
-MAX_FILE = 1_000_000  # bytes
 
 _WRAPPERS = ("plan", "questions", "question_decomposition")
 _MUSIQUE_KEYS = ("paragraph_support_idx", "answer")
@@ -185,30 +184,22 @@ _SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": 
 
 
 def load(argument: str) -> Plan:
-    """The plan that a command line gives: JSON if it begins with [ or {, else the path of a file with it.
-    InputError: there is none, or see `parse`."""
+    """Read the plan that a command line gives: JSON if it begins with [ or {, else the path of a file of it.
+
+    Raises:
+        InputError: There is none, or see `parse`.
+    """
     if argument.lstrip()[:1] in ("", "[", "{"):
         return parse(argument)
     where = argument if len(argument) <= 200 else f"{argument[:200]}..."
-    hint = "Give a JSON file, or the plan itself in one argument that begins with [ or {"
     try:
-        with Path(argument).open("rb") as stream:
-            data = stream.read(MAX_FILE + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"the plan cannot be read ({reason})", where=where, hint=hint) from error
-    if len(data) > MAX_FILE:
-        raise InputError(
-            f"the file is larger than {MAX_FILE:,} bytes, too large for a plan", where=where, hint=hint
-        )
-    try:
-        return parse(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"the plan is not in UTF-8 (byte {error.start})", where=where, hint="Save it as UTF-8"
-        ) from error
+        return parse(Path(argument).read_text(encoding="utf-8"))
     except InputError as error:
         raise InputError(error.message, where=where, hint=error.hint) from error
+    except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        hint = "Give a JSON file in UTF-8, or the plan itself in one argument that begins with [ or {"
+        raise InputError(f"the plan cannot be read ({reason})", where=where, hint=hint) from error
 
 
 def parse(plan: object) -> Plan:
@@ -246,12 +237,8 @@ def _decoded(text: str) -> object:
         raise InputError("the plan is empty", hint=_SHAPE)
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"the plan is not JSON ({error.msg}, line {error.lineno}, column {error.colno})", hint=_SHAPE
-        ) from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits; thousands of brackets
-        raise InputError("the plan is JSON that cannot be read", hint=_SHAPE) from error
+    except (ValueError, RecursionError) as error:  # RecursionError: thousands of brackets
+        raise InputError(f"the plan is not JSON ({error})", hint=_SHAPE) from error
 
 
 def _records(plan: object) -> tuple[list[object], bool]:
@@ -279,15 +266,11 @@ def _ids(records: list[object], musique: bool) -> list[int]:
         return places
     ids = []
     for place, record in zip(places, records, strict=True):
-        if not isinstance(record, Mapping) or "id" not in record:
-            raise InputError(
-                f"the step in place {place} has no id, and others have", hint="Give every step an id, or none"
-            )
-        id = record["id"]
+        id = record.get("id") if isinstance(record, Mapping) else None
         if not isinstance(id, int) or isinstance(id, bool) or id < 0:  # "#-1" would be no reference
             raise InputError(
-                f"the step in place {place} has the id {id!r:.50}, which is not a whole number from 0 up",
-                hint="Use 1, 2, 3",
+                f"the step in place {place} has no id that is a whole number from 0 up",
+                hint="Give every step an id, 1, 2, 3, or none of them",
             )
         ids.append(id)
     return ids
@@ -299,21 +282,10 @@ def _step(record: object, id: int) -> SubQuestion:
     if not isinstance(record, Mapping):
         raise InputError(f"step {id} is neither a question nor a record", hint=_SHAPE)
     question = record.get("question")
-    if not isinstance(question, str):
+    if not isinstance(question, str) or len(question) > MAX_QUESTION or _UNSTORABLE.search(question):
         raise InputError(
-            f"step {id} has {'a question that is not text' if 'question' in record else 'no question'}",
-            hint=_SHAPE,
-        )
-    if len(question) > MAX_QUESTION:
-        raise InputError(
-            f"the question of step {id} has {len(question):,} characters, more than the {MAX_QUESTION:,} "
-            "that are allowed",
-            hint="Shorten it",
-        )
-    if _UNSTORABLE.search(question):
-        raise InputError(
-            rf"the question of step {id} has a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff)",
-            hint="Take it out",
+            f"step {id} has no question that can be asked",
+            hint=f"Write text of at most {MAX_QUESTION:,} characters, without NUL or half a surrogate pair",
         )
     return SubQuestion(id, question.strip(), _retrieve(record, id))
 
@@ -400,8 +372,12 @@ _GLUED_RIGHT = re.compile(rf"(#[0-9]+)(?={_LETTER})")
 
 
 def decompose(question: str, llm: LanguageModel) -> Plan:
-    """The plan of a model for a question. ReplyError: its reply is none, even after a repair;
-    StoppedError: no call works any more."""
+    """Have a model take a question apart (Panini, section 2.3).
+
+    Raises:
+        ReplyError: Its reply is no plan, even after a repair.
+        StoppedError: No call works any more.
+    """
     asked = without_references(question)
     messages = (
         {"role": "system", "content": prompt("plan")},
@@ -484,6 +460,3 @@ def _spaced(value: Any) -> Any:
     if isinstance(value, list):
         return [_spaced(one) for one in value]
     return {key: _spaced(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-
-__all__ = ["Plan", "SubQuestion", "load", "parse", "rewrite"]

@@ -63,7 +63,8 @@ class Retrieved:
     and why: words after "as".
     note: what could not be done on the way, as where the language model gave no reply that could be used;
     `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
-    that it comes from. items: what a language model reads, in the place of chains and passages.
+    that it comes from. items: what a language model reads, in the place of chains and passages; evidence,
+    reader: else in which form it reads these, and by which prompt, where the question does not say.
     """
 
     passages: list[RankedPassage]
@@ -78,12 +79,14 @@ class Retrieved:
     below: list[RankedPassage] = field(default_factory=list)
     past: PastAnswer | None = None
     items: list[Item] | None = None
+    evidence: str = "lines"
+    reader: str = "answer"
 
 
 @dataclass(frozen=True, slots=True)
 class ChainConfidence:
-    """A logistic scale over the features of chains (`answer.confidence`), fitted by bench/confidence.py:
-    walks raise the scores of pairs."""
+    """A logistic scale over the features of chains (`answer.chains`), fitted to a strategy, as walks raise
+    the scores of pairs; without weights the plain mean of the hops."""
 
     weights: tuple[float, ...]
     bias: float

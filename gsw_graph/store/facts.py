@@ -21,13 +21,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """A proposition, or a pair as its question and its answers. worded: it stands in a passage that the
-    full-text index found. passage: scored 0."""
+    """A proposition, or a pair as its question and its answers. lexical: its score by the full-text index, 0
+    where it came otherwise. passage: scored 0."""
 
     id: str
     text: str
     answers: tuple[str, ...]
-    worded: bool
+    lexical: float
     passage: RankedPassage
 
     @property
@@ -91,10 +91,26 @@ def near(
     worded: int,
     common: int,
     most: int,
+    units: str = "facts",
+    lexical: int = 0,
 ) -> Facts:
-    """Facts near a vector, in passages with some words or about some names; in one round trip. words: as
-    `lucene_words` makes them. Numbers as of the statement."""
-    limits = {"near": nearest, "worded": worded, "common": common, "most": most}
+    """Find facts near a vector, with some words or about some names; in one round trip.
+
+    Args:
+        reader: Of the memory.
+        embedding: The vector.
+        words: As `lucene_words` makes them.
+        keys: Normal forms of names.
+        nearest: Of each vector index.
+        worded: Passages of the full-text index whose facts are looked at.
+        common: Passages in which a name stands that still brings its facts.
+        most: Facts in all.
+        units: `propositions` or `pairs` alone; else both.
+        lexical: Propositions of the full-text index.
+    """
+    limits = {"lexical": lexical, "worded": worded, "common": common, "most": most}
+    limits["propositions"] = 0 if units == "pairs" else nearest
+    limits["pairs"] = 0 if units == "propositions" else nearest
     rows = reader._run("read/facts", embedding=embedding, words=words, keys=list(keys), **limits)
     return _facts(rows)
 
@@ -113,7 +129,7 @@ def _facts(rows: Sequence[Row]) -> Facts:
             passages.append(passage)
             continue
         answers = tuple(row["answers"] or ())
-        facts.append(FoundFact(row["fact"], row["fact_text"], answers, row["by_words"], passage))
+        facts.append(FoundFact(row["fact"], row["fact_text"], answers, row["lexical"], passage))
     return Facts(facts, passages)
 
 

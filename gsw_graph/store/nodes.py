@@ -236,6 +236,7 @@ class QAPair(StructuredNode):
 class Proposition(StructuredNode):
     """A statement; a triple has a `relation`."""
 
+    fulltext = ("text", "relation")
     uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     text = StringProperty()

@@ -4,7 +4,7 @@ not hold it; and how sure that is, fitted on questions asked with and without th
 
 from __future__ import annotations
 
-from math import log10
+from math import exp, log, log10
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.evidence import quote
@@ -26,54 +26,48 @@ REFUSED_BELOW = 0.25
 _LEAST = 1e-3
 
 
-def confidence(hops: Sequence[Sequence[float]], chains: Sequence[float], scale: ChainConfidence) -> float:
-    """In [0, 1], from the hop scores of the chains and the scores of the chains, best first; 0 without a
-    chain."""
-    if not chains:
-        return 0.0
-    import numpy as np
+def confidence(hops: Sequence[float], chain: float, scale: ChainConfidence) -> float:
+    """Return in [0, 1] how sure a chain is, from the scores of its hops and its own; plain, without weights,
+    the geometric mean of its hops."""
+    if not scale.weights:
+        return exp(sum(log(max(hop, _LEAST)) for hop in hops) / len(hops))
+    logit = sum(weight * value for weight, value in zip(scale.weights, features(hops, chain), strict=True))
+    return 1 / (1 + exp(scale.bias - logit))
 
-    return float(1 / (1 + np.exp(scale.bias - np.array(features(hops, chains)) @ np.array(scale.weights))))
 
-
-def features(hops: Sequence[Sequence[float]], chains: Sequence[float]) -> list[float]:
-    """Of the best chain: its score, its last and first hop, and its weakest on a logarithmic scale from 0
+def features(hops: Sequence[float], chain: float) -> list[float]:
+    """Return the score of a chain, its last and first hop, and its weakest on a logarithmic scale from 0
     (0.001 and less) to 1: a chain is as good as that."""
-    if not chains:
-        return [0.0] * len(FEATURES)
-    best = hops[0]
-    return [chains[0], best[-1], best[0], 1 + log10(max(min(best), _LEAST)) / 3]
+    return [chain, hops[-1], hops[0], 1 + log10(max(min(hops), _LEAST)) / 3]
 
 
 def from_chains(
     question: str, found: Retrieved, scale: ChainConfidence | None, *, answer: bool
 ) -> AnswerDraft:
-    """The answer of the best chain that reaches the last step of the plan. Where that step only compares, the
-    chains are evidence and nothing is answered. scale: how sure the chains of the strategy are; without
-    one, or without chains, abstained says whether anything was found at all.
+    """Return the answer of the best chain that reaches the last step of the plan, as sure as the least sure
+    of its ends. Where the last step only compares, the chains are evidence and nothing is answered.
+
+    Args:
+        question: As it was asked.
+        found: Chains and their passages.
+        scale: How sure the chains of the strategy are; without one, or without chains, `abstained` says
+            whether anything was found at all.
+        answer: Whether an answer is wanted.
     """
     if found.beams is None or scale is None:
         return AnswerDraft(abstained=not found.passages)
-    beams = found.beams
-    ends = beams.ends()
-    sure = confidence(
-        [[hop.score for hop in chain.hops] for chain in ends], [chain.score for chain in ends], scale
-    )
-    if ends and not beams.planned:
-        sure *= coverage(question, ends[0]) ** 2
-    lost = beams.planned and not beams.chains.get(beams.plan.sinks[-1].id)
-    abstained = not ends or lost or sure < REFUSED_BELOW
-    compares = not beams.plan.steps[-1].retrieve
-    best = (
-        [chains[0] for sink in beams.plan.sinks if (chains := beams.chains.get(sink.id))]
-        if beams.planned
-        else ends[:1]
-    )
+    beams, best = found.beams, found.beams.best()
+    complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
+    sures = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
+    sure = min(sures) if complete else 0.0
+    if complete and not beams.planned:
+        sure *= coverage(question, best[0]) ** 2
+    abstained = sure < REFUSED_BELOW
     hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in found.cited]
     citations = [] if abstained else list(dict.fromkeys(_cited(hop, found) for hop in hops))
-    if not answer or compares or abstained:
+    if not answer or abstained or not beams.plan.steps[-1].retrieve:
         return AnswerDraft(None, "none", abstained, sure, citations)
-    return AnswerDraft(ends[0].hops[-1].answer, "chain", False, sure, citations)
+    return AnswerDraft(best[0].hops[-1].answer, "chain", False, sure, citations)
 
 
 def shown(found: Retrieved) -> list[Chain]:

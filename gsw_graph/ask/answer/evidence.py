@@ -12,10 +12,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gsw_graph.models.chat.request import estimate
 from gsw_graph.models.prompts import break_control_tokens, fence
+from gsw_graph.store.facts import of_passages
+from gsw_graph.text.names import normalise
 from gsw_graph.text.words import content_words, idf, sentences, term_coverage, words, written_sentences
 
 if TYPE_CHECKING:
@@ -24,9 +27,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.qa_chains import Beams
+    from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.strategy import Retrieved
     from gsw_graph.model.results import RankedPassage
+    from gsw_graph.store.facts import PassageFact
 
 
 _RULE = "[2,0,5] is the fact e[2] r[0] e[5], [2,0] is e[2] r[0], from 0"
@@ -152,11 +156,6 @@ def listed(items: Sequence[Item]) -> str:
         lines = payload(runs)
     else:
         lines = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(items, 1))
-    return listed_lines(lines)
-
-
-def listed_lines(lines: str) -> str:
-    """Put lines between two fences with a code made from them, which none of them can therefore contain."""
     return fence("evidence", lines)
 
 
@@ -212,77 +211,85 @@ ENOUGH = 1_000  # tokens up to which sentences of further passages are added; th
 BELOW = 10  # passages below those that were asked for, whose sentences are looked at
 LEAST = 0.3  # share of the words of the question, or of one of its parts, that such a sentence has at least
 _EACH = 2  # sentences of one of them
-_PAIRS = ROOM // 2  # tokens of all pairs
+_PAIRS = ROOM // 2  # tokens of all pairs beside passages
+CHAIN_TOKENS = 250  # of pairs alone; in the paper they take 192 in the mean
 _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
 
 
 def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
-    """Pairs of the chains, hop by hop and the best chain first; the beginnings of the best
+    """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
     passages, whole where there is room; sentences of those below them."""
-    return _gathered(asked, found, _EACH, ENOUGH)
+    first, below = found.passages[:READ], [*found.passages[READ:], *found.below]
+    pairs = _fitting(_pairs(found, {passage.id for passage in first}), _PAIRS)
+    items = [*pairs, *texts(first, ROOM - _size(pairs))]
+    return [*items, *_sentences(below, asked, ENOUGH - _size(items))]
+
+
+def chains(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
+    """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2), those of
+    the best chains where they take more than CHAIN_TOKENS."""
+    items = list(_pairs(found, set()))
+    while estimate(listed(items)) > CHAIN_TOKENS:
+        items.pop()
+    return items
+
+
+def passages(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001
+    """Return the best passages and nothing else, as the papers' baselines are read."""
+    return list(texts(found.passages))
 
 
 def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
-    """What is shown of what was found, for the question and what the best chain asked. show: in which form,
-    `lines` or `compact.CompactEvidence`; a strategy may bring its own items."""
-    if found.items is not None:
-        return found.items
-    return show(list(dict.fromkeys([question, *_concrete(found)])), found)
+    """Return what is shown of what was found, for the question and what the best chain of each end asked.
+    show: in which form, such as `lines` or `CompactEvidence`."""
+    best = found.beams.best() if found.beams is not None else []
+    asked = [question, *(hop.concrete for chain in best for hop in chain.hops)]
+    return show(list(dict.fromkeys(asked)), found)
 
 
-def _gathered(asked: Sequence[str], found: Retrieved, each: int, enough: int) -> list[Item]:
-    first, below = found.passages[:READ], [*found.passages[READ:], *found.below]
-    pairs, room = [], _PAIRS
-    for item in _pairs(found.beams, found, {one.id for one in first}) if found.beams is not None else ():
-        if (room := room - estimate(item.text)) < 0:
-            break
-        pairs.append(item)
-    room = ROOM - sum(estimate(item.text) for item in pairs)
-    items = [*pairs, *texts(first, room)]
-    return [*items, *_sentences(below, asked, enough - sum(estimate(item.text) for item in items), each)]
+def _size(items: Iterable[Item]) -> int:
+    return sum(estimate(item.text) for item in items)
 
 
-def _concrete(found: Retrieved) -> list[str]:
-    """What the best chain asked, hop by hop."""
-    chains = found.beams.ends()[:1] if found.beams is not None else []
-    return list(dict.fromkeys(hop.concrete for chain in chains for hop in chain.hops))
+def _fitting(items: Iterable[Item], room: int) -> list[Item]:
+    """Return the first items that take so many tokens together."""
+    shown = list(items)
+    sizes = accumulate(estimate(item.text) for item in shown)
+    return [item for item, size in zip(shown, sizes, strict=True) if size <= room]
 
 
-def _pairs(beams: Beams, found: Retrieved, read: set[str]) -> Iterator[Item]:
-    """Pairs of the chains that reach an end of the plan, each once: all of the best chain, of the others
-    those whose passages are not read. One whose passage was forgotten meanwhile could not be cited, so it
-    is not read either."""
-    seen: set[str] = set()
-    for number, chain in enumerate(beams.ends()):
+def _pairs(found: Retrieved, read: set[str]) -> Iterator[Item]:
+    """Yield the pairs of the chains that reach an end of the plan, what says the same once: all of the best
+    chain of each end, of the others those whose passages are not read. One whose passage was forgotten
+    meanwhile could not be cited, so it is not read either."""
+    beams, seen = found.beams, set[str]()
+    ends, best = (beams.ends(), len(beams.best())) if beams is not None else ([], 0)
+    for number, chain in enumerate(ends):
         for hop in chain.hops:
             pair = hop.pair
-            if pair.id in seen or pair.passage not in found.cited or (number and pair.passage in read):
+            said = f"{pair.question} {', '.join(pair.answers)}"
+            if said in seen or pair.passage not in found.cited or (number >= best and pair.passage in read):
                 continue
-            seen.add(pair.id)
-            roles = flat("; ".join(filter(None, pair.descriptions)))[:_ROLES]
-            text = f"{pair.question} {', '.join(pair.answers)}{f' ({roles})' if roles else ''}"
+            seen.add(said)
+            roles = flat("; ".join(dict.fromkeys(filter(None, pair.descriptions))))[:_ROLES]
+            text = f"{said} ({roles})" if roles else said
             yield Item(cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
 
 
-def _sentences(
-    passages: Sequence[RankedPassage], asked: Sequence[str], room: int, each: int
-) -> Iterator[Item]:
-    """The best sentences of some passages, at most `each` of one, in so many tokens; the passages in their
-    order."""
-    import numpy as np
-
+def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: int) -> Iterator[Item]:
+    """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
     texts = [sentences_of(passage) for passage in passages]
     places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
     # The title counts: it is often the only place that names what the sentence is about.
     scores = _scores(asked, [_titled(passages[n], texts[n][m]) for n, m in places])
     chosen: dict[int, list[int]] = {}
-    for at in np.argsort(-scores, kind="stable").tolist():
+    for at in (-scores).argsort(kind="stable").tolist():
         n, m = places[at]
         if scores[at] < LEAST or room <= 0:
             break
         size = estimate(texts[n][m]) + (0 if n in chosen else estimate(_titled(passages[n], "[11]")))
-        if len(chosen.get(n, ())) < each and size <= room:
+        if len(chosen.get(n, ())) < _EACH and size <= room:
             chosen.setdefault(n, []).append(m)
             room -= size
     for n in sorted(chosen):
@@ -308,3 +315,125 @@ def _joined(parts: Sequence[str], places: Sequence[int]) -> str:
 
 def _titled(passage: RankedPassage, text: str) -> str:
     return f"{passage.title}: {text}" if passage.title else text
+
+
+COMPACT_ENOUGH = 530  # tokens of all facts; with the rest of a payload 0.6 of what lines take
+LOOKED_AT = 20  # that are looked at, those of chains among them
+FACTS = 400  # of them that are looked at
+ASKED = 12  # questions by which they are chosen
+_FACT = 100  # tokens of one fact
+_VECTORS = 0.6  # share of the cosine in a fact's nearness to a question; the rest is that of the words it has
+_LOWER = 0.04  # nearer that a fact of the next passage must be
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A fact that may be shown, its passage by place, and what the fact says in one text."""
+
+    place: int
+    fact: Fact
+    text: str
+    cosines: Sequence[float]
+
+
+class CompactEvidence:
+    """Facts in the place of passages, in half the tokens; to be called as `lines` is.
+
+    What a passage says is in the graph already, one statement a fact: propositions and, of passages that have
+    none, pairs with their answers. Of a passage without either, as of a plain document, the sentences are
+    taken. Those nearest to the question, or to one of the questions that the chains asked, are shown, each
+    passage under one number, as a codebook (`payload`).
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def __call__(self, asked: Sequence[str], found: Retrieved) -> list[Item]:
+        """The facts nearest to some questions, or to one that a chain asked on its way: of each in turn the
+        nearest, as long as there is room; by passage, the best passage first."""
+        hops = [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
+        asked = list(dict.fromkeys([*asked, *(hop.concrete for hop in hops)]))[:ASKED]
+        chained = (found.cited[hop.pair.passage] for hop in hops if hop.pair.passage in found.cited)
+        ranked = {passage.id: passage for passage in (*found.passages, *found.below, *chained)}
+        passages = list(ranked.values())[:LOOKED_AT]
+        chosen: dict[int, list[Fact]] = {}
+        for one in self._chosen(self._said(passages, asked), passages, asked):
+            chosen.setdefault(one.place, []).append(one.fact)
+        return [_item(passages[place], chosen[place]) for place in sorted(chosen)]
+
+    def _chosen(
+        self, facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
+    ) -> Iterator[_Said]:
+        """As many as there is room for; what is said twice once."""
+        room, known, subjects = COMPACT_ENOUGH, set[str](), set[tuple[int, str]]()
+        for one in _in_turn(facts, self._nearness(facts, passages, asked)):
+            subject, *rest = one.fact
+            size = estimate(" ".join(rest)) + 2
+            if (one.place, subject) not in subjects:  # it is said once
+                size += estimate(subject) + 4
+            if size > room or (words := normalise(one.text)) in known:
+                continue
+            room -= size
+            known.add(words)
+            subjects.add((one.place, subject))
+            yield one
+
+    def _said(self, passages: Sequence[RankedPassage], asked: Sequence[str]) -> list[_Said]:
+        """All that could be shown."""
+        context, places = self._context, {passage.id: place for place, passage in enumerate(passages)}
+        vectors = context.vectors(asked).values() if self._by_vectors else ()
+        embeddings = [vector.tolist() for vector in vectors]
+        with context.clock("database"):
+            facts = of_passages(context.reader, list(places), embeddings, most=FACTS)
+        stated = {fact.passage for fact in facts if not fact.answers}
+        said = [
+            _Said(places[fact.passage], _fact(fact, passages[places[fact.passage]]), fact.line, fact.cosines)
+            for fact in facts
+            if not fact.answers or fact.passage not in stated
+        ]
+        for place in set(places.values()) - {one.place for one in said}:
+            title = flat(passages[place].title)
+            said += (
+                _Said(place, Sentence(title, cut(flat(sentence), _FACT)), sentence, ())
+                for sentence in sentences_of(passages[place])
+            )
+        return said
+
+    def _nearness(
+        self, facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
+    ) -> NDArray[np.float64]:
+        """Return (questions, facts). Where the strategy needed no embedder none is loaded for this alone, and
+        words alone are compared."""
+        import numpy as np
+
+        titled = [f"{passages[fact.place].title}: {fact.text}" for fact in facts]
+        nearness = np.array([word_shares(question, titled) for question in asked])
+        if facts and self._by_vectors:
+            cosines = np.array([fact.cosines or [0.0] * len(asked) for fact in facts]).T
+            if plain := [number for number, fact in enumerate(facts) if not fact.cosines]:
+                questions = np.stack(list(self._context.vectors(asked).values()))
+                texts = self._context.text_vectors([facts[number].text for number in plain])
+                cosines[:, plain] = questions @ texts.T
+            nearness = _VECTORS * cosines + (1 - _VECTORS) * nearness
+        return nearness - _LOWER * np.array([fact.place for fact in facts])
+
+    @property
+    def _by_vectors(self) -> bool:
+        return "embedder" in self._context.used
+
+
+def _in_turn(facts: Sequence[_Said], nearness: NDArray[np.float64]) -> list[_Said]:
+    """For each question in turn its nearest, then its second and so on; each fact once."""
+    orders = (-nearness).argsort(axis=1, kind="stable")
+    return [facts[number] for number in dict.fromkeys(orders.T.ravel().tolist())]
+
+
+def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
+    about, said = flat(passage.title), cut(flat(fact.line), _FACT)
+    return Sentence(about, said) if fact.answers else edge_of(said, map(flat, fact.names), about)
+
+
+def _item(passage: RankedPassage, facts: Sequence[Fact]) -> Item:
+    said = "; ".join(" ".join(fact if isinstance(fact, Edge) else fact[1:]) for fact in facts)
+    title = flat(passage.title)
+    return Item(f"{title}: {said}" if title else said, passage, run=Run(tuple(facts)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer import reply as protocol
-from gsw_graph.ask.answer.evidence import Item, flat, gather, lines, listed, quote
+from gsw_graph.ask.answer.evidence import Item, flat, listed, quote
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import Citation
 from gsw_graph.models.chat.request import Request, estimate, estimate_messages
@@ -19,8 +19,6 @@ from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from gsw_graph.ask.answer.evidence import Item, Show
-    from gsw_graph.ask.strategy import Retrieved
     from gsw_graph.models.chat.request import LanguageModel
 
 
@@ -149,17 +147,28 @@ def read_answer(
     judged: bool = False,
     task: str = "answer",
     final: bool = True,
+    must: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> Read:
-    """What a model answers from the evidence; without any it is not asked. `judged`: the answer may compare,
-    and so stand nowhere in words. task: the prompt. final: as of `Request`; False for a part of a question.
+    """Have a model answer from the evidence; without any it is not asked.
 
-    `on_text` gets the answer as it comes, before it is known what it stands on. ReplyError: the model gave no
-    reply that can be used; StoppedError: no call works any more.
+    Args:
+        question: As it was asked.
+        evidence: Numbered lines.
+        llm: The model.
+        judged: The answer may compare, and so stand nowhere in words.
+        task: The prompt.
+        final: As of `Request`; False for a part of a question.
+        must: The model may not refuse; an answer that stands on no line then cites none.
+        on_text: Gets the answer as it comes, before it is known what it stands on.
+
+    Raises:
+        ReplyError: The model gave no reply that can be used.
+        StoppedError: No call works any more.
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
-    request = asked(question, evidence, task, final=final)
+    request = asked(question, evidence, task, final=final, must=must)
     stream = None if on_text is None else protocol.Stream(on_text)
 
     def places_of(said: protocol.ReaderReply) -> list[int]:
@@ -168,6 +177,10 @@ def read_answer(
 
     def parsed(reply: object) -> protocol.ReaderReply:
         said = protocol.parse(reply)
+        if must:
+            if said.answer is None:
+                raise ValueError(prompt("answer_must"))
+            return said
         # An answer in a form that we do not know is no refusal: the model is asked for the form.
         if said.answer is not None and not said.labelled and not places_of(said):
             raise ValueError(f"no line of the evidence holds this answer. {protocol.FORM}")
@@ -185,7 +198,7 @@ def read_answer(
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
     if said.answer is None:
         return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    if not (places := places_of(said)):
+    if not (places := places_of(said)) and not must:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
         stream.end(said.answer)
@@ -199,37 +212,23 @@ def asked(
     task: str = "answer",
     *,
     final: bool = True,
+    must: bool = False,
 ) -> Request:
     """Build the request: the prompt, the numbered lines, the question."""
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
+    if must:
+        text = f"{text}\n\n{prompt('answer_must')}"
     told = prompt(task)
     if task == "answer" and any(item.run is not None for item in evidence):
         told = f"{prompt('answer_compact')}\n\n{told.partition(_PARAGRAPH)[2]}"  # the rules are the same
-    messages = ({"role": "system", "content": told}, {"role": "user", "content": text})
-    few = (
-        {"role": "system", "content": prompt("answer_short")},
-        {"role": "user", "content": f"{text}\n\n{_AGAIN}"},
+    short = Request(
+        "answer", _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}"), limit=_LIMIT, final=final
     )
-    short = Request("answer", few, limit=_LIMIT, final=final)
-    return Request("answer", messages, limit=_LIMIT, short=short, final=final)
+    return Request("answer", _messages(told, text), limit=_LIMIT, short=short, final=final)
 
 
-def from_model(
-    question: str,
-    found: Retrieved,
-    confidence: float | None,
-    llm: LanguageModel,
-    on_text: Callable[[str], None] | None = None,
-    show: Show = lines,
-) -> AnswerDraft:
-    """Have a model answer from what was found, beside how sure the chains are.
-
-    Whether anything is answered is for the model to decide: it reads what the confidence only weighs. show:
-    the form of the evidence. Errors as of `read_answer`.
-    """
-    judged = found.beams is not None and not found.beams.plan.steps[-1].retrieve
-    read = read_answer(question, gather(question, found, show), llm, judged=judged, on_text=on_text)
-    return _draft(question, read, confidence)
+def _messages(system: str, user: str) -> tuple[dict[str, str], ...]:
+    return ({"role": "system", "content": system}, {"role": "user", "content": user})
 
 
 def from_items(
@@ -240,14 +239,12 @@ def from_items(
     confidence: float | None = None,
     judged: bool = False,
     task: str = "answer",
+    must: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> AnswerDraft:
-    """What a model answers from some lines of evidence. Arguments and errors as of `read_answer`."""
-    read = read_answer(question, items, llm, judged=judged, task=task, on_text=on_text)
-    return _draft(question, read, confidence)
-
-
-def _draft(question: str, read: Read, confidence: float | None) -> AnswerDraft:
+    """Have a model answer from some lines of evidence, beside how sure the chains are: whether anything is
+    answered is for the model to decide. Arguments and errors as of `read_answer`."""
+    read = read_answer(question, items, llm, judged=judged, task=task, must=must, on_text=on_text)
     if read.answer is None:
         return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
     citations = list(dict.fromkeys(cited(item, question, read.answer) for item in read.sources))

@@ -4,12 +4,12 @@ several run at the same time.
 
 from __future__ import annotations
 
-import queue
 import threading
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import GswGraphError, InputError, ReplyError
 from gsw_graph.model.results import AgentStep, RankedPassage
 from gsw_graph.models.chat.request import Reply, Request
@@ -174,41 +174,22 @@ class Agent:
         )
 
 
-_LOOK = 0.5  # seconds: a wait without end would not see Ctrl-C on Windows
-
-
 def side_by_side(team: Team, tasks: Sequence[Callable[[], T]]) -> list[T | ReplyError]:
-    """What each task returns, in their order; a ReplyError costs its own task alone. Any other error, of a
-    task or of who waits (Ctrl-C), ends the team and is raised."""
-    results: queue.SimpleQueue[tuple[int, T | BaseException]] = queue.SimpleQueue()
-    found: dict[int, T | ReplyError] = {}
+    """Return what each task returns, in their order; a ReplyError costs its own task alone. Any other error,
+    of a task or of who waits (Ctrl-C), ends the team and is raised."""
 
-    def work(number: int, task: Callable[[], T]) -> None:
+    def run(number: int) -> tuple[int, T | ReplyError]:
         try:
-            results.put((number, task()))
-        except BaseException as error:
-            results.put((number, error))
-
-    def take() -> None:
-        try:
-            number, result = results.get(timeout=_LOOK)
-        except queue.Empty:
-            return
-        if isinstance(result, BaseException) and not isinstance(result, ReplyError):
-            raise result
-        found[number] = result
+            return number, tasks[number]()
+        except ReplyError as error:
+            return number, error
 
     try:
-        # Threads of our own: those of an executor would keep an interrupted program alive until the last
-        # reply.
-        for number, task in enumerate(tasks):
-            threading.Thread(target=work, args=(number, task), name="gswgraph-agent", daemon=True).start()
-        while len(found) < len(tasks):
-            take()
+        results = dict(map_unordered(run, range(len(tasks)), len(tasks)))
     except BaseException:
         team.end()
         raise
-    return [found[number] for number in range(len(tasks))]
+    return [results[number] for number in range(len(tasks))]
 
 
 class Spoken:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.retrieve.fit import Fit
+from gsw_graph.ask.strategy import ChainConfidence, Strategy
 from gsw_graph.model.results import Trace
 
 if TYPE_CHECKING:
@@ -62,10 +64,12 @@ class Context:
         on_text: Callable[[str], None] | None = None,
         on_stage: Callable[[str, str | None], None] | None = None,
         options: AskOptions | None = None,
+        fit: Fit | None = None,
     ) -> None:
         self.reader, self.build_runs = reader, build_runs
         self.llm, self.on_text = llm, on_text
         self.options = options or AskOptions()
+        self.fit = fit or Fit()
         self.trace = Trace() if self.options.trace else None
         self._on_stage, self._stage = on_stage, "database"
         self.seconds = dict.fromkeys(STAGES, 0.0)
@@ -90,6 +94,31 @@ class Context:
         reranker = self._models.reranker
         self.used["reranker"] = reranker.name if reranker else "cosine"
         return reranker
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the scores of pairs are fitted to the embedder that ran."""
+        return self.fit.fits_embedder(self.used.get("embedder", self.fit.embedder))
+
+    def confidence(self, strategy: Strategy[Any]) -> ChainConfidence | None:
+        """Return how sure the chains of a strategy are: fitted, or plain where another reranker scored."""
+        if strategy.confidence is None or self.used.get("reranker", "cosine") != self.fit.reranker:
+            return strategy.confidence and ChainConfidence((), 0.0)
+        *weights, bias = self.fit.chains.get(
+            strategy.name, (*strategy.confidence.weights, strategy.confidence.bias)
+        )
+        return ChainConfidence(tuple(weights), bias)
+
+    @property
+    def unfitted(self) -> str | None:
+        """Say what the scores of chains are not fitted to; None where they are."""
+        embedder, reranker = (self.used.get(name) for name in ("embedder", "reranker"))
+        if self.is_fitted and reranker in (None, self.fit.reranker):
+            return None
+        return (
+            f"its scores are fitted to {self.fit.embedder} and {self.fit.reranker}, not to {embedder} and "
+            f"{reranker or self.fit.reranker}, so plain ones are used (gswgraph eval fit)"
+        )
 
     def vectors(self, questions: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         """Vectors of some questions, of length 1; those that are new encoded in one batch."""

@@ -7,12 +7,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from gsw_graph.ask.plan import rewrite
-from gsw_graph.text.names import find_names
+from gsw_graph.ask.retrieve.names.linking import mentions
+from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.words import FINE_KINDS, content_words, family, fine_kind, stem, term_coverage
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gsw_graph.ask.retrieve.fit import Fit
     from gsw_graph.store.facts import HopResult, Pair
 
 
@@ -88,11 +91,6 @@ def expected_type(question: str) -> str | None:
         return next((kind for pattern, kind in _RELATIONS if pattern.search(relation.lower())), None)
     found = [(match.start(), kind) for pattern, kind in _ASKING if (match := pattern.search(question))]
     return min(found)[1] if found else None  # the word that asks is the first: "Who was president when ..."
-
-
-def kinds_asked(question: str) -> frozenset[str]:
-    """Every kind that some part of a question asks for."""
-    return frozenset(kind for pattern, kind in _ASKING if pattern.search(question))
 
 
 def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
@@ -228,10 +226,6 @@ def _others(sorts: Sorts) -> Sorts:
 
 
 FEATURES = ("pair", "original", "phrase", "passage", "names", "words", "kind", "sort")
-# Fitted by bench/scorer.py; a score is a chance in [0, 1] that the pair gives the answer.
-WEIGHTS = np.array([3.92, 1.97, 0.97, 2.88, 1.79, 1.05, 1.16, 0.36])
-BIAS = 10.68
-
 _WORD = re.compile(r"\w+")
 
 
@@ -246,24 +240,33 @@ class ConcreteQuestion:
     names: frozenset[str]  # words of its names
     words: frozenset[str]  # the others, function words apart
     sort: FineType = NO_FINE_TYPE
+    entities: frozenset[str] = frozenset()  # normal forms of those it mentions, earlier answers among them
 
 
 def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
     """The concrete question of a sub-question. `answers` by step."""
     text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
-    known = {
-        word
-        for name in [*answers.values(), *(name.text for name in find_names(text))]
-        for word in content_words(name)
-    }
+    names = [*answers.values(), *(name.text for name in find_names(text))]
+    known = frozenset(word for name in names for word in content_words(name))
     return ConcreteQuestion(
         text,
         relation_of(question),
         expected_type(question),
-        frozenset(known),
+        known,
         content_words(text) - known,
         expected_fine_type(question),
+        entities_in(text) | {normalise(answer) for answer in answers.values()},
     )
+
+
+def entities_in(question: str) -> frozenset[str]:
+    """Return the normal forms of the entities that a question mentions, each with and without the place it
+    lies in ("Paris, Texas"); a part of a longer name is none. Without a name in capitals, all it may name."""
+    names = [name.text for name in find_names(question)]
+    longer = [name for name in names if " and " not in name]
+    whole = [name for name in names if not any(name != other and name in other for other in longer)]
+    joined = [f"{one}, {two}" for one, two in pairwise(whole) if f"{one}, {two}" in question]
+    return frozenset(map(normalise, [*whole, *joined])) or frozenset(one.key for one in mentions(question))
 
 
 def relation_of(question: str) -> str:
@@ -308,9 +311,22 @@ def related_coverage(query_words: frozenset[str], text_words: Iterable[str]) -> 
     return term_coverage(query_words, set(map(stem, text_words)), alternatives=families)
 
 
-def scores(found: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Features (n, 8) to chances in [0, 1]."""
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(BIAS - found @ WEIGHTS))
+def scores(found: NDArray[np.float32], fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
+    """Turn features (n, 8) into chances in [0, 1] that a pair gives the answer.
+
+    Args:
+        found: The features of the candidates of one question.
+        fit: The weights.
+        fitted: False where another embedder made the cosines: these get the mean and deviation among the
+            candidates that the weights know.
+    """
+    if not fitted:
+        cosines = found[:, :4]
+        found = found.copy()
+        spread = np.maximum(cosines.std(axis=0), 1e-3)
+        found[:, :4] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
+    *weights, bias = fit.pair
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(bias - found @ np.array(weights)))
     return chances
 
 

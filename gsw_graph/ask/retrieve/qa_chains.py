@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import product, zip_longest
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features, scores
-from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES
+from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, SIMILARITY_SHARE
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import QA, Candidate, HopTrace
 from gsw_graph.store.facts import HopQuestion, HopResult, Pair, hop
-from gsw_graph.text.names import WORD, normalise
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from gsw_graph.store.facts import Pair
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
     """A pair, the ways it came, and how well it answers, in [0, 1]."""
@@ -51,6 +49,7 @@ class ScoredPair:
 
 Candidates: TypeAlias = "list[list[ScoredPair]]"
 Find: TypeAlias = "Callable[[str, Sequence[ConcreteQuestion]], Candidates]"
+Similarity: TypeAlias = "Callable[[str, Sequence[BeamChain]], list[float]]"
 Together: TypeAlias = "Callable[[Sequence[float]], float]"
 Vectors: TypeAlias = "Mapping[str, NDArray[np.float32]]"
 
@@ -89,7 +88,7 @@ class CandidateSearch:
         found = self._hop(asked, vectors, offered)
         with self._context.clock("rerank"):
             ranked = [
-                _ranked(one, candidates, found, vectors[question], vectors)
+                self._ranked(one, candidates, found, vectors[question], vectors)
                 for one, candidates in zip(asked, found.candidates, strict=True)
             ]
             return (
@@ -104,28 +103,37 @@ class CandidateSearch:
         recipe = self._recipe
         limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
         with self._context.clock("database"):
-            questions = [_hop_question(one, vectors[one.text], offered.get(one.text, [])) for one in asked]
+            questions = [
+                HopQuestion(
+                    embedding=vectors[one.text].tolist(),
+                    words=lucene_words(one.text) if recipe.entities else "",
+                    keys=list({mention.key: 0 for mention in mentions(one.text)}) if recipe.entities else [],
+                    passages=offered.get(one.text, []),
+                )
+                for one in asked
+            ]
             return hop(self._context.reader, questions, **limits)
 
+    def _ranked(
+        self,
+        asked: ConcreteQuestion,
+        candidates: Sequence[tuple[Pair, tuple[str, ...]]],
+        found: HopResult,
+        original: NDArray[np.float32],
+        vectors: Vectors,
+    ) -> list[ScoredPair]:
+        if not candidates:
+            return []
+        pairs, context = [pair for pair, _ in candidates], self._context
+        values = features(asked, pairs, found, vectors[asked.text], original, vectors[asked.relation])
+        chances = scores(values, context.fit, fitted=context.is_fitted)
+        order = sorted(range(len(pairs)), key=lambda n: (-chances[n], pairs[n].id))
+        return [ScoredPair(pairs[n], candidates[n][1], float(chances[n])) for n in order]
 
-def _hop_question(one: ConcreteQuestion, vector: NDArray[np.float32], passages: list[str]) -> HopQuestion:
-    keys = list(dict.fromkeys(mention.key for mention in mentions(one.text)))
-    return {"embedding": vector.tolist(), "words": lucene_words(one.text), "keys": keys, "passages": passages}
-
-
-def _ranked(
-    one: ConcreteQuestion,
-    candidates: Sequence[tuple[Pair, tuple[str, ...]]],
-    found: HopResult,
-    original: NDArray[np.float32],
-    vectors: Vectors,
-) -> list[ScoredPair]:
-    if not candidates:
-        return []
-    pairs = [pair for pair, _ in candidates]
-    chances = scores(features(one, pairs, found, vectors[one.text], original, vectors[one.relation]))
-    order = sorted(range(len(pairs)), key=lambda n: (-chances[n], pairs[n].id))
-    return [ScoredPair(pairs[n], candidates[n][1], float(chances[n])) for n in order]
+    def similarity(self, question: str, chains: Sequence[BeamChain]) -> list[float]:
+        """Return the cosines of the original question and chains, each written as one text."""
+        texts = [" ".join(f"{hop.pair.question} {hop.answer}" for hop in chain.hops) for chain in chains]
+        return (self._context.text_vectors(texts) @ self._context.vector(question)).tolist() if texts else []
 
 
 def _reranked(
@@ -219,15 +227,39 @@ class Beams:
     round_trips: int = 0
 
     def ends(self) -> list[BeamChain]:
-        """The chains that reach an end of the plan, those of its last step first; without a plan the best
-        first."""
-        ends = [chain for step in reversed(self.plan.sinks) for chain in self.chains.get(step.id, [])]
+        """Return the chains that reach an end of the plan: the best of each end, that of the last step first,
+        then the second best of each, and so on; without a plan the best first."""
+        by_end = [self.chains.get(step.id, []) for step in reversed(self.plan.sinks)]
+        ends = [chain for rank in zip_longest(*by_end) for chain in rank if chain is not None]
         return ends if self.planned else sorted(ends, key=lambda chain: -chain.score)[: self.width]
 
+    def best(self) -> list[BeamChain]:
+        """Return the best chain of each end of the plan, that of the last step first; without a plan the
+        best."""
+        if not self.planned:
+            return self.ends()[:1]
+        return [chains[0] for step in reversed(self.plan.sinks) if (chains := self.chains.get(step.id))]
 
-def grow_chains(plan: Plan, question: str, find: Find, recipe: ChainRecipe, *, planned: bool = True) -> Beams:
-    """Grow chains along a plan. `find` gives scored candidates for the concrete questions of a level, in
-    one round trip."""
+
+def grow_chains(
+    plan: Plan,
+    question: str,
+    find: Find,
+    recipe: ChainRecipe,
+    *,
+    planned: bool = True,
+    similarity: Similarity | None = None,
+) -> Beams:
+    """Grow chains along a plan.
+
+    Args:
+        plan: Sub-questions.
+        question: The original one.
+        find: Gives scored candidates for the concrete questions of a level, in one round trip.
+        recipe: Width of the beam and the like.
+        planned: False where the plan is none that was made for the question.
+        similarity: Gives the cosines of the original question and chains; for the scores that need it.
+    """
     beams, together = Beams(plan, recipe.beam, planned), CHAIN_SCORES[recipe.score]
     for level in plan.levels():
         by_step = {step.id: _expansions(step, beams, together) for step in level}
@@ -241,7 +273,14 @@ def grow_chains(plan: Plan, question: str, find: Find, recipe: ChainRecipe, *, p
             _fall_back(lost, question, find, beams)
         beams.expansions += expansions
         for step in level:
-            beams.chains[step.id] = _extend(by_step[step.id], plan, together, recipe)
+            grown = _extensions(by_step[step.id], plan, together, recipe)
+            if similarity and (share := SIMILARITY_SHARE.get(recipe.score)):
+                cosines = similarity(question, [chain for chain, _, _ in grown])
+                grown = [
+                    (replace(chain, score=share * cosine + (1 - share) * chain.score), key, candidate)
+                    for cosine, (chain, key, candidate) in zip(cosines, grown, strict=True)
+                ]
+            beams.chains[step.id] = _prune(grown, recipe.beam)
     return beams
 
 
@@ -293,67 +332,65 @@ def _refused(expansion: Expansion, pair: Pair) -> str | None:
     """Why a pair cannot extend a chain."""
     if not pair.answers:
         return "has no answer"
-    asked = _words((expansion.instead or expansion.concrete).text)
-    if all(_words(answer) in asked for answer in pair.answers):
-        return "its answer stands in the question"
+    if all(_key(answer) in (expansion.instead or expansion.concrete).entities for answer in pair.answers):
+        return "its answer is an entity of the question"
     return None
 
 
-def _extend(
+Grown: TypeAlias = "list[tuple[BeamChain, tuple[str, ...], Considered]]"
+
+
+def _extensions(
     expansions: Sequence[Expansion], plan: Plan, together: Together, recipe: ChainRecipe
-) -> list[BeamChain]:
-    """The best chains of one step over all its concrete questions: one for each answer, `recipe.beam` in all.
+) -> Grown:
+    """Extend the chains that lead to one step by the best candidates of all its concrete questions; each with
+    the answers that tell it apart.
 
     Where a later join asks chains to agree on earlier steps, chains with other answers there are kept
     apart, or the join might find none that agree.
     """
-    if not expansions:
-        return []
-    step = expansions[0].step
-    goes_on = step.id not in {sink.id for sink in plan.sinks}
-    apart = _agreed_later(plan, step.id)
-    grown: list[tuple[BeamChain, tuple[str, ...], Considered]] = []
+    grown: Grown = []
     for expansion in expansions:
+        step, asked = expansion.step, expansion.instead or expansion.concrete
+        goes_on = step not in plan.sinks
+        apart = _agreed_later(plan, step.id)
         taken = 0
-        for one in expansion.considered:
-            if reason := _refused(expansion, one.scored.pair):
-                one.fate = reason
+        for candidate in expansion.considered:
+            scored = candidate.scored
+            if reason := _refused(expansion, scored.pair):
+                candidate.fate = reason
                 continue
             if taken == recipe.candidates:
                 break
             taken += 1
-            one.fate = "below the beam"
-            answers = (
-                one.scored.pair.answers[: recipe.beam] if goes_on else (", ".join(one.scored.pair.answers),)
-            )
-            for parent in expansion.parents:
-                for answer in answers:
-                    asked = (expansion.instead or expansion.concrete).text
-                    links = {
-                        **parent.links,
-                        step.id: Link(
-                            step.id,
-                            step.question,
-                            asked,
-                            one.scored.pair,
-                            answer,
-                            one.scored.score,
-                            one.scored.ways,
-                        ),
-                    }
-                    key = (_key(answer), *(_key(links[earlier].answer) for earlier in apart))
-                    grown.append(
-                        (BeamChain(links, together([link.score for link in links.values()])), key, one)
-                    )
-    grown.sort(key=lambda entry: (-entry[0].score, entry[1], [link.pair.id for link in entry[0].hops]))
+            candidate.fate = "below the beam"
+            answers = scored.pair.answers[: recipe.beam] if goes_on else (", ".join(scored.pair.answers),)
+            for parent, answer in product(expansion.parents, answers):
+                link = Link(
+                    step.id, step.question, asked.text, scored.pair, answer, scored.score, scored.ways
+                )
+                links = {**parent.links, step.id: link}
+                key = (_key(answer), *(_key(links[earlier].answer) for earlier in apart))
+                chain = BeamChain(links, together([link.score for link in links.values()]))
+                grown.append((chain, key, candidate))
+    return grown
+
+
+def _prune(grown: Grown, beam: int) -> list[BeamChain]:
+    """Return the best chains over all concrete questions of a step: one for each answer, `beam` in all."""
+
+    def order(entry: tuple[BeamChain, tuple[str, ...], Considered]) -> tuple[Any, ...]:
+        chain, key, _ = entry
+        return -chain.score, key, [hop.pair.id for hop in chain.hops]
+
     kept: dict[tuple[str, ...], BeamChain] = {}
-    for chain, key, one in grown:
+    for chain, key, candidate in sorted(grown, key=order):
         if key in kept:
-            if one.fate != "kept":
-                one.fate = "a better chain has the same answer"
-        elif len(kept) < recipe.beam:
+            if candidate.fate != "kept":
+                candidate.fate = "a better chain has the same answer"
+        elif len(kept) < beam:
             kept[key] = chain
-            one.fate = "kept"
+            candidate.fate = "kept"
     return list(kept.values())
 
 
@@ -366,12 +403,6 @@ def _agreed_later(plan: Plan, step: int) -> list[int]:
         if any(step in line for line in lines):
             found.update(*(plan.ancestors(step) & line for line in lines if step not in line))
     return sorted(found)
-
-
-def _words(text: str) -> str:
-    """The words of a text in normal form, without the quotes and commas between them, in spaces."""
-    name = normalise(text)
-    return f" {' '.join(WORD.findall(name)) or name} "
 
 
 def _key(answer: str) -> str:
@@ -432,8 +463,9 @@ def plan_from(question: str) -> Plan:
 def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainRecipe) -> Retrieved:
     """Grow chains along the plan, or from the question alone; passages by the chains, and by a walk from
     what they asked."""
-    plan = query.plan or plan_from(query.question)
-    beams = grow_chains(plan, query.question, find, recipe, planned=query.plan is not None)
+    plan = query.plan or (one_hop if recipe.unplanned == "one" else plan_from)(query.question)
+    planned = query.plan is not None
+    beams = grow_chains(plan, query.question, find, recipe, planned=planned, similarity=find.similarity)
     if context.trace is not None:
         context.trace.asked = [_hop_trace(expansion) for expansion in beams.expansions]
     chains = beams.ends()
@@ -441,13 +473,19 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
     if not chains and not walk:  # nothing to rank by, and one round trip left
         embedding = context.vector(query.question).tolist()
         with context.clock("database"):
-            return Retrieved(context.reader.dense(embedding, max(query.k, 10), once=True)[: query.k], beams)
+            passages = context.reader.dense(embedding, max(query.k, 10), once=True)[: query.k]
+        return Retrieved(
+            passages, beams, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
+        )
     ranked = dict(rank(context, query.question, beams, query.k, recipe, walk=walk))
     wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
     with context.clock("database"):
         found = context.reader.passages(wanted, [ranked.get(id_, 0.0) for id_ in wanted])
-    passages = {passage.id: passage for passage in found}
-    return Retrieved([passages[id_] for id_ in ranked if id_ in passages], beams, passages)
+    cited = {passage.id: passage for passage in found}
+    passages = [cited[id_] for id_ in ranked if id_ in cited]
+    return Retrieved(
+        passages, beams, cited, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
+    )
 
 
 def _hop_trace(expansion: Expansion) -> HopTrace:
@@ -475,6 +513,6 @@ def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float)
     with context.clock("database"):
         cited = context.reader.passages([ends[0].hops[-1].pair.passage], [ends[0].score])
     hop = replace(found, beams=beams, cited={passage.id: passage for passage in cited})
-    draft = from_chains(query.question, hop, RICR.confidence, answer=True)
+    draft = from_chains(query.question, hop, context.confidence(RICR), answer=True)
     is_sure = (draft.confidence or 0.0) >= sure and draft.answer is not None
     return replace(hop, draft=draft) if is_sure else found

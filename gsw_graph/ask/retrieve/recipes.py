@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from math import exp, log
 from typing import TYPE_CHECKING, Any
 
+from gsw_graph.ask.options import EVIDENCE
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,10 +35,21 @@ def panini_code(scores: Sequence[float]) -> float:
     return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])
 
 
+def last_hop(scores: Sequence[float]) -> float:
+    """Return the score of the last hop alone (Panini, E.1.4: greedy)."""
+    return scores[-1]
+
+
 CHAIN_SCORES: dict[str, Callable[[Sequence[float]], float]] = {
     "panini_code": panini_code,
     "geometric": geometric,
+    "last_hop": last_hop,
+    "similarity": geometric,
+    "combined": geometric,
 }
+# Share that the cosine of the question and the text of a chain has in its score (Panini, E.1.4; the paper
+# prints no value for `combined`).
+SIMILARITY_SHARE = {"similarity": 1.0, "combined": 0.5}
 
 
 def count(default: int) -> Any:
@@ -134,27 +146,47 @@ class LinkedRecipe(Recipe):
 class ChainRecipe(Recipe):
     """Chains of question-answer pairs: `ricr`, and `fusion` with a plan; docs/ricr.md.
 
-    Candidates of a concrete question. pairs: nearest of the vector index. entities: of the full-text index.
-    common: passages in which a name stands that still brings its pairs. reranked: candidates that a reranker
-    reads.
+    Candidates of a concrete question. pairs: nearest of the vector index; 0 for entities alone. entities:
+    names of the full-text index; 0 for pairs alone. common: passages in which a name stands that still brings
+    its pairs. reranked: candidates that a reranker reads.
     Growing. beam: chains kept for each sub-question. candidates: pairs that may extend a chain. score: of a
-    chain from its hops, one of CHAIN_SCORES. Passages. sharpness: of the softmax over chain
-    scores. walk_weight: of the walk where the chains have 1 together. walked: passages that it adds.
-    walked_from: chains of each end whose concrete questions it starts from, as the best may have gone astray.
+    chain from its hops, one of CHAIN_SCORES. unplanned: how a question without a plan is followed, over a
+    `bridge` entity too or in `one` step. Passages. sharpness: of the softmax over chain scores. walk_weight:
+    of the walk where the chains have 1 together. walked: passages that it adds. walked_from: chains of each
+    end whose concrete questions it starts from, as the best may have gone astray.
+    Reading. evidence: form in which a language model is shown what was found, where the question says none.
+    reader: its prompt.
     """
 
-    pairs: int = count(30)
-    entities: int = count(5)
+    pairs: int = 30
+    entities: int = 5
     common: int = 30
     reranked: int = count(30)
     beam: int = count(5)
     candidates: int = count(15)
     score: str = field(default="panini_code", metadata={"among": CHAIN_SCORES})
+    unplanned: str = field(default="bridge", metadata={"among": ("bridge", "one")})
     sharpness: float = 40.0
     walk_weight: float = 4.0
     walked: int = count(30)
     walked_from: int = count(3)
+    evidence: str = field(default="lines", metadata={"among": EVIDENCE})
+    reader: str = field(default="answer", metadata={"among": ("answer", "answer_panini")})
     walk: WalkRecipe = field(default_factory=WalkRecipe)
+
+
+# Panini, section 3.5 and appendix C: 20 entities, 15 pairs, all candidates reranked, a beam of 5, Eq. 1, and
+# a reader that sees pairs alone.
+PANINI = ChainRecipe(
+    pairs=15,
+    entities=20,
+    common=1_000_000,
+    reranked=10_000,
+    score="geometric",
+    unplanned="one",
+    evidence="chains",
+    reader="answer_panini",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,24 +228,44 @@ class AutoRecipe(Recipe):
 class GraspRecipe(Recipe):
     """Of `grasp`; docs/grasp.md.
 
-    Search. near: propositions, and pairs, of the vector indexes. worded: passages of the full-text index
-    whose facts are looked at. common: passages in which a name stands that still brings its facts. most:
-    facts of a search; voting: of them, those that vote for their passages, before which no other stands.
-    scan: facts of a common name that an agent follows.
+    Search. units: what is searched; `facts` are propositions and pairs. near: of each vector index. lexical:
+    propositions of the full-text index; worded: passages of it whose facts are looked at. common: passages in
+    which a name stands that still brings its facts. most: facts of a search; voting: of them, those that vote
+    for their passages, before which no other stands. scan: facts of a common name that an agent follows.
     Agents. rewrite: whether a sub-question becomes a statement before the first search ("first", as in the
-    paper), or not until the agent asks for another search ("late"). lines: facts that an agent is shown.
+    paper), or not until the agent asks for another search ("late"). read: whether an agent is shown facts as
+    `lines`, or the `passages` that they vote for. lines: that an agent is shown; voted: passages of a search.
     rounds: further looks of an agent.
     """
 
+    units: str = field(
+        default="facts", metadata={"among": ("facts", "propositions", "pairs", "sentences", "passages")}
+    )
     near: int = count(30)
-    worded: int = count(5)
+    lexical: int = 0
+    worded: int = 5
     common: int = 30
     most: int = count(120)
     voting: int = count(20)
     scan: int = count(2000)
     rewrite: str = field(default="late", metadata={"among": ("late", "first")})
+    read: str = field(default="lines", metadata={"among": ("lines", "passages")})
     lines: int = count(10)
+    voted: int = count(5)
     rounds: int = 3
+
+
+# GRASP, section 3: a rewrite first, vectors and full text over propositions, all of which vote; the agent
+# reads the passages. How many of them the text that we have does not say.
+GRASP_PAPER = GraspRecipe(
+    units="propositions",
+    lexical=30,
+    worded=0,
+    common=0,
+    voting=120,
+    rewrite="first",
+    read="passages",
+)
 
 
 @dataclass(frozen=True, slots=True)

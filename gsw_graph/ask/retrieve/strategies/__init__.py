@@ -9,10 +9,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gsw_graph.ask.retrieve.strategies.auto import AUTO
-from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE
+from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE, IRCOT
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.ask.retrieve.strategies.grasp import GRASP
-from gsw_graph.ask.retrieve.strategies.ircot import IRCOT
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG

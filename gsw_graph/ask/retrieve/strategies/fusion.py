@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.retrieve.recipes import ChainRecipe, FusionRecipe, LinkedRecipe
+from gsw_graph.ask.retrieve.recipes import PANINI, ChainRecipe, FusionRecipe, LinkedRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import ChainConfidence, Query, Retrieved, Strategy
 
@@ -28,6 +28,7 @@ RICR = Strategy(
     "chains of question-answer pairs along a plan; needs workspaces",
     run_ricr,
     ChainRecipe(),
+    recipes={"default": ChainRecipe(), "paper": PANINI},
     follows_plan=True,
     needs=frozenset({"pairs"}),
     gives=frozenset({"passages", "chains", "answer"}),

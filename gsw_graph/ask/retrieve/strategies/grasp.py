@@ -1,41 +1,451 @@
 """The strategy `grasp`: GRASP (Jenkins 2026). A planner writes sub-questions, a sub-agent answers each, those
-that wait
-for no other side by side, and one call puts the findings together. docs/grasp.md.
+that wait for no other side by side, and one call puts the findings together. docs/grasp.md.
 
-Ours: replies are lines, which take fewer tokens than JSON; a sub-question that waits for one without an
-answer is asked with that in its words, "Where was (who built the Stone Pier) born?"; where there is one
-sub-question its finding is the answer; passages that findings cite stand before the others.
+Of the paper: hybrid search over propositions, score(passage) = sum 1 / (k + rank) over its propositions with
+k = 60, a statement and keywords for the search, at most three traversals over names, one sentence or
+"insufficient". Ours: question-answer pairs are facts beside propositions; the call that reads the evidence
+asks for the traversal too, so that a plain sub-question takes one call; replies are lines, which take fewer
+tokens than JSON; what an agent names, and its finding, must stand in the lines that it was shown; a
+sub-question that waits for one without an answer is asked with that in its words, "Where was (who built the
+Stone Pier) born?"; where there is one sub-question its finding is the answer.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import fsum
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer.evidence import Item, flat
-from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no
+from gsw_graph.ask.answer.evidence import Item, flat, listed, sentences_of, texts
+from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported, words_of
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
-from gsw_graph.ask.retrieve.agents import Spoken, side_by_side
-from gsw_graph.ask.retrieve.grasp import Finding, find
-from gsw_graph.ask.retrieve.recipes import GraspRecipe
+from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
+from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
+from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
+from gsw_graph.ask.retrieve.votes import RANK_CONSTANT, reciprocal_rank_fusion
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
+from gsw_graph.store import facts as store
+from gsw_graph.store.facts import FoundFact
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from gsw_graph.ask.retrieve.agents import Agent, Team
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from gsw_graph.ask.retrieve.agents import Agent
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.model.results import Citation, RankedPassage
 
 
+_LABEL = re.compile(
+    r"^[ \t>#*_`-]*(?P<label>answer|finding|lines?|follow|search|read|insufficient)\b"
+    r"[ \t*_`]*[:：.]?[ \t*_`]*(?P<text>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NUMBER = re.compile(r"(?<!\d)\d{1,3}(?!\d)")
+_UNKNOWN = re.compile(
+    r"(?:insufficient|unknown|n/?a|no answer.*"
+    r"|not (?:known|found|stated|given|mentioned|available)\b.*)[.!]?",
+    re.IGNORECASE,
+)
+_SENTENCE, _ANSWER = 400, 200  # characters
+FORM = (
+    'Write "Answer:", "Finding:" and "Lines:" in three lines, or one line that begins with "Follow:", '
+    '"Search:", "Read:" or "Insufficient:"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer in a few words, the sentence that states it, and the numbers of lines that it names."""
+
+    answer: str
+    sentence: str
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """What is wanted: `follow` a name for a fact, `search` for a fact, `read` the text of a line. what: the
+    name or number; fact: what is looked for."""
+
+    how: str
+    what: str
+    fact: str
+
+
+@dataclass(frozen=True, slots=True)
+class Insufficient:
+    """Nothing in the evidence answers it. missing: what does, in words; may be empty."""
+
+    missing: str
+
+
+def parse_reply(reply: object) -> Found | More | Insufficient:
+    """What a reply says: of several forms the first counts, and without any its first line is the answer.
+    ValueError: it says nothing."""
+    parts: dict[str, str] = {}
+    for match in _LABEL.finditer(str(reply)):
+        parts.setdefault(match["label"].lower(), _plain(match["text"]))
+    first = next((label for label in parts if label not in ("finding", "line", "lines")), None)
+    if first in ("follow", "search", "read"):
+        what, _, fact = parts[first].partition("|")
+        what, fact = what.strip()[:_ANSWER], fact.strip()[:_SENTENCE]
+        if not what:
+            raise ValueError(f"nothing stands after its label. {FORM}")
+        return More(first, what, fact)
+    if first == "insufficient":
+        return Insufficient(parts[first][:_SENTENCE])
+    answer, sentence = parts.get("answer", ""), parts.get("finding", "")
+    if not parts:  # of a small model, which gets no further: whether the lines hold it is looked at anyway
+        answer = next((_plain(line) for line in str(reply).splitlines() if re.search(r"\w", line)), "")
+    if not (answer or sentence):
+        raise ValueError(f"the reply has no form that is known. {FORM}")
+    if _UNKNOWN.fullmatch(answer or sentence):
+        return Insufficient(sentence[:_SENTENCE])
+    numbers = _NUMBER.findall(parts.get("lines") or parts.get("line") or "")
+    return Found((answer or sentence)[:_ANSWER], (sentence or answer)[:_SENTENCE], tuple(map(int, numbers)))
+
+
+def _plain(text: str) -> str:
+    """Without emphasis and brackets around numbers, in one line."""
+    return " ".join(text.replace("**", "").replace("`", "").split())
+
+
+FACTS, NAMED, DENSE, WORDS = "read/facts", "read/entity_facts", "read/dense", "read/bm25"
+_ALIKE = 0.75  # share of two lines' words in common from which they say the same
+_EACH = 5  # facts that a passage has among the first, about: so much further down is the next one's rank
+_LONG = 300  # characters of a line
+_ROOM = 450  # tokens of passages, where there are no facts: three of them
+_READ = 1_200  # of passages that facts vote for
+_SHORT = 100  # of one in the trace
+_TRACED = 10  # passages of a search in the trace
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Lines, the best first, and passages with their votes, best first."""
+
+    items: list[Item]
+    passages: list[RankedPassage] = field(default_factory=list)
+
+
+def search(agent: Agent, stage: str, statement: str, keywords: str, recipe: GraspRecipe) -> Evidence:
+    """Find evidence for a statement, by its vector and by its words and these keywords."""
+    asked = f"{statement} {keywords}".strip()
+    words = lucene_words(asked)
+
+    def facts(context: Context) -> Evidence:
+        vector = context.vector(statement).tolist()
+        keys = [mention.key for mention in mentions(asked)]
+        limits = {name: getattr(recipe, name) for name in ("worded", "common", "most", "units", "lexical")}
+        with context.clock("database"):
+            found = store.near(context.reader, vector, words, keys, nearest=recipe.near, **limits)
+        return of_facts(found.facts, asked, recipe)
+
+    def passages(context: Context) -> Evidence:
+        vector = context.vector(statement)
+        with context.clock("database"):
+            dense = context.reader.dense(vector.tolist(), recipe.near)
+            found = of_passages([dense, context.reader.bm25(words, recipe.near) if words else []])
+        if recipe.units != "sentences":
+            return found
+        return of_facts(nearest_sentences(context, found.passages, vector), asked, recipe)
+
+    if recipe.units not in ("sentences", "passages"):
+        found = agent.search(stage, asked, facts, [FACTS], _first, describe)
+        if found.items:
+            return found
+        asked = f"{asked} (no {recipe.units}: passages)"
+    return agent.search(stage, asked, passages, [DENSE, WORDS], _first, describe)
+
+
+def nearest_sentences(
+    context: Context, passages: Sequence[RankedPassage], vector: NDArray[np.float32]
+) -> list[FoundFact]:
+    """Return the sentences of some passages as facts, those near a vector first."""
+    facts = [
+        FoundFact(f"{passage.id} {number}", sentence, (), 0.0, passage)
+        for passage in passages
+        for number, sentence in enumerate(sentences_of(passage))
+    ]
+    cosines = context.text_vectors([f"{fact.passage.title}: {fact.text}" for fact in facts]) @ vector
+    return [facts[place] for place in (-cosines).argsort(kind="stable")]
+
+
+def follow(agent: Agent, name: str, key: str, fact: str, recipe: GraspRecipe) -> Evidence:
+    """Find the facts of a name that are nearest to the fact that is looked for. key: the name's normal
+    form."""
+
+    def run(context: Context) -> Evidence:
+        vector = context.vector(fact).tolist()
+        with context.clock("database"):
+            found = store.of_name(context.reader, key, vector, scan=recipe.scan, most=recipe.most)
+        kinds = ("facts", "propositions"), ("facts", "pairs")  # units that a fact without and with answers is
+        facts = [one for one in found.facts if recipe.units in kinds[bool(one.answers)]]
+        return of_facts(facts, fact, recipe) if facts else of_passages([found.passages])
+
+    return agent.search("follow", f"{name}: {fact}", run, [NAMED], _first, describe)
+
+
+def describe(found: Evidence) -> str:
+    """What was found, in words."""
+    return "; ".join(item.text[:_SHORT] for item in found.items[:3]) or "nothing"
+
+
+def _first(found: Evidence) -> list[RankedPassage]:
+    return found.passages[:_TRACED]
+
+
+def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evidence:
+    """Rank facts that came in the order of their vectors by their words too, and the passages by the facts
+    that vote for them (GRASP, section 3.3). Lines are ranked by what passage they stand in as well."""
+    places = range(len(facts))
+    lexical = [fact.lexical for fact in facts]
+    by_words = lexical if any(lexical) else _overlaps(facts, asked)
+    worded = sorted((place for place in places if by_words[place]), key=lambda place: -by_words[place])
+    votes = [1 / (RANK_CONSTANT + rank) for rank in range(1, len(facts) + 1)]
+    for rank, place in enumerate(worded, 1):
+        votes[place] += 1 / (RANK_CONSTANT + rank)
+    first = reciprocal_rank_fusion([[fact.passage for fact in _sorted(facts, votes)[: recipe.voting]]])
+    if recipe.read == "passages":
+        return Evidence(list(texts(first, _READ, recipe.voted)), first)
+    ranks = {passage.id: _EACH * rank for rank, passage in enumerate(first, 1)}
+    for place, fact in enumerate(facts):
+        votes[place] += 1 / (RANK_CONSTANT + ranks.get(fact.passage.id, len(facts)))
+    ranked = _sorted(facts, votes)
+    items = [
+        Item(flat(fact.line)[:_LONG], fact.passage, fact.text, fact.answers[0] if fact.answers else "")
+        for fact in _distinct(ranked, recipe.lines)
+    ]
+    passages = reciprocal_rank_fusion([[fact.passage for fact in ranked[: recipe.voting]]])
+    voted = {passage.id: passage for passage in passages}
+    others = {fact.passage.id: fact.passage for fact in ranked[recipe.voting :]}
+    return Evidence(items, list((voted | others | voted).values()))
+
+
+def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
+    """Passages of several searches, joined by reciprocal ranks."""
+    passages = reciprocal_rank_fusion(rankings)
+    return Evidence(list(texts(passages, _ROOM)), passages)
+
+
+def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFact]:
+    return [facts[place] for place in sorted(range(len(facts)), key=lambda place: (-votes[place], place))]
+
+
+def _overlaps(facts: Sequence[FoundFact], asked: str) -> list[float]:
+    """For each fact, how many of the words that are asked for stand in it, rare ones among the facts more."""
+    wanted = words_of(asked)
+    each = [wanted & words_of(fact.line) for fact in facts]
+    often: dict[str, int] = defaultdict(int)
+    for words in each:
+        for word in words:
+            often[word] += 1
+    return [fsum(1 / often[word] for word in words) for words in each]
+
+
+def _distinct(facts: Sequence[FoundFact], most: int) -> list[FoundFact]:
+    """The first facts of which none says what one before it says in the same passage."""
+    kept: list[tuple[FoundFact, frozenset[str]]] = []
+    for fact in facts:
+        if len(kept) == most:
+            break
+        words = words_of(fact.line)
+        if not any(
+            fact.passage.id == other.passage.id and len(words & theirs) >= _ALIKE * len(words | theirs)
+            for other, theirs in kept
+        ):
+            kept.append((fact, words))
+    return [fact for fact, _ in kept]
+
+
+_FINDING_LIMIT = 400  # tokens of a reply; a usual one has 40
+_WHOLE = 300  # tokens of a text that is read
+_KEPT = 4  # a part in so many of the lines stays of those before, however many new ones there are
+UNSUPPORTED = "its answer stands in no line that it was shown"
+NO_MORE = "it asked for more than it may"
+_YES_NO = re.compile(r"^\W*(?:yes|no)\b\W*", re.IGNORECASE)
+_STATEMENT = re.compile(r"^\W*statement\W*[:：][ \t*_]*(\S[^\n]*)", re.MULTILINE | re.IGNORECASE)
+_KEYWORDS = re.compile(r"^\W*keywords\W*[:：][ \t*_]*(\S[^\n]*)", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of a sub-question, `question` as it was asked.
+
+    answer: in a few words, None where it was insufficient; sentence: that states it; sources: the lines that
+    both stand on. missing: what is not known, where there is no answer; failed: why, where the model gave no
+    reply that could be used. passages: that were found on the way, best first, by each search.
+    """
+
+    question: str
+    answer: str | None = None
+    sentence: str = ""
+    sources: tuple[Item, ...] = ()
+    missing: str = ""
+    failed: str | None = None
+    passages: list[list[RankedPassage]] = field(default_factory=list)
+
+
+def find(agent: Agent, question: str, recipe: GraspRecipe) -> Finding:
+    """What an agent finds for a sub-question. A reply that cannot be used, or a budget that is used up, costs
+    its finding alone; errors as of `Agent.ask`."""
+    return _Search(agent, question, recipe).run()
+
+
+class _Search:
+    """The agent's way to its finding: the lines it is shown, and what it asked for."""
+
+    def __init__(self, agent: Agent, question: str, recipe: GraspRecipe) -> None:
+        self._agent, self._question, self._recipe = agent, question, recipe
+        self._shown: list[Item] = []
+        self._passages: list[list[RankedPassage]] = []
+        self._done: list[str] = []
+
+    def run(self) -> Finding:
+        nothing = Finding(self._question, passages=self._passages)
+        try:
+            self._search(*self._statement())
+            last = False
+            for left in range(self._recipe.rounds, -1, -1):
+                last = last or not left
+                said = self._ask(last=last)
+                if isinstance(said, Found):
+                    return self._found(said)
+                if isinstance(said, Insufficient):
+                    return replace(nothing, missing=said.missing)
+                if last:
+                    self._agent.note("stop", _describe_reply(said), "", NO_MORE)
+                    break
+                last = not self._more(said)  # it answers from what it has
+        except ReplyError as error:
+            return replace(nothing, failed=str(error))
+        return nothing
+
+    def _statement(self) -> tuple[str, str]:
+        """What is searched for first, and keywords."""
+        if self._recipe.rewrite != "first":
+            return self._question, ""
+
+        def check(text: object) -> tuple[str, str]:
+            statement, keywords = _STATEMENT.search(str(text)), _KEYWORDS.search(str(text))
+            if statement is None:
+                raise ValueError('there is no line "Statement: ..."')
+            return statement[1].strip()[:500], keywords[1].strip()[:200] if keywords else ""
+
+        asked = f"Question: {flat(self._question)}"
+        messages = (
+            {"role": "system", "content": prompt("grasp_rewrite")},
+            {"role": "user", "content": asked},
+        )
+        try:
+            request = Request("grasp_rewrite", messages, limit=_FINDING_LIMIT)
+            return self._agent.ask(request, check, self._question, " | ".join)
+        except ReplyError:  # the question is a statement too, if not the best
+            return self._question, ""
+
+    def _search(self, statement: str, keywords: str = "") -> None:
+        found = search(self._agent, "search", statement, keywords, self._recipe)
+        self._take(found.items, found.passages)
+
+    def _take(self, items: list[Item], passages: list[RankedPassage]) -> None:
+        """New lines stand first; of those before as many stay as there is room."""
+        known = {item.text for item in items}
+        kept = [item for item in self._shown if item.text not in known]
+        stay = min(len(kept), max(self._recipe.lines // _KEPT, self._recipe.lines - len(items)))
+        self._shown = [*items[: self._recipe.lines - stay], *kept[:stay]]
+        self._passages.append(passages)
+
+    def _ask(self, *, last: bool) -> Found | More | Insufficient:
+        parts = [listed(self._shown)]
+        if self._done:
+            parts.append(f"Looked up already: {'; '.join(self._done)}")
+        if last:
+            parts.append("Nothing more can be looked up: reply with Answer or Insufficient.")
+        parts.append(f"Question: {flat(self._question)}")
+        messages = (
+            {"role": "system", "content": prompt("grasp_find")},
+            {"role": "user", "content": "\n\n".join(parts)},
+        )
+        request = Request("grasp_find", messages, limit=_FINDING_LIMIT)
+        return self._agent.ask(request, parse_reply, self._question, _describe_reply)
+
+    def _found(self, said: Found) -> Finding:
+        """The finding, where its answer stands in the lines; its sentence too, else the answer stands for
+        itself."""
+        named = [number - 1 for number in said.lines]
+        places = supported(self._question, said.answer, named, self._shown, judged=False)
+        if not places:
+            self._agent.note("check", said.answer, "", UNSUPPORTED)
+            return Finding(self._question, missing="", passages=self._passages)
+        sentence = said.sentence
+        said_of = _YES_NO.sub("", sentence)  # "No, it was Atlantis" says more than no
+        if not (said_of and supported("", said_of, places, self._shown, judged=False)):
+            sentence = f"{self._question} {said.answer}"
+        sources = tuple(self._shown[place] for place in places)
+        return Finding(self._question, said.answer, sentence, sources, passages=self._passages)
+
+    def _more(self, said: More) -> bool:
+        """Look up what the agent asks for. False: it was looked up before, or it cannot be."""
+        wanted = " ".join(filter(None, [said.how.capitalize(), flat(said.what), flat(said.fact)]))
+        if wanted in self._done:
+            return False
+        self._done.append(wanted)
+        if said.how == "read":
+            return self._read(said.what)
+        if said.how == "follow" and self._is_shown(said.what):
+            fact = said.fact or self._question
+            found = follow(self._agent, said.what, normalise(said.what), fact, self._recipe)
+            self._take(found.items, found.passages)
+            return True
+        if said.how == "follow":
+            self._agent.note("follow", said.what, "", "refused: no line that it was shown has this name")
+        statement = said.fact if said.how == "follow" else " ".join(filter(None, (said.what, said.fact)))
+        if not statement:
+            return False
+        self._search(statement)
+        return True
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether a name stands in the question or in a line, as whole words."""
+        key = normalise(name)
+        every = [self._question, *(item.text for item in self._shown)]
+        return bool(key) and any(
+            f" {key} " in f" {' '.join(map(normalise, text.replace('?', ' ').split()))} " for text in every
+        )
+
+    def _read(self, number: str) -> bool:
+        """Show the passage of a line."""
+        found = re.search(r"\d+", number)
+        place = int(found[0]) - 1 if found and len(found[0]) < 4 else -1
+        if not 0 <= place < len(self._shown):
+            self._agent.note("read", number, "", "refused: there is no such line")
+            return False
+        passage = self._shown[place].passage
+        self._agent.note("read", f"line {place + 1}", passage.title or passage.id)
+        self._take(list(texts([passage], _WHOLE)), [passage])
+        return True
+
+
+def _describe_reply(said: Found | More | Insufficient) -> str:
+    if isinstance(said, Found):
+        return said.sentence
+    if isinstance(said, Insufficient):
+        return f"insufficient: {said.missing}" if said.missing else "insufficient"
+    return f"{said.how} {said.what}{f': {said.fact}' if said.fact else ''}"
+
+
 MOST = 8  # sub-questions, and so agents
-_LIMIT = 600  # tokens of a reply; a usual one has 80
+_PLAN_LIMIT = 600  # tokens of a reply; a usual one has 80
 _STEP = re.compile(r"^[ \t>*_-]*(\d{1,2})[.):][ \t*_]*(\S.*)$", re.MULTILINE)
 _RATIONAL = re.compile(r"^[ \t>#*_]*plan[ \t*_]*[:：][ \t*_]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _LONGEST = 300  # characters of the rational plan
@@ -55,8 +465,8 @@ def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
         {"role": "user", "content": f"Question: {asked}"},
     )
     try:
-        request = Request("grasp_plan", messages, limit=_LIMIT)
-        return agent.ask(request, check, question, _told)[0], None
+        request = Request("grasp_plan", messages, limit=_PLAN_LIMIT)
+        return agent.ask(request, check, question, _describe_plan)[0], None
     except ReplyError as error:
         return Plan((SubQuestion(1, asked),)), f"no plan was made: {error}"
 
@@ -73,7 +483,7 @@ def parse_plan(reply: str) -> tuple[Plan, str]:
     return followed(steps), " ".join(rational[1].split())[:_LONGEST] if rational else ""
 
 
-def _told(found: tuple[Plan, str]) -> str:
+def _describe_plan(found: tuple[Plan, str]) -> str:
     plan, rational = found
     steps = " ".join(f"({step.id}) {step.question}" for step in plan.steps)
     return f"{rational} {steps}".strip()
@@ -197,8 +607,6 @@ def _further(draft: AnswerDraft, whole: Mapping[int, Finding]) -> list[Citation]
 
 def run(context: Context, query: Query, recipe: GraspRecipe) -> Retrieved:
     """Plan, ask every sub-question by an agent of its own, and put together what they found."""
-    from gsw_graph.ask.retrieve.agents import Team
-
     team = Team(context)
     plan, unplanned = planned(team.agent("planner"), query.question)
     found = findings(team, plan, recipe)
@@ -216,6 +624,7 @@ GRASP = Strategy(
     "GRASP: an agent for each sub-question searches facts and follows names; needs a language model",
     run,
     GraspRecipe(),
+    recipes={"default": GraspRecipe(), "paper": GRASP_PAPER},
     makes_plan=True,
     needs=frozenset({"llm"}),
     gives=frozenset({"passages", "answer"}),

@@ -1,0 +1,186 @@
+"""Fits the scores of pairs and the confidence of chains to the models of a memory, from questions with gold
+plans whose steps have answers, as MuSiQue has them.
+
+A pair is right that stands in a gold passage and holds the step's answer; weights of a softmax over the
+candidates of a sub-question are put on a logistic scale. A chain is right where the answer stands in its
+hops; each question counts a second time without the pairs of its gold passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from gsw_graph.ask.answer.chains import features as chain_features
+from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.fit import Fit
+from gsw_graph.ask.retrieve.fusion import WalkingCandidateSearch
+from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features
+from gsw_graph.ask.retrieve.qa_chains import Candidates, CandidateSearch, grow_chains
+from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
+from gsw_graph.errors import InputError
+from gsw_graph.evaluate.metrics import gold_ranks
+
+if TYPE_CHECKING:
+    from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.evaluate.data import Question, QuestionSet
+    from gsw_graph.memory import Memory
+
+Rows: TypeAlias = "list[tuple[NDArray[np.float64], NDArray[np.bool_]]]"
+_LEAST = 20  # sub-questions
+_COSINES = 4  # the first features of a pair
+
+
+class _Recorder(CandidateSearch):
+    """Keeps the candidates of the last concrete question and their features."""
+
+    def _ranked(
+        self, asked: ConcreteQuestion, candidates: Any, found: Any, original: Any, vectors: Any
+    ) -> Any:
+        self.pairs = [pair for pair, _ in candidates]
+        given = vectors[asked.text], original, vectors[asked.relation]
+        self.values = features(asked, self.pairs, found, *given)
+        return super()._ranked(asked, candidates, found, original, vectors)
+
+
+class _Hiding:
+    """Leaves out the pairs of some passages."""
+
+    def __init__(self, find: CandidateSearch, passages: set[str]) -> None:
+        self._find, self._passages = find, passages
+
+    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
+        found = self._find(question, asked)
+        return [[one for one in each if one.pair.passage not in self._passages] for each in found]
+
+
+def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
+    """Fit the scores of pairs, then the confidence of the chains that they make.
+
+    Returns:
+        The fit, and the number of sub-questions that it stands on.
+
+    Raises:
+        InputError: The questions have too few steps with answers.
+    """
+    planned = [question for question in questions.questions if question.answerable and _answers(question)]
+    rows: Rows = []
+    for question in planned:
+        context = memory._context(AskOptions())
+        rows += _pair_rows(question, context)
+    if len(rows) < _LEAST or not any(right.any() for _, right in rows):
+        hint = "Give questions with gold decompositions and answers of their steps, as MuSiQue has them"
+        raise InputError(
+            f"there are {len(rows)} sub-questions with candidates", where=questions.name, hint=hint
+        )
+    cosines = np.concatenate([values for values, _ in rows])[:, :_COSINES]
+    used = context.used
+    fit = Fit(
+        used["embedder"],
+        used.get("reranker", "cosine"),
+        _pair_weights(rows),
+        mean=tuple(cosines.mean(axis=0).round(3).tolist()),
+        deviation=tuple(cosines.std(axis=0).round(3).tolist()),
+    )
+    chains: dict[str, tuple[float, ...]] = {}
+    for strategy in (RICR, FUSION):
+        found = [row for question in planned for row in _chain_rows(question, memory, fit, strategy.name)]
+        values, right = (np.array(column) for column in zip(*found, strict=True))
+        chains[strategy.name] = tuple(_logistic(values, right, 0.001).round(3).tolist())
+    return replace(fit, chains=chains), len(rows)
+
+
+def _answers(question: Question) -> list[str]:
+    """Return the gold answers of the steps, empty where one has none."""
+    steps: Any = question.plan if isinstance(question.plan, list) else []
+    answers = [step.get("answer") for step in steps if isinstance(step, dict)]
+    return [str(answer) for answer in answers] if all(answers) and len(answers) == len(steps) else []
+
+
+def _gold(question: Question, context: Context, passages: Sequence[str]) -> set[str]:
+    """Return the ids of gold passages among some."""
+    ids = list(dict.fromkeys(passages))
+    found = context.reader.passages(ids, [0.0] * len(ids))
+    ranks = gold_ranks(question.gold, found)
+    return {found[rank - 1].id for rank in ranks if rank is not None}
+
+
+def _pair_rows(question: Question, context: Context) -> Rows:
+    """Return for each sub-question, asked with the true answers before it, its candidates' features and which
+    of them are right."""
+    find, rows = _Recorder(context, RICR.recipe), []
+    answers = dict(enumerate(_answers(question), 1))
+    for step in parse(question.plan).steps:
+        find(question.question, [concrete(step.question, {id_: answers[id_] for id_ in step.parents})])
+        gold = _gold(question, context, [pair.passage for pair in find.pairs])
+        right = [
+            pair.passage in gold and answers[step.id].casefold() in " | ".join(pair.answers).casefold()
+            for pair in find.pairs
+        ]
+        rows.append((find.values.astype(np.float64), np.array(right, dtype=bool)))
+    return [row for row in rows if len(row[0])]
+
+
+def _chain_rows(
+    question: Question, memory: Memory, fit: Fit, strategy: str
+) -> list[tuple[list[float], bool]]:
+    """Return the features of the best chain and whether a chain holds the answer, with and without the pairs
+    of the gold passages."""
+    context = memory._context(AskOptions())
+    context.fit = fit
+    plan, chains = parse(question.plan), FUSION.recipe.chains if strategy == FUSION.name else RICR.recipe
+    find = (
+        WalkingCandidateSearch(context, FUSION.recipe)
+        if strategy == FUSION.name
+        else CandidateSearch(context, chains)
+    )
+    rows, hidden = [], set[str]()
+    for _ in range(2):
+        beams = grow_chains(plan, question.question, _Hiding(find, hidden), chains)
+        said = " ".join(
+            f"{hop.pair.question} {' '.join(hop.pair.answers)}"
+            for chain in beams.ends()
+            for hop in chain.hops
+        ).casefold()
+        right = not hidden and any(answer.casefold() in said for answer in question.answers)
+        rows += [
+            (chain_features([hop.score for hop in best.hops], best.score), right) for best in beams.best()[:1]
+        ]
+        considered = [one for expansion in beams.expansions for one in expansion.considered]
+        hidden = _gold(question, context, [one.scored.pair.passage for one in considered])
+    return rows
+
+
+def _pair_weights(rows: Rows) -> tuple[float, ...]:
+    """Return the weights of the features of a pair, and the bias."""
+    useful = [(values, right) for values, right in rows if right.any()]
+
+    def loss(weights: NDArray[np.float64]) -> float:
+        total = sum(
+            logsumexp(values @ weights) - logsumexp(values[right] @ weights) for values, right in useful
+        )
+        return float(total / len(rows) + 5e-4 * (weights**2).sum())
+
+    weights = minimize(loss, np.zeros(rows[0][0].shape[1])).x
+    logits = np.concatenate([values @ weights for values, _ in rows])
+    scale, bias = _logistic(logits[:, None], np.concatenate([right for _, right in rows]), 0.0)
+    return (*(weights * scale).round(3).tolist(), float(bias.round(3)))
+
+
+def _logistic(values: NDArray[np.float64], right: NDArray[np.bool_], penalty: float) -> NDArray[np.float64]:
+    """Return the weights and the bias of a logistic regression."""
+    signs = np.where(right, 1.0, -1.0)
+
+    def loss(weights: NDArray[np.float64]) -> float:
+        off = np.logaddexp(0, -signs * (values @ weights[:-1] - weights[-1]))
+        return float(off.mean() + penalty * (weights[:-1] ** 2).sum())
+
+    found: NDArray[np.float64] = minimize(loss, np.zeros(values.shape[1] + 1)).x
+    return found
