@@ -491,7 +491,7 @@ class Memory:
             **known,
             extractors=extractors,
             unread=unread,
-            questions=reader.question_counts() if state else {},
+            questions=reader.rows("read/question_counts")[0] if state else {},
         )
 
     @with_plain_errors

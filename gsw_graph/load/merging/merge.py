@@ -217,7 +217,7 @@ def _groups_of(groups: Sequence[MergeGroup], name: str) -> list[MergeGroup]:
 
 
 def _rows(reader: Reader) -> Iterator[tuple[str, str, list[Name]]]:
-    for row in reader.named_passages():
+    for row in reader.stream("read/named_passages"):
         names = [
             Name(
                 name["key"],
@@ -259,7 +259,7 @@ def _reason(pair: Pair) -> str:
 
 def _stored(reader: Reader) -> list[MergeGroup]:
     groups: dict[str, MergeGroup] = {}
-    for row in reader.merges():
+    for row in reader.rows("read/merges"):
         group = groups.setdefault(
             row["canonical"], MergeGroup(row["canonical"], row["name"], row["passages"], [])
         )
