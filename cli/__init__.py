@@ -1,4 +1,4 @@
-"""The command line: one file a command; each parses, calls one function of `Memory`, prints."""
+"""The command line: one file a topic; each command parses, calls one function of `Memory`, prints."""
 
 from __future__ import annotations
 
@@ -11,41 +11,40 @@ from gsw_graph import __version__
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
 
-# A verb is the module and the function of that name, imported when it is called; its line here stands in
-# `gswgraph --help`.
-VERBS = {
-    "demo": "Try it: load an invented coast and ask, without any model.",
-    "load": "Load files, folders or standard input into the memory.",
-    "ask": "Ask a question, or many at a prompt.",
-    "confirm": "Say that an answer was right, so that it is given again.",
-    "reject": "Say that an answer was wrong, so that it is not used again.",
-    "history": "Show what was asked, what was answered, and what that took.",
-    "list": "List the documents of the memory.",
-    "show": "Show a document or a passage whole, with what was found in it.",
-    "serve": "Serve the memory to others: HTTP, agents (MCP), a page.",
-    "mcp": "Serve the memory to one agent over standard input and output.",
-    "browse": "Open Neo4j Browser at the memory.",
-    "eval": "Measure strategies side by side on questions with known answers.",
-    "export": "Write the memory as files that others read.",
-    "copy": "Copy a memory from one engine to another.",
-    "dump": "Write the whole memory as lines of JSON.",
-    "restore": "Write a dump into an empty memory.",
-    "lint": "List what is wrong with ready workspaces.",
-    "status": "Show what the memory holds.",
-    "doctor": "Look for what is wrong, and say how to mend it.",
-    "merge": "Join names that mean the same thing.",
-    "unmerge": "Take merged names apart again.",
-    "forget": "Remove documents and all that only they supported.",
-    "runs": "Show or build the runs that `ask --strategy pruned` searches.",
-    "ledger": "Show what language models were asked, and what that took.",
-    "cypher": "Run a Cypher query, read-only by default.",
-    "draw": "Draw what a Cypher query returns, as an HTML file.",
-    "db": "Start and stop a private Neo4j with Browser.",
-    "completion": "Print the completion script of a shell.",
+# Of each command the module that has it, imported when it is called, and its line in `gswgraph --help`.
+COMMANDS = {
+    "demo": ("demo", "Try it: load an invented coast and ask, without any model."),
+    "load": ("load", "Load files, folders or standard input into the memory."),
+    "ask": ("ask", "Ask a question, or many at a prompt."),
+    "confirm": ("look", "Say that an answer was right, so that it is given again."),
+    "reject": ("look", "Say that an answer was wrong, so that it is not used again."),
+    "history": ("look", "Show what was asked, what was answered, and what that took."),
+    "list": ("look", "List the documents of the memory."),
+    "show": ("look", "Show a document or a passage whole, with what was found in it."),
+    "serve": ("serve", "Serve the memory to others: HTTP, agents (MCP), a page."),
+    "mcp": ("serve", "Serve the memory to one agent over standard input and output."),
+    "browse": ("graph", "Open Neo4j Browser at the memory."),
+    "eval": ("eval", "Measure strategies side by side on questions with known answers."),
+    "export": ("admin", "Write the memory as files that others read."),
+    "copy": ("admin", "Copy a memory from one engine to another."),
+    "dump": ("admin", "Write the whole memory as lines of JSON."),
+    "restore": ("admin", "Write a dump into an empty memory."),
+    "lint": ("load", "List what is wrong with ready workspaces."),
+    "status": ("look", "Show what the memory holds."),
+    "doctor": ("admin", "Look for what is wrong, and say how to repair it."),
+    "merge": ("admin", "Join names that mean the same thing."),
+    "unmerge": ("admin", "Take merged names apart again."),
+    "forget": ("load", "Remove documents and all that only they supported."),
+    "runs": ("admin", "Show or build the runs that `ask --strategy pruned` searches."),
+    "ledger": ("look", "Show what language models were asked, and what that took."),
+    "cypher": ("graph", "Run a Cypher query, read-only by default."),
+    "draw": ("graph", "Draw what a Cypher query returns, as an HTML file."),
+    "db": ("db", "Start and stop a private Neo4j with Browser."),
+    "completion": ("admin", "Print the completion script of a shell."),
 }
 
 
-@click.group(cls=LazyGroup, verbs=VERBS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @memory_option
 @click.version_option(__version__, prog_name="gswgraph")
 def main() -> None:

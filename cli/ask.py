@@ -11,12 +11,11 @@ from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory
-from gsw_graph.cli.text.output import print_failure, print_json
-from gsw_graph.cli.text.waiting import Waiting
+from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
 
 
 class _Ask(click.Command):
-    """Says at the end of its help what the strategies are; `--trace` alone means `--trace=way`, whatever
+    """List the strategies at the end of the help; `--trace` alone means `--trace=way`, whatever
     follows it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -27,7 +26,7 @@ class _Ask(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         with formatter.section("Strategies"):
-            formatter.write_dl([(one.name, one.help) for one in strategies().values()])
+            formatter.write_dl([(strategy.name, strategy.help) for strategy in strategies().values()])
 
 
 @click.command(cls=_Ask)
@@ -139,21 +138,19 @@ def ask(
         "candidates": trace == "all",
         "wanted": options["strategy"],
     }
-    models = [
-        name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed
-    ]
+    needed = {"embedder": options["strategy"] != "bm25", "llm": not no_llm, "walk": True}
+    models = [name for name, is_needed in needed.items() if is_needed]
     with (
         Waiting(quiet=show_cypher).begin("opening the memory") as waiting,
         open_memory(url, models=models, llm=llm, show_cypher=show_cypher) as memory,
     ):
         if not words:
-            from gsw_graph.cli.prompt.prompt import run
+            from gsw_graph.cli.prompt import run
 
             failed = run(memory, waiting, printing, as_json=as_json, **options)
             code = 1 if failed else 0
         else:
             from gsw_graph.cli.text.answers import print_answer
-            from gsw_graph.cli.text.streaming import Streamed
 
             streamed = Streamed(waiting.stop)
             on_text = None if as_json else streamed.on_text
@@ -168,7 +165,7 @@ def ask(
         if words and html is not None:  # last: what cannot be written takes no answer away
             print_failure(f"Picture: {memory.draw(answer).save(html).absolute()}")
         if browse:
-            from gsw_graph.cli.browse import show_answer
+            from gsw_graph.cli.graph import show_answer
 
             click.echo()
             show_answer(memory, answer)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from gsw_graph.cli.options import json_option, settings
+from gsw_graph.cli.text.output import print_json
 
 if TYPE_CHECKING:
     from gsw_graph.engine.local import LocalServer
 
 _VERSIONS = click.Choice(["5.26", "2026"])
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 @click.group()
@@ -47,7 +48,7 @@ def db() -> None:
     show_default=True,
     help="The port of Neo4j Browser.",
 )
-@_JSON
+@json_option
 def start(version: str, port: int, http_port: int, as_json: bool) -> None:
     """Start the server and wait until it answers; where it runs already, say so.
 
@@ -57,14 +58,11 @@ def start(version: str, port: int, http_port: int, as_json: bool) -> None:
     Example:
       gswgraph db start --version 2026 --port 7688 --http-port 7475
     """
-    from gsw_graph.config import Settings
     from gsw_graph.engine import local
 
-    server = local.start(
-        Settings.from_env(), version, port, http_port, report=lambda line: click.echo(line, err=True)
-    )
+    server = local.start(settings(), version, port, http_port, report=lambda line: click.echo(line, err=True))
     if as_json:
-        _print_json(_facts(server))
+        print_json(_facts(server))
         return
     click.echo(_text(server))
     click.echo(f"\nUse it:\n  export NEO4J_URI={server.url}")
@@ -72,7 +70,7 @@ def start(version: str, port: int, http_port: int, as_json: bool) -> None:
 
 @db.command()
 @click.option("--version", type=_VERSIONS, help="Only this version line; without it, all.")
-@_JSON
+@json_option
 def stop(version: str | None, as_json: bool) -> None:
     """Stop the server; its data stay.
 
@@ -80,12 +78,11 @@ def stop(version: str | None, as_json: bool) -> None:
     Example:
       gswgraph db stop
     """
-    from gsw_graph.config import Settings
     from gsw_graph.engine import local
 
-    stopped = local.stop(Settings.from_env(), version)
+    stopped = local.stop(settings(), version)
     if as_json:
-        _print_json({"servers": [_facts(server) for server in stopped]})
+        print_json({"servers": [_facts(server) for server in stopped]})
     else:
         click.echo(
             "\n".join(f"Stopped Neo4j {server.release}; its data stay in {server.home}" for server in stopped)
@@ -95,7 +92,7 @@ def stop(version: str | None, as_json: bool) -> None:
 
 @db.command()
 @click.option("--version", type=_VERSIONS, help="Only this version line; without it, all.")
-@_JSON
+@json_option
 def status(version: str | None, as_json: bool) -> None:
     """Show the private servers: address, version, process, and the file that holds the password.
 
@@ -103,12 +100,11 @@ def status(version: str | None, as_json: bool) -> None:
     Example:
       gswgraph db status --json
     """
-    from gsw_graph.config import Settings
     from gsw_graph.engine import local
 
-    servers = local.status(Settings.from_env(), version)
+    servers = local.status(settings(), version)
     if as_json:
-        _print_json({"servers": [_facts(server) for server in servers]})
+        print_json({"servers": [_facts(server) for server in servers]})
     else:
         click.echo(
             "\n\n".join(map(_text, servers))
@@ -117,7 +113,7 @@ def status(version: str | None, as_json: bool) -> None:
 
 
 @db.command(name="open")
-@_JSON
+@json_option
 def open_(as_json: bool) -> None:
     """Open Neo4j Browser of the private server, address and user filled in.
 
@@ -129,22 +125,17 @@ def open_(as_json: bool) -> None:
     """
     import sys
 
-    from gsw_graph.config import Settings
     from gsw_graph.explore import browser
 
-    server = browser.private(Settings.from_env())
+    server = browser.private(settings())
     opened = browser.open_page(server.browser)
     if as_json:
-        _print_json({"address": server.browser, "opened": opened, "password_file": str(server.password_file)})
+        print_json({"address": server.browser, "opened": opened, "password_file": str(server.password_file)})
         return
     click.echo("Neo4j Browser is open." if opened else f"Open Neo4j Browser: {server.browser}")
     on_terminal = sys.stdout.isatty()
     password = server.password_file.read_text(encoding="utf-8").strip() if on_terminal else ""
     click.echo(f"  user      {server.username}\n  password  {password or f'in {server.password_file}'}")
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    click.echo(json.dumps(document, indent=2))
 
 
 def _facts(server: LocalServer) -> dict[str, Any]:
@@ -153,17 +144,9 @@ def _facts(server: LocalServer) -> dict[str, Any]:
 
 
 def _text(server: LocalServer) -> str:
-    state = (
-        "is running" + (f" (pid {server.pid})" if server.pid else f" ({server.by})")
-        if server.running
-        else "is not running"
-    )
-    rows = {
-        "url": server.url,
-        "browser": server.browser,
-        "user": server.username,
-        "password": f"in {server.password_file}",
-    }
-    return f"Neo4j {server.release} {state}\n" + "\n".join(
-        f"  {name:<9} {value}" for name, value in rows.items()
+    by = f"pid {server.pid}" if server.pid else server.by
+    return (
+        f"Neo4j {server.release} {f'is running ({by})' if server.running else 'is not running'}\n"
+        f"  url       {server.url}\n  browser   {server.browser}\n"
+        f"  user      {server.username}\n  password  in {server.password_file}"
     )

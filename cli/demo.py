@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.cli.options import json_option, memory_option, open_memory
-from gsw_graph.cli.text.output import print_json
+from gsw_graph.cli.text.output import Waiting, print_json
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -54,7 +54,6 @@ def demo(url: str | None, as_json: bool) -> None:
     """
     from gsw_graph.cli.load import print_summary
     from gsw_graph.cli.text.answers import print_answer
-    from gsw_graph.cli.text.waiting import Waiting
 
     url = url or DEFAULT
     memory_argument = f"gswgraph --memory {shlex.quote(url)}"
@@ -65,9 +64,8 @@ def demo(url: str | None, as_json: bool) -> None:
             print_json(document)
             return
         click.echo(f"$ {memory_argument} load {shlex.quote(str(corpus()))}")
-        with Waiting().begin("loading") as waiting:
+        with Waiting().begin("loading"):
             report = memory.load(str(corpus()))
-            waiting.stop()
         print_summary(report, dry_run=False)
         for comment, question, plan in QUESTIONS:
             option = f" --plan {shlex.quote(json.dumps(plan))}" if plan else ""

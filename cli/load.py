@@ -1,28 +1,46 @@
-"""`gswgraph load`: documents into the memory."""
+"""Commands that change what is loaded: load, forget, and lint before it."""
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from contextlib import ExitStack, contextmanager
+from itertools import chain
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from gsw_graph.cli.options import field_option, json_option, memory_option, open_memory, settings
-from gsw_graph.cli.text.output import calls, counted, duration, money, print_failure, print_json
-from gsw_graph.cli.text.progress import reporter
-from gsw_graph.extract import EXTRACTORS
+from gsw_graph.cli.text.output import (
+    Step,
+    calls,
+    counted,
+    duration,
+    left,
+    money,
+    print_failure,
+    print_json,
+    print_more,
+    print_result,
+    reporter,
+)
+from gsw_graph.extract import BY_MODEL, EXTRACTORS
 from gsw_graph.load.loading import LoadOptions
 from gsw_graph.model.documents import counted as counted_kinds
-from gsw_graph.text.safe_text import one_line, short_source
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gsw_graph.memory import Memory
-    from gsw_graph.model.results import LoadReport
+    from gsw_graph.extract.lint import Issue
+    from gsw_graph.memory import Memory, Progress
+    from gsw_graph.model.documents import Document, Failure, Workspace
+    from gsw_graph.model.results import Forgotten, LoadReport
 
-SHOWN = 20  # failures listed for people
+SHOWN = 20  # failures, and faults of one kind, listed for people
+PROBLEM = 80  # characters of the last failure
 
 
 @click.command()
@@ -76,25 +94,29 @@ def load(
       gswgraph load notes/ --llm gpt-4.1-mini --dry-run
       gswgraph load notes/ --llm gpt-4.1-mini --budget 2.00
     """
-    models = ["embedder", "llm"] if options["extractor"] in ("auto", "llm") else ["embedder"]
+    models = ["embedder", "llm"] if options["extractor"] in ("auto", *BY_MODEL) else ["embedder"]
     with (
         _memory(url, dry_run=options["dry_run"], models=models, llm=llm, concurrency=concurrency) as memory,
-        reporter(quiet) as progress,
+        reporter(quiet, load_step) as progress,
     ):
         report = memory.load(*paths, progress=progress, **options)
-    if as_json:
-        print_json(report.to_dict())
-    else:
+
+    def print_all(report: LoadReport) -> None:
         print_failures(report)
         if not quiet:
             print_skipped(report)
             print_summary(report, dry_run=options["dry_run"])
-    click.get_current_context().exit(_exit_code(report))
+
+    print_result(report, as_json, print_all)
+    counts = report.documents
+    loaded = counts.new + counts.replaced + counts.unchanged
+    failed = bool(report.failures or counts.failed)
+    click.get_current_context().exit(0 if not failed else 4 if loaded else 1)
 
 
 @contextmanager
 def _memory(url: str | None, *, dry_run: bool, models: list[str], **given: Any) -> Iterator[Memory]:
-    """The memory to load into. Where there is none yet, a dry run takes one that goes with it."""
+    """Open the memory to load into. Where there is none yet, a dry run takes one that goes with it."""
     from gsw_graph.engine import exists
 
     with ExitStack() as stack:
@@ -103,55 +125,66 @@ def _memory(url: str | None, *, dry_run: bool, models: list[str], **given: Any) 
         yield stack.enter_context(open_memory(url, create=True, models=[] if dry_run else models, **given))
 
 
-def _exit_code(report: LoadReport) -> int:
-    found = report.documents
-    if not report.failures and not found.failed:
-        return 0
-    return 4 if found.new + found.replaced + found.unchanged else 1
+def load_step(progress: Progress, seconds: float) -> Step:
+    """Return `loading: 12 documents, 340 passages of 1,000, 85 passages/s, about 8 s left`; a rate only while
+    loading. The passages are those of the slowest part: a language model where there is one, else embedding.
+    """
+    of = f" of {progress.total:,}" if progress.total is not None else ""
+    if progress.stage == "waiting":
+        return Step(
+            f"waiting for the batch: {progress.passages:,}{of} requests done; Ctrl-C leaves it at the server, the same command goes on"
+        )
+    passages = max(progress.passages, progress.answered or 0)
+    text = f"{progress.stage}: {counted(progress.documents, 'document')}, {counted(passages, 'passage')}{of}"
+    loading = progress.stage == "loading"
+    if loading and progress.written is not None and progress.written < passages:
+        text += f", {progress.written:,} written"
+    if progress.answered is not None:
+        text += (
+            f", {progress.replies:,} {'reply' if progress.replies == 1 else 'replies'} of the language model"
+        )
+        text += f", {counted(progress.failed_calls, 'call')} failed" if progress.failed_calls else ""
+    text += f", {progress.failed:,} failed" if progress.failed else ""
+    if progress.problem:
+        text += f" (last: {cut(one_line(progress.problem), PROBLEM)})"
+    if loading and passages and seconds > 0:
+        rate = passages / seconds
+        text += f", {rate:,.{0 if rate >= 10 else 1}f} passages/s{left(passages, progress.total, seconds)}"
+    return Step(text, passages, progress.total if loading else None)
 
 
 def print_skipped(report: LoadReport) -> None:
-    """What was skipped, by name; those with the same reason together."""
+    """Print what was skipped, by name; those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for skipped in report.skipped:
-        if getattr(skipped, "kinds", ()):  # the summary counts them
-            continue
-        by_reason.setdefault(one_line(skipped.reason), []).append(short_source(skipped.source))
+        if not getattr(skipped, "kinds", ()):  # the summary counts those
+            by_reason.setdefault(one_line(skipped.reason), []).append(short_source(skipped.source))
     for reason, sources in list(by_reason.items())[:SHOWN]:
         also = f" and {len(sources) - SHOWN:,} more (--json lists all)" if len(sources) > SHOWN else ""
         print_failure(f"Skipped: {', '.join(sources[:SHOWN])}{also}: {reason}")
-    if (more := sum(map(len, list(by_reason.values())[SHOWN:]))) > 0:
-        print_failure(f"... and {more:,} more; --json lists all")
+    print_more([*chain(*list(by_reason.values())[SHOWN:])], 0, err=True)
 
 
 def print_failures(report: LoadReport) -> None:
-    """Each failure; those with the same reason together."""
-    by_reason: dict[tuple[bool, str], list[str]] = {}
+    """Print each failure; those with the same reason together."""
+    by_reason: dict[tuple[str, str], list[str]] = {}
     for failure in report.failures:
-        by_reason.setdefault((failure.part, one_line(failure.reason)), []).append(
-            short_source(failure.source)
-        )
-    for (part, reason), sources in list(by_reason.items())[:SHOWN]:
+        key = "Left out" if failure.part else "Failed", one_line(failure.reason)
+        by_reason.setdefault(key, []).append(short_source(failure.source))
+    for (word, reason), sources in list(by_reason.items())[:SHOWN]:
         also = f" and {len(sources) - 1:,} more" if len(sources) > 1 else ""
-        print_failure(f"{'Left out' if part else 'Failed'}: {sources[0]}{also}: {reason}")
-    if (more := sum(map(len, list(by_reason.values())[SHOWN:]))) > 0:
-        print_failure(f"... and {more:,} more; --json lists all")
+        print_failure(f"{word}: {sources[0]}{also}: {reason}")
+    print_more([*chain(*list(by_reason.values())[SHOWN:])], 0, err=True)
 
 
 def print_summary(report: LoadReport, *, dry_run: bool) -> None:
     """Print what a load did, or would do."""
-    found = report.documents
-    parts = {
-        "new": found.new,
-        "replaced": found.replaced,
-        "unchanged": found.unchanged,
-        "failed": found.failed,
-    }
+    parts = {name: getattr(report.documents, name) for name in ("new", "replaced", "unchanged", "failed")}
     if skipped := sum(not skipped.part for skipped in report.skipped):
         parts["skipped"] = skipped
-    said = ", ".join(f"{number:,} {name}" for name, number in parts.items())
+    counts = ", ".join(f"{number:,} {name}" for name, number in parts.items())
     click.echo(
-        f"{'Would load' if dry_run else 'Documents'}: {said}; {duration(report.seconds.get('total', 0.0))}"
+        f"{'Would load' if dry_run else 'Documents'}: {counts}; {duration(report.seconds.get('total', 0.0))}"
     )
     if written := ", ".join(
         f"{number:+,} {one_line(name)}" for name, number in report.nodes.items() if number
@@ -160,8 +193,7 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
     if report.estimate is not None:
         expected = report.estimate
         click.echo(
-            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} paid for "
-            "already, "
+            f"{one_line(expected.model)}: {counted(expected.calls, 'call')}, {expected.cached:,} paid for already, "
             f"about {expected.prompt_tokens:,} tokens in and {expected.completion_tokens:,} out, "
             f"{money(expected.dollars)}"
         )
@@ -177,3 +209,156 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
         click.echo(f"Note: {one_line(report.note)}")
     if report.faults:
         click.echo(f"Left out of its replies: {counted(len(report.faults), 'thing')}; --json lists them")
+
+
+@click.command()
+@memory_option
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
+@click.option("--all", "everything", is_flag=True, help="Forget every document.")
+@click.option(
+    "--yes", "-y", is_flag=True, help="Do not ask whether --all, or more than one document, is meant."
+)
+@json_option
+@click.pass_obj
+def forget(url: str | None, sources: tuple[str, ...], everything: bool, yes: bool, as_json: bool) -> None:
+    """Remove documents and all that only they supported. Questions whose answers cite them are forgotten too; other questions stay, unless --all.
+
+    SOURCE is a source as `ask` and `load` show it, a file, or a folder with a slash at its end (notes/). More than one document is asked for, unless --yes.
+
+    Exit code 4: some sources are unknown, the rest is forgotten. 1: all are unknown.
+
+    \b
+    Example:
+      gswgraph forget report.md
+      gswgraph forget notes/ old.txt --json
+      gswgraph forget --all
+    """
+    if everything == bool(sources):
+        raise click.UsageError("Give either sources or --all.")
+    if everything and not yes:
+        place = clean(without_password(url or settings().memory))
+        click.confirm(f"Forget every document of {place}?", abort=True, err=True)
+    if any(not source.strip() for source in sources):
+        raise click.UsageError("An empty name means no document (an unset variable?). All documents: --all.")
+    with open_memory(url) as memory:
+        if not everything and not yes:
+            meant = memory.forget(*sources, dry_run=True).forgotten
+            if len(meant) > 1:
+                click.confirm(f"Forget {counted(len(meant), 'document')}?", abort=True, err=True)
+        result = memory.forget(*sources, everything=everything)
+    print_result(result, as_json, _print_forgotten)
+    click.get_current_context().exit(0 if not result.unknown else 4 if result.forgotten else 1)
+
+
+def _print_forgotten(result: Forgotten) -> None:
+    for source in result.unknown:
+        print_failure(f"Unknown: {short_source(source)}")
+    questions = f" and {counted(result.questions, 'question')} answered from them" if result.questions else ""
+    click.echo(f"Forgot {counted(len(result.forgotten), 'document')}{questions}.")
+
+
+class _Row(NamedTuple):
+    """A fault as it is printed, with the file and the source it is in, and whether its document is a single
+    passage."""
+
+    file: str
+    source: str
+    fault: Issue
+    is_single: bool
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+@json_option
+def lint(paths: tuple[str, ...], as_json: bool) -> None:
+    """List what is wrong with ready workspaces: files, folders, globs, or standard input (-).
+
+    Reads ours and Panini's, OpenIE triples and propositions; no memory and no model is needed. What cannot be read of them is listed too.
+
+    Exit code 4: there are faults, or some that cannot be read. 1: nothing could be read. 0: there are none.
+
+    \b
+    Example:
+      gswgraph lint workspaces.jsonl
+      gswgraph lint networks_raw/ --json
+    """
+    from gsw_graph.errors import InputError
+    from gsw_graph.extract.lint import KINDS
+    from gsw_graph.extract.lint import lint as issues_of
+    from gsw_graph.model.documents import Failure, Skipped, Workspace
+
+    rows: list[_Row] = []  # what is printed and no more: files may be larger than the memory
+    failures: list[Failure] = []
+    kinds: Counter[str] = Counter()
+    workspaces = failed = 0
+    for file, item in _items(paths):
+        if isinstance(item, Skipped):
+            continue
+        if isinstance(item, Failure):
+            failed += 1
+            if as_json or failed <= SHOWN:
+                failures.append(item)
+        elif isinstance(item, Workspace):
+            workspaces += 1
+            for fault in issues_of(item):
+                kinds[fault.kind] += 1
+                if as_json or kinds[fault.kind] <= SHOWN:
+                    rows.append(_Row(file, item.source, fault, len(item.document.passages) == 1))
+    if not workspaces and not failed:
+        raise InputError(
+            "there are no ready workspaces",
+            where=", ".join(paths),
+            hint="Plain documents have nothing to look at before a model has read them",
+        )
+    if as_json:
+        faults = [
+            {
+                "file": row.file,
+                "source": row.source,
+                **{name: getattr(row.fault, name) for name in ("passage", "kind", "subject", "message")},
+            }
+            for row in rows
+        ]
+        listed = [{"source": failure.source, "reason": failure.reason} for failure in failures]
+        print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": faults, "failures": listed})
+    else:
+        _print_faults(rows, kinds, failures, failed)
+        click.echo(f"{counted(kinds.total(), 'fault')} in {counted(workspaces, 'workspace')}")
+        width = max((len(kind) for kind in kinds), default=0)
+        for kind in sorted(kinds, key=list(KINDS).index):
+            click.echo(f"  {kind:<{width}} {kinds[kind]:>7,}  {KINDS[kind]}")
+    click.get_current_context().exit(4 if workspaces and (kinds or failed) else 1 if failed else 0)
+
+
+def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:
+    """What the files hold, each with the name of its file."""
+    from gsw_graph.loaders import read
+    from gsw_graph.loaders.files import expand, walk
+    from gsw_graph.model.documents import Failure
+
+    names, missing = expand(list(paths))
+    yield from ((failure.source, failure) for failure in missing)
+    seen: set[Path] = set()
+    for name, root in names.items():
+        for path in (None,) if name == "-" else walk(Path(name), seen, root):
+            if isinstance(path, Failure):
+                yield path.source, path
+            else:
+                file = path.as_posix() if path else "-"
+                yield from (
+                    (file, item) for item in read([file], stdin=sys.stdin.buffer if path is None else None)
+                )
+
+
+def _print_faults(rows: list[_Row], kinds: Counter[str], failures: list[Failure], failed: int) -> None:
+    for failure in failures:
+        print_failure(f"Cannot be read: {short_source(failure.source)}: {one_line(failure.reason)}")
+    print_more(range(failed), SHOWN, err=True)
+    for row in rows:
+        fault = row.fault
+        place = short_source(row.source) + ("" if row.is_single else f", passage {fault.passage + 1}")
+        texts = f"{one_line(fault.subject)}: {one_line(fault.message)}"
+        click.echo(f"{short_source(row.file)}: {place}: {fault.kind}: {texts}")
+    for kind, number in kinds.items():
+        if number > SHOWN:
+            click.echo(f"... and {number - SHOWN:,} more of {kind}; --json lists all")

@@ -1,4 +1,4 @@
-"""What several verbs share: the options --memory and --json, and how a memory is opened."""
+"""Options that several commands share, and how a memory is opened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ memory_option = click.option(
     is_eager=True,
     callback=_keep,
     help="A folder, or the bolt:// or neo4j:// url of a server; wins over NEO4J_URI. May stand before or "
-    "after the verb.",
+    "after the command.",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document on standard output."
@@ -55,7 +55,7 @@ def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[
 
 
 def html_option(*, required: bool = False) -> Callable[[Any], Any]:
-    """The option of a verb that writes a picture."""
+    """Return the option of a command that writes a picture."""
     return click.option(
         "--html",
         required=required,
@@ -65,8 +65,7 @@ def html_option(*, required: bool = False) -> Callable[[Any], Any]:
 
 
 def settings(**given: Any) -> Settings:
-    """The settings of the environment, and what options gave instead. InputError: one of them cannot be
-    read."""
+    """Return the settings of the environment, and what options gave instead. Raises InputError."""
     from dataclasses import replace
 
     from gsw_graph.config import Settings
@@ -82,26 +81,34 @@ def open_memory(
     show_cypher: bool = False,
     **given: Any,
 ) -> Memory:
-    """The memory at `url`, else the one of the environment; `models` are those that the verb will need,
-    `given` settings that options gave. A memory in a folder that a server has open is asked through it."""
+    """Open the memory at `url`, else the one of the environment; one in a folder that a server has open is
+    asked through it.
+
+    Args:
+        url: A folder or an address.
+        create: Make a folder where there is none.
+        models: Those that the command will need.
+        show_cypher: Print each statement as it runs.
+        given: Settings that options gave.
+    """
     from gsw_graph.cli.text.output import print_failure
     from gsw_graph.memory import Memory
 
-    asked = settings(**given)
-    if served := _served(url or asked.memory, asked, given, show_cypher=show_cypher):
+    used = settings(**given)
+    if served := _served(url or used.memory, used, given, show_cypher=show_cypher):
         return served
     return Memory.open(
         url,
-        settings=asked,
+        settings=used,
         create=create,
         models=models,
         tracer=print_failure if show_cypher else None,
     )
 
 
-def _served(place: str, asked: Settings, given: dict[str, Any], *, show_cypher: bool) -> Memory | None:
-    """The memory as its server has it, None where no server has it open. InputError where options ask for what
-    only the process does that has it open."""
+def _served(place: str, used: Settings, given: dict[str, Any], *, show_cypher: bool) -> Memory | None:
+    """Return the memory of its server, None where no server has it open. Raises InputError where options ask
+    for what only the process does that has it open."""
     from dataclasses import replace
 
     from gsw_graph.errors import InputError
@@ -112,17 +119,11 @@ def _served(place: str, asked: Settings, given: dict[str, Any], *, show_cypher: 
         return None
     from gsw_graph.serve.remote import RemoteMemory
 
-    memory = RemoteMemory(running, replace(asked, memory=place))
+    memory = RemoteMemory(running, replace(used, memory=place))
     model = given.get("llm")
     if show_cypher or (model is not None and memory.model() != model):
         memory.close()
         option = "--show-cypher" if show_cypher else "--llm"
         hint = "End the server, or leave the option out: the server's own models are asked"
         raise InputError(f"{option} does not go through a server", where=running.address, hint=hint)
-    return cast("Memory", memory)  # the methods that verbs call; the rest says that it cannot
-
-
-def kept(which: str) -> int | str:
-    """A question that was kept, as `Memory.asked` takes it: its place in the history, or the beginning of its
-    id, of which eight letters are shown."""
-    return int(which) if which.isdecimal() and len(which) < 8 else which
+    return cast("Memory", memory)  # the methods that commands call; others raise EngineError

@@ -1,18 +1,14 @@
-"""`gswgraph serve`: the memory for others, by HTTP and the Model Context Protocol."""
+"""`gswgraph serve` and `mcp`: the memory for others, by HTTP and the Model Context Protocol."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from gsw_graph.cli.options import json_option, memory_option, settings
+from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import print_json
 from gsw_graph.errors import InputError
-
-if TYPE_CHECKING:
-    from gsw_graph.memory import Memory
 
 
 @click.command()
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="What everybody must send stands here; made where it is missing. Or set GSWGRAPH_SERVE_TOKEN.",
+    help="The file of the token that everybody must send; made where it is missing. Or set GSWGRAPH_SERVE_TOKEN.",
 )
 @click.option(
     "--name",
@@ -80,7 +76,7 @@ def serve(
     """Serve the memory to others until Ctrl-C: HTTP under /api, the Model Context Protocol at /mcp, a page at /.
 
     A memory in a folder can then be asked and loaded by many at once, and `ask`, `load` and other verbs of this user go through the server.
-    --json prints where it is, in one line, once it listens; `token` is where the token stands.
+    --json prints where it is, in one line, once it listens; `token` is the file of the token.
 
     \b
     Example:
@@ -95,7 +91,8 @@ def serve(
     from gsw_graph.serve.server import serve as run
 
     with Memory.open(url, settings=settings(llm=llm), models=["embedder", "llm"]) as memory:
-        token, where = read_token(host, token_file, _folder(memory))
+        folder = memory.settings.cache_dir if "://" in memory.url else Path(memory.url)
+        token, where = read_token(host, token_file, folder)
         with listen(BindAddress(host, port, names, token)) as (opened, address):
             limits = Limits(
                 asks=asks or default_asks(model=memory.settings.llm is not None),
@@ -103,23 +100,49 @@ def serve(
                 upload=upload_limit * 2**20,
             )
             if as_json:
-                listening = {"memory": memory.url, "address": address.url, "read_only": read_only, "token": where}
+                listening = {
+                    "memory": memory.url,
+                    "address": address.url,
+                    "read_only": read_only,
+                    "token": where,
+                }
                 print_json(listening, lines=True)
             else:
                 click.echo(f"{memory.url} is served at {address.url}" + (", read-only" if read_only else ""))
                 if where:
-                    click.echo(f"The token that everybody must send stands in {where}")
+                    click.echo(f"The token that everybody must send is in {where}")
             run(AppState(memory, limits, read_only=read_only), opened, address)
 
 
 def check_extra() -> None:
-    """InputError where the extra `serve` is not installed."""
+    """Raise InputError where the extra `serve` is not installed."""
     from importlib.util import find_spec
 
     if not all(find_spec(name) for name in ("fastapi", "uvicorn", "mcp", "python_multipart")):
         raise InputError("serving needs more packages", hint="pip install 'gswgraph[serve]'")
 
 
-def _folder(memory: Memory) -> Path:
-    """Where a token is made that no file is named for."""
-    return memory.settings.cache_dir if "://" in memory.url else Path(memory.url)
+@click.command()
+@memory_option
+@click.option("--read-only", is_flag=True, help="Nothing is added or forgotten, and no question kept.")
+@click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM.")
+@click.pass_obj
+def mcp(url: str | None, read_only: bool, llm: str | None) -> None:
+    """Serve the memory to the program that started this, by the Model Context Protocol over standard input and output.
+
+    For the configuration of an agent. A memory in a folder that `gswgraph serve` has open is asked through it, so that several agents and people share it.
+
+    \b
+    Example:
+      gswgraph mcp
+      gswgraph --memory notes.gswgraph mcp --read-only
+    """
+    check_extra()
+    import anyio
+
+    from gsw_graph.serve.context import AppState
+    from gsw_graph.serve.mcp_server import Server
+
+    with open_memory(url, create=True, models=["embedder", "llm"], llm=llm) as memory:
+        server = Server(AppState(memory, read_only=read_only))
+        anyio.run(server.run_stdio_async)

@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).parent / "site"))
 
 project = "gswgraph"
 html_title = "gswgraph"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click", "extension"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "extension"]
 exclude_patterns = ["site"]
 source_suffix = {".md": "markdown"}
 html_theme = "furo"

@@ -146,6 +146,7 @@ class Settings:
     llm_price: tuple[float, float] | None = None
     llm_options: Mapping[str, Any] = field(default_factory=dict)
     llm_roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    prompts: Path | None = None
     concurrency: int = 8
     cache_dir: Path = field(default_factory=lambda: default_cache_dir(os.environ))
 
@@ -234,6 +235,7 @@ class Settings:
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
             llm_options=_options(env, "GSWGRAPH_LLM_OPTIONS"),
             llm_roles={role: own for role in ROLES if (own := _role(env, role))},
+            prompts=Path(env["GSWGRAPH_PROMPTS"]) if env.get("GSWGRAPH_PROMPTS") else None,
             concurrency=_whole(env, "GSWGRAPH_CONCURRENCY", 8),
             cache_dir=default_cache_dir(env),
         )

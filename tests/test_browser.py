@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 import pytest
 from click.testing import CliRunner
 
-from gsw_graph.cli import browse, main
+from gsw_graph.cli import graph, main
 from gsw_graph.config import Settings
 from gsw_graph.engine import browser_style, local
 from gsw_graph.errors import EngineError
@@ -115,9 +115,9 @@ def test_what_cannot_be_browsed_is_refused_before_it_is_asked(arguments: list[st
 @pytest.mark.parametrize("engine_settings", ["embedded"], indirect=True)
 def test_of_a_memory_in_a_folder_a_picture_is_opened(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
+    monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)
     runner = CliRunner()
-    monkeypatch.setattr(browse, "open_memory", lambda url: contextlib.nullcontext(sample))
+    monkeypatch.setattr(graph, "open_memory", lambda url: contextlib.nullcontext(sample))
     shown = runner.invoke(main, ["browse"])
     assert shown.exit_code == 0, shown.output
     assert "has no Neo4j Browser" in shown.output

@@ -14,7 +14,7 @@ import samples
 from chromium import chromium, shoot
 from cli_runner import run as run_command
 
-from gsw_graph.cli import browse
+from gsw_graph.cli import graph
 from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.errors import InputError
@@ -132,7 +132,7 @@ def test_an_answer_is_drawn_hop_by_hop(world: World) -> None:
 
 def test_the_commands_open_browser(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(browse, "open_page", lambda url: bool(opened.append(url)) or True)
+    monkeypatch.setattr(graph, "open_page", lambda url: bool(opened.append(url)) or True)
     monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
     monkeypatch.setenv("GSWGRAPH_CACHE", str(world.memory.settings.cache_dir))
     url = world.memory.settings.memory

@@ -13,10 +13,10 @@ import pytest
 from cli_runner import last_call, run
 from fake_memory import canned, passage
 
-from gsw_graph.cli.prompt import prompt
+from gsw_graph.cli import prompt
 from gsw_graph.cli.text import output
 from gsw_graph.cli.text.answers import NOT_ANSWERS
-from gsw_graph.cli.text.waiting import Waiting
+from gsw_graph.cli.text.output import Waiting
 from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
 from gsw_graph.model.results import PastAnswer
@@ -153,7 +153,7 @@ def test_lines_are_known_in_the_next_session(at_terminal, tmp_path):
     for lines in (("one", "", "/k 2"), ("two",)):
         readline.clear_history()
         at_terminal(*lines, heard=readline.add_history)
-        list(prompt._questions({"k": 5}, file))
+        list(prompt._questions({"k": 5, "trace": False}, file))
     assert [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())] == ["one", "/k 2", "two"]
     assert file.read_text(encoding="utf-8").split("\n")[-4:] == ["one", "/k 2", "two", ""]
     assert sys.platform == "win32" or file.stat().st_mode & 0o77 == 0
@@ -224,4 +224,4 @@ def test_what_people_say_of_an_answer(fake, verb):
     assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.question.question.split())} -> {fake.question.answer}\n"
     assert last_call(fake) == (verb, ("01234567",), {})
     assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
-    assert last_call(fake) == (verb, (2,), {})
+    assert last_call(fake) == (verb, ("2",), {})

@@ -17,10 +17,10 @@ from gsw_graph.errors import InputError
 QUESTIONS = [record("a", 1, 2, hops=2, plan=["A?", "B #1?"]), record("b", 3, hops=3), record("c", 4, answerable=False)]
 
 
-@click.group(cls=LazyGroup, verbs={"eval": "Measure strategies."})
+@click.group(cls=LazyGroup, table={"eval": ("eval", "Measure strategies.")})
 @memory_option
 def main():
-    """The verbs as `gswgraph` has them."""
+    """The commands as `gswgraph` has them."""
 
 
 class Memory(FakeMemory):
@@ -154,7 +154,7 @@ def test_an_interrupted_run_says_how_it_goes_on(memory):
     memory.found = interrupt
     result = run("q.json", "--strategy", "linked", "--out", "out")
     assert result.exit_code == 130
-    assert "What was asked is kept in out: the same call goes on from there." in result.stderr
+    assert "What was asked is stored in out: the same call goes on from there." in result.stderr
 
 
 def test_a_part_is_asked_side_by_side_and_looked_at(memory):

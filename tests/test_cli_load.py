@@ -14,7 +14,8 @@ import pytest
 from cli_runner import HOSTILE, last_call, run
 from fake_memory import Progress
 
-from gsw_graph.cli.text import progress
+from gsw_graph.cli.load import load_step
+from gsw_graph.cli.text import output
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure, Skipped
 from gsw_graph.model.results import DocumentCounts, Estimate, LoadReport
@@ -131,11 +132,13 @@ def test_failures_are_listed_on_standard_error(fake, monkeypatch, tmp_path):
     assert run("load", "x", "--quiet").stderr == "Failed: b0.txt and 24 more: the server is away\n"
 
 
-def test_progress_in_a_pipe_is_a_line_every_ten_seconds(capsys):
-    now = iter([0.0, 5.0, 10.0, 15.0, 21.0])
-    lines = progress.PlainLines(clock=lambda: next(now))
-    for n in (50, 100, 150, 210):
-        lines.report(Progress(n // 10, n, 1000 if n < 200 else None, "loading"))
+def test_progress_in_a_pipe_is_a_line_every_ten_seconds_until_all_is_done(capsys, monkeypatch):
+    now = iter([0.0, 5.0, 10.0, 15.0, 21.0, 40.0])
+    monkeypatch.setattr(output.time, "monotonic", lambda: next(now))
+    with output.reporter(False, load_step) as report:
+        for n in (50, 100, 150, 210):
+            report(Progress(n // 10, n, 1000 if n < 200 else None, "loading"))
+        report(Progress(100, 1000, 1000, "loading"))
     assert capsys.readouterr() == (
         "",
         "loading: 10 documents, 100 passages of 1,000, 10 passages/s, about 1 min 30 s left\nloading: 21 documents, 210 passages, 10 passages/s\n",
@@ -143,37 +146,29 @@ def test_progress_in_a_pipe_is_a_line_every_ten_seconds(capsys):
 
 
 def test_a_rate_is_said_while_loading_only():
-    assert progress.line(Progress(1, 9, 9, "indexing"), 3) == "indexing: 1 document, 9 passages of 9"
-    assert progress.line(Progress(0, 0, 9, "loading"), 3) == "loading: 0 documents, 0 passages of 9"
+    assert load_step(Progress(1, 9, 9, "indexing"), 3).text == "indexing: 1 document, 9 passages of 9"
+    assert load_step(Progress(0, 0, 9, "loading"), 3).text == "loading: 0 documents, 0 passages of 9"
 
 
 def test_nothing_is_left_when_all_is_done():
-    assert progress.line(Progress(1, 40, 40, "loading", written=8), 10) == "loading: 1 document, 40 passages of 40, 8 written, 4.0 passages/s"
-    assert progress.line(Progress(1, 40, 40, "loading", written=40), 10) == "loading: 1 document, 40 passages of 40, 4.0 passages/s"
-
-
-def test_a_pipe_gets_no_line_when_all_is_done(capsys):
-    now = iter([0.0, 11.0, 22.0])
-    lines = progress.PlainLines(clock=lambda: next(now))
-    lines.report(Progress(1, 40, 40, "loading", written=8))
-    lines.report(Progress(1, 40, 40, "loading", written=40))
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert load_step(Progress(1, 40, 40, "loading", written=8), 10).text == "loading: 1 document, 40 passages of 40, 8 written, 4.0 passages/s"
+    assert load_step(Progress(1, 40, 40, "loading", written=40), 10).text == "loading: 1 document, 40 passages of 40, 4.0 passages/s"
 
 
 def test_progress_counts_what_the_language_model_does_as_it_comes():
-    said = progress.line(Progress(0, 0, 7, "loading", written=0, answered=6, replies=8, failed_calls=2, problem="it did not answer in time"), 60)
+    said = load_step(Progress(0, 0, 7, "loading", written=0, answered=6, replies=8, failed_calls=2, problem="it did not answer in time"), 60).text
     assert said == (
         "loading: 0 documents, 6 passages of 7, 0 written, 8 replies of the language model, 2 calls failed (last: it did not answer in time), "
         "0.1 passages/s, about 10 s left"
     )
-    assert progress.line(Progress(0, 0, 7, "loading", answered=0, replies=1), 1).endswith("0 passages of 7, 1 reply of the language model")
+    assert load_step(Progress(0, 0, 7, "loading", answered=0, replies=1), 1).text.endswith("0 passages of 7, 1 reply of the language model")
 
 
 def test_progress_says_what_failed_and_how_far_a_batch_is():
-    said = progress.line(Progress(2, 20, 40, "loading", 3, "no\nreply " * 30), 10)
+    said = load_step(Progress(2, 20, 40, "loading", 3, "no\nreply " * 30), 10).text
     assert said.startswith("loading: 2 documents, 20 passages of 40, 3 failed (last: no reply no reply")
     assert said.endswith("…), 2.0 passages/s, about 10 s left")
-    assert progress.line(Progress(0, 7, 90, "waiting"), 10).startswith("waiting for the batch: 7 of 90 requests done")
+    assert load_step(Progress(0, 7, 90, "waiting"), 10).text.startswith("waiting for the batch: 7 of 90 requests done")
 
 
 def test_progress_on_a_terminal_is_a_bar_on_standard_error(monkeypatch, capsys):
@@ -181,7 +176,7 @@ def test_progress_on_a_terminal_is_a_bar_on_standard_error(monkeypatch, capsys):
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    with progress.reporter(quiet=False) as report:
+    with output.reporter(False, load_step) as report:
         report(Progress(2, 20, 40, "loading"))
         click.echo("out")
     assert "2 documents, 20 passages of 40" in terminal.getvalue()

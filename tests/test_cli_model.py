@@ -13,7 +13,7 @@ from cli_runner import HOSTILE, run
 from fake_memory import ASKED, chained
 
 from gsw_graph.cli.text.answers import print_answer
-from gsw_graph.cli.text.streaming import Streamed
+from gsw_graph.cli.text.output import Streamed
 from gsw_graph.config import Settings
 from gsw_graph.model.results import Trace
 from gsw_graph.models.chat.cache import FILE, Cache, Entry, Ledger
@@ -27,11 +27,11 @@ def shown(capsys: pytest.CaptureFixture[str], streamed: str = "", timings: bool 
 
 
 def test_an_answer_is_streamed_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    nowhere = Streamed()
+    nowhere = Streamed(lambda: None)
     nowhere.on_text("Skarholm")
     assert (nowhere.end(), capsys.readouterr().out) == ("", "")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    there = Streamed()
+    there = Streamed(lambda: None)
     for piece in ("Skar", "holm", HOSTILE):
         there.on_text(piece)
     out = capsys.readouterr().out

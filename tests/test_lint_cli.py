@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from gsw_graph import loaders
 from gsw_graph.cli.lazy import LazyGroup
-from gsw_graph.cli.lint import SHOWN
+from gsw_graph.cli.load import SHOWN
 from gsw_graph.extract.lint import Issue
 from gsw_graph.model.documents import Failure, Workspace
 
@@ -27,7 +27,7 @@ PIER = {
 
 
 def run(*args, stdin=None):
-    group = LazyGroup("main", verbs={"lint": "Look at workspaces."})
+    group = LazyGroup("main", table={"lint": ("load", "Look at workspaces.")})
     return CliRunner().invoke(group, ["lint", *map(str, args)], input=stdin)
 
 

@@ -12,6 +12,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.models.chat.chat import Chat, QuestionModel, Request
 from gsw_graph.models.chat.transport import OPENAI, Transport
 from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.models.prompts import prompt
 
 HOST = "https://models.example.org/v1"
 
@@ -98,3 +99,21 @@ def test_other_request_settings_bring_other_replies(tmp_path: Path) -> None:
             with Chat.open(server.settings(tmp_path, llm_options=options)) as chat:
                 chat.ask(request, str)
         assert [body["temperature"] for body in server.bodies] == [0, 0.6]
+
+
+def test_prompts_are_replaced_by_those_of_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    (folder / "answer.md").write_text(f"{prompt('answer')}\nAnswer in Latin.")
+    with RawServer(lambda *_: ok("Roma")) as server:
+        for prompts in (None, folder, folder):
+            with Chat.open(server.settings(tmp_path, prompts=prompts)) as chat:
+                for name in ("answer", "ircot"):
+                    request = Request(name, ({"role": "system", "content": prompt(name)}, {"role": "user", "content": "Which city?"}))
+                    assert chat.chosen(chat.chosen(request)) == chat.chosen(request)
+                    chat.ask(request, str)
+        sent = [body["messages"][0]["content"] for body in server.bodies]
+    assert sent == [prompt("answer"), prompt("ircot"), f"{prompt('answer')}\nAnswer in Latin."], "the reply to another prompt is another"
+    (folder / "answers.md").write_text("x")
+    with pytest.raises(InputError, match=r"answers\.md.*Use some of answer\.md, .*plan\.md"):
+        Chat.open(server.settings(tmp_path, prompts=folder))

@@ -1,31 +1,33 @@
-"""An answer for people: what is said and how sure that is, what it stands on, the passages best first, and
-how they were found."""
+"""An answer for people: what is said and how sure that is, what it stands on, the passages best first, and how they were found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import json
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.text.agents import print_steps
-from gsw_graph.cli.text.chains import (
-    compares,
-    print_candidates,
-    print_chains,
-    print_plan,
-    print_way,
-    sure,
-    why_not,
-)
 from gsw_graph.cli.text.output import calls, console, counted, duration, moment, money
-from gsw_graph.explore.notebook import SOURCES, conflict_lines
+from gsw_graph.explore.notebook import answer_line, compares, conflict_lines
 from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gsw_graph.model.results import Answer, Citation, RankedPassage, Step, Trace
+    from gsw_graph.model.results import (
+        AgentStep,
+        Answer,
+        Candidate,
+        Chain,
+        Citation,
+        Hop,
+        HopTrace,
+        RankedPassage,
+        Step,
+        Trace,
+    )
 
 LINES = 4  # of the text of a passage
 SEEDS = 8  # of a walk; the JSON has all
@@ -49,19 +51,26 @@ def print_answer(
     streamed: str = "",
     wanted: str = "auto",
 ) -> None:
-    """All of an answer that people want to see; the JSON has more. `candidates`: of each hop, where it was
-    traced. `streamed`: what stands in this line already, the answer or what came in its place. `wanted`: the
-    strategy that was asked for; that another took its place is said in any case."""
+    """Print all of an answer that people want to see; the JSON has more.
+
+    Args:
+        answer: What `Memory.ask` returned.
+        timings: Show where the time went.
+        candidates: Show those of each hop, where it was traced.
+        streamed: What was printed in this line already, the answer or what came in its place.
+        wanted: The strategy that was asked for; that another took its place is shown in any case.
+    """
     screen = console()
-    stands = bool(streamed) and streamed == answer.answer
-    if stands:
-        _print_said(screen, answer, stands)
+    trace = answer.trace
+    is_printed = bool(streamed) and streamed == answer.answer
+    if is_printed:
+        _print_first_line(screen, answer, is_printed)
     elif streamed:
         click.echo()
     if answer.note:
         click.echo(f"Note: {one_line(answer.note)}\n")
-    if not stands:
-        _print_said(screen, answer, stands)
+    if not is_printed:
+        _print_first_line(screen, answer, is_printed)
     _print_past(answer)
     for number, citation in enumerate(answer.citations, 1):
         _print_citation(screen, number, citation)
@@ -69,90 +78,72 @@ def print_answer(
         click.echo()
     for line in conflict_lines(answer):
         click.echo(f"{line}\n")
-    if answer.trace is not None and answer.trace.asked:
+    if trace is not None and trace.asked:
         if answer.plan_source == "llm" and answer.plan:
-            print_plan(answer.plan)
-        print_way(answer.trace.asked)
+            _print_plan(answer.plan)
+        _print_way(trace.asked)
         click.echo()
-    if answer.trace is not None and answer.trace.steps:
-        print_steps(screen, answer)
-    print_chains(answer)
+    if trace is not None and trace.steps:
+        _print_steps(screen, answer)
+    _print_chains(answer)
     if answer.passages and answer.chains:
         click.echo("Passages:")
     for rank, passage in enumerate(answer.passages, 1):
         _print_passage(screen, rank, passage)
-    if answer.trace is not None and answer.trace.walked is not None:
-        _print_walk(answer.trace, answer.trace.walked, answer.passages)
-    if answer.trace is not None and candidates:
-        print_candidates(answer.trace.asked)
-    if (
-        not answer.abstained
-        and answer.answer is None
-        and answer.models.get("llm") is None
-        and not answer.chains
-    ):
+    if trace is not None and trace.walked is not None:
+        _print_walk(trace, trace.walked, answer.passages)
+    if trace is not None and candidates:
+        _print_candidates(trace.asked)
+    has_model = answer.models.get("llm") is not None
+    if not (answer.abstained or answer.answer is not None or has_model or answer.chains):
         click.echo(f"\n{NOT_ANSWERS}")
-    if answer.why and not timings and (answer.trace is not None or wanted != "auto"):
-        click.echo(f"\nStrategy: {_strategy(answer)}")
+    strategy = one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
+    if answer.why and not timings and (trace is not None or wanted != "auto"):
+        click.echo(f"\nStrategy: {strategy}")
     if answer.id and answer.answer is not None:
         id_ = answer.id[:ID]
         click.echo(f"\nWas it right? gswgraph confirm {id_}, or gswgraph reject {id_}")
     if timings:
-        steps = ", ".join(
-            f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items() if seconds
+        _print_timings(answer, strategy)
+
+
+def _print_timings(answer: Answer, strategy: str) -> None:
+    steps = ", ".join(
+        f"{one_line(name)} {duration(seconds)}" for name, seconds in answer.seconds.items() if seconds
+    )
+    trips = counted(answer.round_trips, "round trip")
+    click.echo(f"\nTime: {steps or 'not measured'}; {trips}; strategy {strategy}")
+    if model := answer.models.get("llm"):
+        tokens = ", ".join(
+            f"{answer.tokens.get(name, 0):,} {name}" for name in ("in", "out", "evidence", "prompt")
         )
-        click.echo(
-            f"\nTime: {steps or 'not measured'}; {counted(answer.round_trips, 'round trip')}; "
-            f"strategy {_strategy(answer)}"
-        )
-        if answer.models.get("llm"):
-            tokens = ", ".join(
-                f"{answer.tokens.get(name, 0):,} {name}" for name in ("in", "out", "evidence", "prompt")
-            )
-            asked = f"; {calls(answer.calls, answer.failed_calls)}" if answer.failed_calls else ""
-            click.echo(
-                f"Tokens: {tokens}{asked}; {one_line(str(answer.models['llm']))}, {money(answer.dollars)}"
-            )
+        asked = f"; {calls(answer.calls, answer.failed_calls)}" if answer.failed_calls else ""
+        click.echo(f"Tokens: {tokens}{asked}; {one_line(model)}, {money(answer.dollars)}")
 
 
-def _strategy(answer: Answer) -> str:
-    return one_line(answer.strategy) + (f", as {one_line(answer.why)}" if answer.why else "")
-
-
-def _print_said(screen: Console, answer: Answer, stands: bool) -> None:
+def _print_first_line(screen: Console, answer: Answer, is_printed: bool) -> None:
+    """Print the answer and how sure it is, or why there is none. is_printed: the answer itself is there."""
     from rich.text import Text
 
     if answer.answer is not None:
-        how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
-        how += ["inferred"] if answer.inferred else []
-        how.append(
-            f"from the model {one_line(str(answer.models.get('llm')))}"
-            if answer.answer_source == "llm"
-            else SOURCES.get(answer.answer_source, "read off a chain")
-        )
-        screen.print(
-            Text.assemble(("" if stands else one_line(answer.answer), "bold"), f"  ({', '.join(how)})\n"),
-            soft_wrap=True,
-        )
+        text = one_line(answer.answer)
+        rest = answer_line(answer).removeprefix(text)
+        screen.print(Text.assemble(("" if is_printed else text, "bold"), f"{rest}\n"), soft_wrap=True)
     elif answer.abstained:
-        click.echo(f"Not in memory: {why_not(answer)}.")
+        click.echo(answer_line(answer))
         if answer.chains or answer.passages:
             click.echo("What is nearest:\n")
     elif compares(answer):
-        click.echo(
-            "No answer: the last step of the plan compares what the others found, and that takes a "
-            "language model. What they found:\n"
-        )
+        click.echo(f"{answer_line(answer)} What they found:\n")
 
 
 def _print_past(answer: Answer) -> None:
-    """Which earlier question an answer comes from, and what of it was used."""
-    if (past := answer.past) is None:
-        return
-    when = moment(past.asked_at)
-    said = "confirmed" if past.confirmed else "not confirmed"
-    what = USED[past.used].format(when=when)
-    click.echo(f"{what} ({said}): {one_line(past.question)} -> {one_line(past.answer)}  [{past.id[:ID]}]\n")
+    """Print which earlier question an answer comes from, and what of it was used."""
+    if (past := answer.past) is not None:
+        use = USED[past.used].format(when=moment(past.asked_at))
+        verdict = "confirmed" if past.confirmed else "not confirmed"
+        pair = f"{one_line(past.question)} -> {one_line(past.answer)}"
+        click.echo(f"{use} ({verdict}): {pair}  [{past.id[:ID]}]\n")
 
 
 def _print_citation(screen: Console, number: int, citation: Citation) -> None:
@@ -176,7 +167,7 @@ def _print_passage(screen: Console, rank: int, passage: RankedPassage) -> None:
 
 
 def excerpt(screen: Console, text: str, width: int) -> list[str]:
-    """The first lines of a text, broken between words at `width` cells, an ellipsis last where more
+    """Return the first lines of a text, broken between words at `width` cells, an ellipsis last where more
     follows."""
     from rich.text import Text
 
@@ -217,8 +208,123 @@ def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) ->
 
 
 def draw(path: Iterable[Step]) -> str:
-    """`question -> [Name] -> "Passage title"`."""
+    """Return `question -> [Name] -> "Passage title"`."""
     steps = [
         f"[{one_line(step.label)}]" if step.kind == "name" else f'"{one_line(step.label)}"' for step in path
     ]
     return " -> ".join(["question", *steps]) if steps else "no path"
+
+
+CANDIDATES = 8  # of a concrete question; the JSON has all
+_WORDS = 200  # characters of a question or an answer
+
+
+def _print_chains(answer: Answer) -> None:
+    """Print the best chain; of a plan with several ends, the best to each."""
+    ends: dict[int, Chain] = {}
+    for chain in answer.chains:
+        ends.setdefault(chain.hops[-1].step, chain)
+    for _, chain in ends.items() if answer.answer is not None else sorted(ends.items()):
+        click.echo("Nearest chain:" if answer.abstained else f"Chain, score {chain.score:.2f} of 1:")
+        for hop in chain.hops:
+            click.echo(f"{hop.step}. {_hop(hop)}")
+        click.echo()
+
+
+def _print_plan(plan: Sequence[Mapping[str, Any]]) -> None:
+    """Print a plan that the language model made, as it can be edited and given back with --plan."""
+    click.echo("Plan of the language model:")
+    for step in plan:
+        click.echo(
+            f"  #{step['id']}  "
+            f"{_short(str(step['question']))}{'' if step.get('retrieve', True) else '  (compares)'}"
+        )
+    click.echo(f"  --plan {shlex.quote(json.dumps(plan, ensure_ascii=False))}")
+
+
+def _print_way(asked: Iterable[HopTrace]) -> None:
+    """Print hop by hop what was asked, and how many of the candidates were kept."""
+    for hop in asked:
+        kept = [candidate for candidate in hop.candidates if candidate.fate == "kept"]
+        best = f", the best: {_short(', '.join(kept[0].qa.answers))}" if kept and kept[0].qa.answers else ""
+        instead = "; nothing was found, so the whole question was asked" if hop.fallback else ""
+        went = f"{len(kept):,} of {counted(len(hop.candidates), 'candidate')} kept{best}{instead}"
+        click.echo(f"Step {hop.step} asked: {_short(hop.concrete_question)}  ({went})")
+
+
+def _print_candidates(asked: Iterable[HopTrace]) -> None:
+    """Print hop by hop what was asked, and what became of each candidate."""
+    for hop in asked:
+        instead = (
+            "  (nothing was found for this step, so the whole question was asked)" if hop.fallback else ""
+        )
+        click.echo(f"\nStep {hop.step} asked: {_short(hop.concrete_question)}{instead}")
+        shown = _shown(hop.candidates)
+        for candidate in shown:
+            click.echo(f"  {candidate.score:.2f}  {_candidate(candidate)}")
+        if not hop.candidates:
+            click.echo("  no candidates")
+        elif more := len(hop.candidates) - len(shown):
+            click.echo(f"  and {counted(more, 'candidate')} more; --json lists all")
+
+
+def _shown(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the best in their order; none that was kept is left out for one that was not."""
+    kept = [n for n, candidate in enumerate(candidates) if candidate.fate == "kept"][:CANDIDATES]
+    others = [n for n in range(len(candidates)) if n not in kept]
+    return [candidates[n] for n in sorted([*kept, *others[: CANDIDATES - len(kept)]])]
+
+
+def _hop(hop: Hop) -> str:
+    questions = dict.fromkeys([_short(hop.question), _short(hop.concrete_question)])
+    return f"{' -> '.join(questions)} -> {_short(hop.answer)}  {hop.score:.2f} ({_ways(hop.via)})"
+
+
+def _candidate(candidate: Candidate) -> str:
+    answers = _short(", ".join(candidate.qa.answers)) or "no answer"
+    return (
+        f"{_short(candidate.qa.question)} -> {answers}  ({_ways(candidate.via)}): {one_line(candidate.fate)}"
+    )
+
+
+def _ways(via: Iterable[str]) -> str:
+    return one_line(", ".join(via))
+
+
+def _short(text: str) -> str:
+    return cut(one_line(text), _WORDS)
+
+
+_LONG = 300  # characters of what was asked or found; the JSON has all
+
+
+def _print_steps(screen: Console, answer: Answer) -> None:
+    """Print the steps of a trace, those of an agent together, in the order of their first steps."""
+    from rich.text import Text
+
+    steps = answer.trace.steps if answer.trace is not None else []
+    click.echo(f"{one_line(answer.strategy)}: {_sum(steps)}")
+    for agent in dict.fromkeys(step.agent for step in steps):
+        own = [step for step in steps if step.agent == agent]
+        screen.print(Text(f"  {one_line(agent)}  ({_sum(own)})", "bold"), soft_wrap=True)
+        for step in own:
+            outcome = f"failed: {step.failed}" if step.failed is not None else step.found
+            costs = [
+                *step.statements,
+                *([_tokens(step.tokens)] if step.tokens else []),
+                duration(step.seconds),
+            ]
+            for line in filter(None, (f"{step.stage}: {step.asked}", outcome, "; ".join(costs))):
+                click.echo(f"    {cut(one_line(line), _LONG)}")
+    click.echo()
+
+
+def _sum(steps: list[AgentStep]) -> str:
+    tokens = {name: sum(step.tokens.get(name, 0) for step in steps) for name in ("in", "out")}
+    asked = sum(1 for step in steps if step.tokens)
+    calls = f", {counted(asked, 'call')}, {_tokens(tokens)}" if asked else ""
+    return f"{counted(len(steps), 'step')}{calls}"
+
+
+def _tokens(tokens: dict[str, int]) -> str:
+    return f"{tokens.get('in', 0):,} tokens in, {tokens.get('out', 0):,} out"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.text.output import console, counted, print_failure
+from gsw_graph.cli.text.output import Step, console, counted, left, print_failure, print_more
 from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
@@ -20,13 +18,12 @@ if TYPE_CHECKING:
     from gsw_graph.evaluate.evaluation import Comparison, Evaluation
     from gsw_graph.evaluate.tune import Tuning
 
-EVERY = 10.0  # seconds between lines of progress
 SHOWN = 20  # failures and questions listed for people
 CELL = 200  # characters of a message
 
 
 def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
-    """The table of figures, the differences in what is looked at first, and what a reader must know."""
+    """Print the table of figures, the differences in the main metrics, and what a reader must know."""
     from gsw_graph.evaluate.report import figures, main_k, notes, protocol
 
     click.echo(one_line(protocol(found)))
@@ -63,8 +60,7 @@ def print_datasets(listed: Sequence[dict[str, Any]]) -> None:
 
 
 def print_comparison(found: Comparison) -> None:
-    """The differences of two evaluations, what was set otherwise, and the questions that were won and
-    lost."""
+    """Print the differences of two evaluations, settings that differ, and the questions won and lost."""
     alone = ", ".join(
         f"{number:,} only in {name}"
         for name, number in (("A", found.only_first), ("B", found.only_second))
@@ -87,7 +83,7 @@ def print_comparison(found: Comparison) -> None:
 
 
 def print_tuning(found: Tuning) -> None:
-    """The held-out figure first: the fitted one flatters."""
+    """Print a tuning, the held-out figure first: the fitted one flatters."""
     low, high = found.held_out_interval
     gain = found.gain
     settings = found.settings
@@ -96,11 +92,8 @@ def print_tuning(found: Tuning) -> None:
         f"{found.repeats} times"
     )
     memory = f"{counted(settings['memory']['nodes']['Passage'], 'passage')} on {settings['memory']['engine']}"
-    asked = (
-        f"k={settings['k']}, plans: {settings['plans']}, language "
-        "model: "
-        f"{one_line(str(settings['llm'] or 'none'))}"
-    )
+    model = one_line(str(settings["llm"] or "none"))
+    asked = f"k={settings['k']}, plans: {settings['plans']}, language model: {model}"
     click.echo(f"{asked}, {memory}, gswgraph {settings['versions']['gswgraph']}")
     click.echo(
         f"Held out:  {100 * found.held_out:.1f} [{100 * low:.1f}, {100 * high:.1f}]  what choosing among "
@@ -112,33 +105,41 @@ def print_tuning(found: Tuning) -> None:
     click.echo(f"Fitted:    {100 * found.fitted:.1f}  the best settings on the questions they were chosen by")
     click.echo(f"Best:      {_settings(found.best)}\n")
     rows = sorted(found.tried, key=lambda one: (-one["mean"], -one["chosen"]))
-    cells = []
-    for one in rows:
-        low, high = one["interval"]
-        cells.append(
-            [
-                _settings(one["settings"]),
-                f"{100 * one['mean']:.1f} [{100 * low:.1f}, {100 * high:.1f}]",
-                f"{100 * one['chosen']:.0f}%",
-            ]
-        )
+    cells = [
+        [
+            _settings(row["settings"]),
+            "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * share for share in (row["mean"], *row["interval"]))),
+            f"{100 * row['chosen']:.0f}%",
+        ]
+        for row in rows
+    ]
     _grid(["settings", found.metric, "chosen in"], cells)
     _print_notes(found.notes, found.failures)
 
 
-def print_question(question: dict[str, Any]) -> None:
-    """Print a question of an evaluation with what each strategy returned."""
+def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) -> None:
+    """Print a question of an evaluation with what each strategy returned and, where it was kept, the way to
+    it."""
     click.echo(f"{one_line(question['question'])} ({one_line(question['key'])})")
     gold = " | ".join(map(one_line, question["answers"])) or "not in the corpus"
     click.echo(f"Gold: {gold}; {counted(question['gold'], 'gold passage')}")
     for name, row in question["strategies"].items():
         click.echo(f"{one_line(name)}: {_row(row)}")
+        trace = traces.get(name, {})
+        for step in trace.get("plan") or ():
+            click.echo(f"  plan: {one_line(str(step))}")
+        for chain in trace.get("chains", ()):
+            hops = " -> ".join(f"{hop['concrete_question']} {hop['answer']}" for hop in chain["hops"])
+            click.echo(f"  chain {chain['score']:.2f}: {one_line(hops)}")
+        for exchange in (trace.get("trace") or {}).get("exchanges", ()):
+            click.echo(f"  {exchange['stage']}: {one_line(exchange['asked'])}")
+            click.echo(f"  reply: {one_line(exchange['reply'])}")
 
 
 def changed(
     first: Evaluation, second: Evaluation, by_label: dict[str, list[str]], metric: str
 ) -> list[dict[str, Any]]:
-    """The questions that a comparison counts as won or as lost by a metric, with both rows."""
+    """Return the questions that a comparison counts as won or as lost by a metric, with both rows."""
     before, after = ({item["key"]: item for item in each.questions} for each in (first, second))
     found = []
     for label, keys in by_label.items():
@@ -182,52 +183,20 @@ def _row(row: dict[str, Any]) -> str:
     return "; ".join([answer, *scores, *([f"gold at {ranks}"] if ranks else [])])
 
 
-@contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """What to give `evaluate` as `progress`: a bar on a terminal, elsewhere a line now and then."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-        with Progress(
-            BarColumn(30),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console(stderr=True),
-            transient=True,
-            redirect_stdout=False,
-        ) as bar:
-            task = bar.add_task("asking", total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
-    else:
-        yield _line_now_and_then()
-
-
-def _line_now_and_then(clock: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
-    """Return what prints a line each `EVERY` seconds."""
-    last = clock()
-
-    def report(done: int, total: int) -> None:
-        nonlocal last
-        if clock() - last >= EVERY and done < total:
-            last = clock()
-            click.echo(f"asked {done:,} of {total:,}", err=True)
-
-    return report
+def eval_step(done: int, total: int, seconds: float) -> Step:
+    """Return how far an evaluation is."""
+    return Step(f"asked {done:,} of {total:,}{left(done, total, seconds)}", done, total)
 
 
 @contextmanager
 def going_on(out: str | None) -> Iterator[None]:
-    """Says on Ctrl-C that what was asked is kept."""
+    """Print at Ctrl-C where what was asked is stored."""
     try:
         yield
     except KeyboardInterrupt:
         if out is not None:
-            click.echo(
-                f"\nWhat was asked is kept in {short_source(out)}: the same call goes on from there.",
-                err=True,
-            )
+            place = short_source(out)
+            click.echo(f"\nWhat was asked is stored in {place}: the same call goes on from there.", err=True)
         raise
 
 
@@ -251,19 +220,12 @@ def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> None:
     for note in notes[:SHOWN]:
         click.echo(f"Note: {one_line(note)}")
-    if (more := len(notes) - SHOWN) > 0:
-        click.echo(f"Note: {more:,} more; --json lists all")
+    print_more(notes, SHOWN, "note")
     for failure in failures[:SHOWN]:
-        print_failure(
-            f"Failed: {short_source(failure['question'])}{_by(failure)}: "
-            f"{cut(one_line(failure['reason']), CELL)}"
-        )
-    if (more := len(failures) - SHOWN) > 0:
-        print_failure(f"... and {more:,} more; --json lists all")
-
-
-def _by(failure: dict[str, str]) -> str:
-    return f" ({one_line(failure['strategy'])})" if failure["strategy"] else ""
+        by = f" ({one_line(failure['strategy'])})" if failure["strategy"] else ""
+        reason = cut(one_line(failure["reason"]), CELL)
+        print_failure(f"Failed: {short_source(failure['question'])}{by}: {reason}")
+    print_more(failures, SHOWN, err=True)
 
 
 def _print_differences(differences: Sequence[dict[str, Any]]) -> None:

@@ -1,10 +1,13 @@
-"""Printing: JSON for programs, plain lines and tables for people."""
+"""Printing: JSON for programs, lines and tables for people, and what is shown while somebody waits."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Callable, Iterator, Sized
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -16,8 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
+    from rich.progress import Progress
+    from typing_extensions import Self
 
-    from gsw_graph.model.results import Table
+    from gsw_graph.model.results import Result, Table
+
+ResultT = TypeVar("ResultT", bound="Result")
 
 PIPE_WIDTH = 100  # where no terminal has a width
 CELL = 60
@@ -25,29 +32,44 @@ _WIDEST = 10_000_000
 
 
 def print_json(document: Any, *, lines: bool = False) -> None:
-    """One JSON document on standard output; with `lines`, in one line."""
+    """Print one JSON document; with `lines`, in one line."""
     click.echo(
         to_json(document, getattr(sys.stdout, "encoding", None) or "utf-8", indent=None if lines else 2)
     )
 
 
+def print_result(result: ResultT, as_json: bool, printer: Callable[[ResultT], object]) -> None:
+    """Print a result as JSON, or by `printer` for people."""
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        printer(result)
+
+
+def print_more(items: Sized, shown: int, what: str = "", *, indent: str = "", err: bool = False) -> None:
+    """Print how many items were not shown, if any."""
+    if (more := len(items) - shown) > 0:
+        number = counted(more, what) if what else f"{more:,}"
+        click.echo(f"{indent}... and {number} more; --json lists all", err=err)
+
+
 def console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """A console that interprets nothing in what it is given, and shows colours on a terminal only."""
+    """Return a console that interprets nothing in what it is given, and shows colours on a terminal only."""
     from rich.console import Console
 
-    found = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not found.is_terminal and "COLUMNS" not in os.environ:
-        found.width = width or PIPE_WIDTH
-    return found
+    screen = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not screen.is_terminal and "COLUMNS" not in os.environ:
+        screen.width = width or PIPE_WIDTH
+    return screen
 
 
 def print_failure(text: str) -> None:
-    """A line for people on standard error."""
+    """Print a line for people on standard error."""
     click.echo(clean(text), err=True)
 
 
 def print_table(table: Table, *, full: bool = False) -> None:
-    """A result in columns. Long values are cut unless `full`; then, as in a pipe, the table is as wide as
+    """Print a result in columns. Long values are cut unless `full`; then, as in a pipe, the table is as wide as
     it needs to be."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
@@ -75,7 +97,7 @@ def _cell(value: Any) -> str:
 
 
 def print_pairs(pairs: Iterable[tuple[str, Any]], indent: str = "") -> None:
-    """Names and what they are, one a line, aligned."""
+    """Print names and what they are, one a line, aligned."""
     shown = [(one_line(name), one_line(str(value))) for name, value in pairs if value is not None]
     width = max((len(name) for name, _ in shown), default=0)
     for name, value in shown:
@@ -83,14 +105,14 @@ def print_pairs(pairs: Iterable[tuple[str, Any]], indent: str = "") -> None:
 
 
 def calls(number: int, failed: int) -> str:
-    """`1 call`, `12 calls (3 failed)`, `6 calls (all failed)`."""
+    """Return `1 call`, `12 calls (3 failed)`, `6 calls (all failed)`."""
     return counted(number, "call") + (
         f" ({'all' if failed >= number else f'{failed:,}'} failed)" if failed else ""
     )
 
 
 def money(dollars: float | None) -> str:
-    """`$0.12`, `$0.0004`; in words where the price is not known."""
+    """Return `$0.12`, `$0.0004`; in words where the price is not known."""
     return (
         "price not known"
         if dollars is None
@@ -101,14 +123,14 @@ def money(dollars: float | None) -> str:
 
 
 def moment(iso: str) -> str:
-    """A moment in UTC as people here read it, to the minute."""
+    """Return a moment in UTC in local time, to the minute."""
     from datetime import datetime
 
     return datetime.fromisoformat(iso).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them: `4 ms`, `1.2 s`, `12 s`, `3 min 20 s`."""
+    """Return seconds as people say them: `4 ms`, `1.2 s`, `12 s`, `3 min 20 s`."""
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 10:
@@ -116,3 +138,134 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+EVERY = 10.0  # seconds between lines of progress
+_NOTE = 100  # characters of what went wrong
+_SEARCH = ("embed", "database", "rank", "rerank")
+_TEXTS = {
+    "plan": "plan: the language model is asked",
+    "agents": "the language model is asked",
+    "answer": "answer: the language model is asked",
+}
+
+
+class Waiting:
+    """Show on a terminal, in one line with a clock, what a command is doing, until the wait is over.
+
+    Safe for threads. quiet: show nothing, as others write on standard error.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet or not sys.stderr.isatty()
+        self._bar: Progress | None = None
+        self._text = ""
+
+    def begin(self, text: str) -> Self:
+        """Begin a wait for what `text` says."""
+        self.stop()
+        if not self._quiet:
+            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            # The clock comes before the text, which a narrow terminal cuts.
+            columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+            screen = console(stderr=True)
+            self._bar = Progress(
+                *columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False
+            )
+            self._bar.add_task(one_line(text), total=None)
+            self._bar.start()
+        self._text = text
+        return self
+
+    def on_stage(self, stage: str, note: str | None) -> None:
+        """Show a stage of a question, as `Memory.ask` reports it."""
+        text = "search" if stage in _SEARCH else _TEXTS.get(stage, stage)
+        if (bar := self._bar) is not None:
+            if text != self._text:
+                bar.reset(bar.task_ids[0])  # the clock
+            shown = f"{text} ({cut(one_line(note), _NOTE)})" if note else text
+            bar.update(bar.task_ids[0], description=one_line(shown))
+        self._text = text
+
+    def stop(self) -> None:
+        """End the wait, and take the line off the screen."""
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class Streamed:
+    """Print pieces of an answer as they come; where standard output is no terminal nothing, as the whole
+    answer follows. before: called before anything is printed."""
+
+    def __init__(self, before: Callable[[], None]) -> None:
+        self._before, self._printed = before, ""
+
+    def on_text(self, text: str) -> None:
+        if sys.stdout.isatty():
+            self._before()
+            self._printed += text
+            click.echo(clean(text), nl=False)
+
+    def end(self) -> str:
+        """Return what was printed."""
+        return self._printed
+
+
+class Step(NamedTuple):
+    """How far a long command is: a line of text, so much done, and of how much where that is known."""
+
+    text: str
+    done: int = 0
+    total: int | None = None
+
+
+@contextmanager
+def reporter(quiet: bool, describe: Callable[..., Step]) -> Iterator[Callable[..., None] | None]:
+    """Show how far a command is, on standard error: a bar on a terminal, elsewhere a line now and then.
+
+    Args:
+        quiet: Show nothing.
+        describe: Gets what the command reports and the seconds since its start.
+    """
+    start = last = time.monotonic()
+    if quiet:
+        yield None
+        return
+    if not sys.stderr.isatty():
+
+        def print_line(*progress: Any) -> None:
+            nonlocal last
+            now = time.monotonic()
+            step = describe(*progress, now - start)
+            if now - last >= EVERY and not (step.total and step.done >= step.total):
+                last = now
+                click.echo(step.text, err=True)
+
+        yield print_line
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+    columns = (SpinnerColumn(), BarColumn(30), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def update(*progress: Any) -> None:
+            step = describe(*progress, time.monotonic() - start)
+            bar.update(task, description=step.text, completed=step.done, total=step.total)
+
+        yield update
+
+
+def left(done: int, total: int | None, seconds: float) -> str:
+    """Return `, about 8 s left`, or nothing where that is not known."""
+    if not done or total is None or done >= total:
+        return ""
+    return f", about {duration(max(1, round((total - done) * seconds / done)))} left"

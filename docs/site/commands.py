@@ -2,13 +2,13 @@
 
 import click
 
-from gsw_graph.cli import VERBS, main
+from gsw_graph.cli import COMMANDS, main
 
 _CONTEXT = click.Context(main)
 
 gswgraph = click.Group(
     "gswgraph",
-    commands={verb: main.resolve_command(_CONTEXT, [verb])[1] for verb in VERBS},
+    commands={verb: main.resolve_command(_CONTEXT, [verb])[1] for verb in COMMANDS},
     help=main.help,
     params=main.params,
 )

@@ -182,6 +182,8 @@ def _report(
     seconds: dict[str, float],
 ) -> Answer:
     plan, spent = planned.query.plan or found.plan, _spent(context.llm)
+    if context.trace is not None and context.llm is not None:
+        context.trace.exchanges = context.llm.exchanges
     return Answer(
         question=planned.query.question,
         strategy=found.ran or strategy.name,

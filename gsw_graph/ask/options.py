@@ -43,6 +43,7 @@ class AskOptions:
         pattern="|".join(EVIDENCE),
     )
     must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
+    excluded: tuple[str, ...] = option((), "Ids of passages that nothing may come from.")
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 
     def __post_init__(self) -> None:

@@ -51,7 +51,18 @@ def documents(
     limit: int | None = None,
     folder: str | Path | None = "",
 ) -> Documents:
-    """Return what `Memory.documents` does."""
+    """Return the documents by source.
+
+    Args:
+        reader: Reads the memory.
+        text: Those with it in source or title, or under that folder.
+        extractor: Those that it read.
+        loader: Those of a format.
+        unfinished: Those of which a load was cut off or a passage could not be read.
+        skip: Leave out so many.
+        limit: Return so many.
+        folder: Where paths begin, None where no name is a path.
+    """
     found = partial(
         reader.rows,
         "read/documents",
@@ -67,7 +78,17 @@ def documents(
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
-    """Return what `Memory.show` does."""
+    """Return a document whole, with what was found in it.
+
+    Args:
+        reader: Reads the memory.
+        name: Its source, path, title or id, or the id of a passage, which is then returned alone.
+        passage: Only this, counted from 1.
+        folder: As of `documents`.
+
+    Raises:
+        InputError: The name means none, or several.
+    """
     document, position = _meant(reader, name, folder)
     if passage is not None:
         position = passage - 1
@@ -80,16 +101,18 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
     )
 
 
-def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int) -> list[StoredName]:
-    """Return what `Memory.names` does."""
+def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
+    """Return the names with a text in them, those in most passages first: `limit` of them, after the first
+    `skip`."""
     return [
         StoredName(row["id"], row["name"], row["passages"])
         for row in reader.rows("read/names", text=normalise(text), skip=_skipped(skip), limit=_most(limit))
     ]
 
 
-def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
-    """Return what `Memory.name` does."""
+def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
+    """Return one name over all documents: what the memory says of it, the passages with it, and the names
+    beside it; at most `limit` of each. Raises InputError where there is no such name, with the nearest."""
     id_ = normalise(name)
     check_concepts(reader, [id_])
     found = reader.rows("read/name_found", id=id_, limit=_most(limit))[0]
@@ -120,7 +143,8 @@ def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
 
 
 def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
-    """Return what `Memory.history` does."""
+    """Return the questions that were asked, the latest first: those with `text` in the question or its
+    answer, `limit` of them, after the first `skip`."""
     found = partial(reader.rows, "read/questions", text=text.lower(), id="")
     rows = found(skip=_skipped(skip), limit=_most(limit))
     counted = rows or (found(skip=0, limit=1) if skip else [])
@@ -133,7 +157,10 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
 
 
 def asked(reader: Reader, which: int | str) -> AskedQuestion:
-    """Return what `Memory.asked` does."""
+    """Return one question that was asked, with what its answer used. which: 1, or "1", is the latest; or the
+    beginning of its id, of which eight letters are shown. Raises InputError where there is none."""
+    if isinstance(which, str) and which.isdecimal() and len(which) < 8:
+        which = int(which)
     given, first, most = ("", which - 1, 1) if isinstance(which, int) else (which, 0, 2)
     is_one = first >= 0 and which != ""
     rows = reader.rows("read/questions", text="", id=given, skip=first, limit=most) if is_one else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 from gsw_graph.model.documents import Document, Failure, Workspace
 
 if TYPE_CHECKING:
-    from gsw_graph.models.chat.chat import Chat
     from gsw_graph.store.reader import DocumentState
     from gsw_graph.store.rows import Mode
 
-EXTRACTORS = ("none", "rules", "rebel", "llm")  # each finds more than those before it
+BY_MODEL = ("triples", "propositions", "two-step", "llm")  # these ask a language model
+EXTRACTORS = ("none", "rules", "sentences", "rebel", *BY_MODEL)  # each finds more than those before it
 
 
 @dataclass(slots=True)
@@ -67,9 +67,12 @@ class Rules:
 
         for one in work:
             if one.workspace is None:
-                one.workspace = (
-                    Workspace(one.document, "none") if self.name == "none" else rules.extract(one.document)
-                )
+                if self.name == "none":
+                    one.workspace = Workspace(one.document, "none")
+                elif self.name == "sentences":
+                    one.workspace = rules.extract_sentences(one.document)
+                else:
+                    one.workspace = rules.extract(one.document)
             yield one
 
 
@@ -95,16 +98,6 @@ class Rebel:
                 task.workspace = replace(with_names(workspace), model=self.model)
                 task.faults = [Failure(task.document.source, what, part=True) for what in left_out]
             yield from some
-
-
-def by_model(
-    chat: Chat, concurrency: int, *, second_pass: bool, on_passage: Callable[[str | None], None]
-) -> Extractor:
-    """The extractor that asks a language model. on_passage: told of each passage that it is done with, from
-    other threads; with why, where there was no usable reply."""
-    from gsw_graph.extract.pool import ByModel
-
-    return ByModel(chat, concurrency, second_pass=second_pass, on_passage=on_passage)
 
 
 def with_names(workspace: Workspace) -> Workspace:

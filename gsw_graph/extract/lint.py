@@ -240,7 +240,9 @@ KINDS = {
     "relative date": "a date that says when only beside its text",
 }
 """Every kind of issue and what it means."""
-_WITHOUT_QUESTIONS = frozenset(("openie", "propositions", "rebel"))  # triples and sentences
+_WITHOUT_QUESTIONS = frozenset(
+    ("openie", "propositions", "rebel", "sentences", "triples", "two-step")
+)  # triples and sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import ReplyError
@@ -49,12 +49,15 @@ class Extraction:
     """What one reply says: entities as (name, ((role, states), ...)), verb phrases as (phrase, ((question,
     answers), ...)), facts as sentences.
 
-    repair_error: why a second pass that was asked for gave nothing.
+    mentions: the names in a fact, where they were asked for; else they are looked for in its words. triples:
+    subject, relation and object. repair_error: why a second pass that was asked for gave nothing.
     """
 
     entities: tuple[Listed, ...] = ()
     phrases: tuple[Listed, ...] = ()
     facts: tuple[str, ...] = ()
+    mentions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    triples: tuple[tuple[str, str, str], ...] = ()
     repair_error: str = ""
 
 
@@ -71,27 +74,29 @@ def object_of(**properties: Any) -> dict[str, Any]:
 
 def texts_of() -> dict[str, Any]:
     """The JSON schema of a list of strings."""
-    return _list(_text_of(400), 100)
+    return list_of(text_of(400), 100)
 
 
 def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
     """The lists of a reply with at most so many things each, `inner` in their lists, and texts of at most
     `longest` characters, sentences of twice as many. Bounds end the loops of small models where a server
     keeps to them."""
-    text, sentence = _text_of(longest), _text_of(2 * longest)
-    asked = object_of(question=sentence, answers=_list(text, inner))
+    text, sentence = text_of(longest), text_of(2 * longest)
+    asked = object_of(question=sentence, answers=list_of(text, inner))
     return {
-        "entities": _list(object_of(name=text, roles=_list(text, inner)), most),
-        "verb_phrases": _list(object_of(phrase=text, questions=_list(asked, inner)), most),
-        "propositions": _list(sentence, most),
+        "entities": list_of(object_of(name=text, roles=list_of(text, inner)), most),
+        "verb_phrases": list_of(object_of(phrase=text, questions=list_of(asked, inner)), most),
+        "propositions": list_of(sentence, most),
     }
 
 
-def _list(of: Any, most: int) -> dict[str, Any]:
+def list_of(of: Any, most: int) -> dict[str, Any]:
+    """Return the JSON schema of a list of at most so many things."""
     return {"type": "array", "items": of, "maxItems": most}
 
 
-def _text_of(longest: int) -> dict[str, Any]:
+def text_of(longest: int) -> dict[str, Any]:
+    """Return the JSON schema of a text of at most so many characters."""
     return {"type": "string", "maxLength": longest}
 
 
@@ -227,7 +232,9 @@ def without_placeholders(found: Extraction) -> Extraction:
         for name, roles in found.entities
         if _says(name)
     )
-    return Extraction(tuple(entities), tuple(phrases), tuple(filter(_says, found.facts)), found.repair_error)
+    return replace(
+        found, entities=tuple(entities), phrases=tuple(phrases), facts=tuple(filter(_says, found.facts))
+    )
 
 
 def check_grounded(found: Extraction, text: str) -> None:
@@ -292,12 +299,12 @@ def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
     return ({"role": "system", "content": prompt(name)}, {"role": "user", "content": text})
 
 
-def shown(document: Document, position: int) -> str:
-    """A passage with its title and the end of the passage before it."""
+def shown(document: Document, position: int, *, context: bool = True) -> str:
+    """A passage with its title and, as `context`, the end of the passage before it."""
     passage = document.passages[position]
     title = " ".join(passage.title.split())[:_TITLE]
     parts = [f"Title:\n{fence('title', title)}"] if title else []
-    if position and (end := _end(document.passages[position - 1])):
+    if context and position and (end := _end(document.passages[position - 1])):
         parts.append(
             "The text before it ends as follows (context only: take nothing from "
             f"it):\n{fence('context', end)}"
@@ -449,14 +456,15 @@ def check(document: Document, position: int) -> Callable[[object], Extraction]:
     error: a model that gives up must not go unseen. So is a reply that names what the passage does not:
     see `grounding`."""
 
-    def checked(value: object) -> Extraction:
-        found = without_placeholders(read(value))
-        if not found.entities and (names := _named_in(document.passages[position])):
-            raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
-        check_grounded(found, _seen(document, position))
-        return found
+    return lambda value: check_extraction(without_placeholders(read(value)), document, position)
 
-    return checked
+
+def check_extraction(found: Extraction, document: Document, position: int) -> Extraction:
+    """Return what was found in a passage; see `check` for what raises ValueError."""
+    if not found.entities and (names := _named_in(document.passages[position])):
+        raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
+    check_grounded(found, _seen(document, position))
+    return found
 
 
 def issues_of(document: Document, position: int, found: Extraction) -> list[Issue]:
@@ -465,7 +473,7 @@ def issues_of(document: Document, position: int, found: Extraction) -> list[Issu
 
 
 def assemble(
-    document: Document, founds: Mapping[int, Extraction], model: str | None
+    document: Document, founds: Mapping[int, Extraction], model: str | None, extractor: str = "llm"
 ) -> tuple[Workspace, list[str]]:
     """The workspace of a document from what was found in its passages, by position, and what was left out of
     it.
@@ -485,10 +493,11 @@ def assemble(
         for phrase, asked in found.phrases:
             assembler.verb_phrase(phrase, asked, position)
         for fact in found.facts:
-            assembler.proposition(
-                fact, [own.get(key, spellings[key]) for key in named(fact, spellings, words)], position
-            )
-    return replace(assembler.workspace("llm"), model=model), assembler.faults
+            mentioned = [own.get(key, spellings[key]) for key in named(fact, spellings, words)]
+            assembler.proposition(fact, found.mentions.get(fact, mentioned), position)
+        for triple in found.triples:
+            assembler.triple(*triple, position)
+    return replace(assembler.workspace(extractor), model=model), assembler.faults
 
 
 def _named_in(passage: Passage) -> list[str]:

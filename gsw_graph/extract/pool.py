@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.extract import Work, with_names
-from gsw_graph.extract.llm import (
-    Extraction,
-    assemble,
-    check,
-    extract_passage,
-    issues_of,
-    mend_request,
-    request,
-)
+from gsw_graph.extract.llm import Extraction, assemble, check, issues_of, mend_request
+from gsw_graph.extract.profiles import PROFILES, Positions, Profile
 from gsw_graph.model.documents import Document, Failure
 from gsw_graph.model.results import Estimate
 from gsw_graph.models.chat.limits import BATCH_SHARE
@@ -27,7 +20,6 @@ if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
 
 _AHEAD = 2  # passages that wait for each that is asked about
-_WINDOW = 256  # passages embedded together: of more texts more have the same length
 
 
 @dataclass(slots=True)
@@ -40,62 +32,76 @@ class _Open:
     errors: dict[int, ReplyError] = field(default_factory=dict)
 
 
-_Result = tuple[_Open, int, "Extraction | ReplyError | StoppedError | None"]
+_Result = tuple[_Open, Positions, "dict[int, Extraction] | ReplyError | StoppedError"]
 
 
 class ByModel:
-    """Asks about `concurrency` passages at once; a document is done when its last passage is.
+    """Ask a language model about `concurrency` groups of passages at once; a document is done with its last.
 
     A passage without a usable reply is listed. Its document is kept where another passage got one, unless the
     memory has a complete result of the same text. When the model will not answer any more, what is complete
-    is
-    kept and every other document is listed. on_passage: see `by_model`.
+    is kept and every other document is listed.
+
+    Args:
+        chat: The model.
+        concurrency: Calls at once.
+        profile: What it is asked for: a name of `PROFILES`.
+        second_pass: Have it repair what lint reports.
+        on_passage: Gets, from other threads, None for each passage that is done, or why there was no reply.
     """
 
-    name = "llm"
-    window = _WINDOW
+    window = 256  # passages embedded together: of more texts more have the same length
 
     def __init__(
         self,
         chat: Chat,
         concurrency: int,
+        profile: str = "llm",
         *,
         second_pass: bool = False,
         on_passage: Callable[[str | None], None] = lambda _: None,
     ) -> None:
         self.model: str | None = chat.model
+        self.name, self.profile = profile, PROFILES[profile]()
         self._chat, self._concurrency = chat, concurrency
-        self._second_pass, self._on_passage = second_pass, on_passage
+        self.profile.second_pass, self._on_passage = second_pass, on_passage
         self._stopped: StoppedError | None = None
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         """Yield the documents as they are done."""
-        for result in map_unordered(self._ask, _passages(work), self._concurrency, _AHEAD):
+        for result in map_unordered(self._ask, self._groups(work), self._concurrency, _AHEAD):
             yield from self._add(*result)
 
-    def _ask(self, task: tuple[_Open, int]) -> _Result:
-        document, position = task
-        if position < 0:
-            return document, position, None
-        result: Extraction | ReplyError | StoppedError
+    def _groups(self, work: Iterable[Work]) -> Iterator[tuple[_Open, Positions]]:
+        """Yield each group of passages to ask about; a document without any with an empty one."""
+        for task in work:
+            groups = list(self.profile.groups(task.document)) if task.workspace is None else []
+            document = _Open(task, max(len(groups), 1))
+            yield from ((document, positions) for positions in groups or [()])
+
+    def _ask(self, task: tuple[_Open, Positions]) -> _Result:
+        document, positions = task
+        result: dict[int, Extraction] | ReplyError | StoppedError = {}
         try:
-            result = self._stopped or extract_passage(
-                document.work.document, position, self._chat, second_pass=self._second_pass
-            )
+            if positions:
+                result = self._stopped or self.profile.extract(document.work.document, positions, self._chat)
         except (ReplyError, StoppedError) as error:
             result = error
-        self._on_passage(None if isinstance(result, Extraction) else str(result))
-        return document, position, result
+        for _ in positions:
+            self._on_passage(None if isinstance(result, dict) else str(result))
+        return document, positions, result
 
-    def _add(self, document: _Open, position: int, result: Extraction | Exception | None) -> Iterator[Work]:
+    def _add(
+        self, document: _Open, positions: Positions, result: dict[int, Extraction] | Exception
+    ) -> Iterator[Work]:
         document.left -= 1
         if isinstance(result, StoppedError):
             self._stopped = self._stopped or result
             document.work.failures = [_failure(document.work, str(self._stopped))]
         elif isinstance(result, ReplyError):
-            document.errors[position] = result
-        elif isinstance(result, Extraction):
-            document.extractions[position] = result
+            document.errors |= dict.fromkeys(positions, result)
+        elif isinstance(result, dict):
+            document.extractions |= result
         if document.left <= 0:
             if document.work.workspace is None and not document.work.failures:
                 self._assemble(document)
@@ -106,27 +112,16 @@ class ByModel:
         if document.errors and (reason := _why_not_kept(document)):
             work.failures = [_failure(work, reason)]
             return
-        workspace, left_out = assemble(work.document, document.extractions, self.model)
+        workspace, left_out = assemble(work.document, document.extractions, self.model, self.name)
         work.workspace = replace(with_names(workspace), unread=tuple(sorted(document.errors)))
         problems = {position: str(error) for position, error in document.errors.items()}
         again = "load with --replace --second-pass to try again"
-        problems |= {
-            position: f"the second pass failed: {extraction.repair_error} ({again})"
-            for position, extraction in document.extractions.items()
-            if extraction.repair_error
-        }
+        for position, extraction in document.extractions.items():
+            if error := extraction.repair_error:
+                problems[position] = f"the second pass failed: {error} ({again})"
         for position, problem in sorted(problems.items()):
             work.failures.append(Failure(f"{source}, passage {position + 1}", problem, part=True))
         work.faults = [Failure(source, what, part=True) for what in left_out]
-
-
-def _passages(work: Iterable[Work]) -> Iterator[tuple[_Open, int]]:
-    """Yield each passage to ask about; a document without any at position -1."""
-    for task in work:
-        count = len(task.document.passages) if task.workspace is None else 0
-        document = _Open(task, count)
-        for position in range(count) if count else (-1,):
-            yield document, position
 
 
 def _why_not_kept(document: _Open) -> str | None:
@@ -145,32 +140,39 @@ def _failure(work: Work, reason: str) -> Failure:
     return Failure(work.document.source, reason)
 
 
-def estimate(work: Iterable[Work], chat: Chat, cache: Cache, *, second_pass: bool, batch: bool) -> Estimate:
+def estimate(work: Iterable[Work], chat: Chat, cache: Cache, profile: Profile, *, batch: bool) -> Estimate:
     """Estimate calls and tokens of a load, each request as it would be sent; cached replies cost nothing.
 
-    A second pass is one more call a passage, which also sends the first reply: where that is not cached, a
-    reply of the usual length is counted. `cache` is read beside the chat, whose ledger would note each look.
+    Where a second request depends on the first reply, which is not cached, a reply of the usual length is
+    counted.
+
+    Args:
+        work: Documents.
+        chat: The model.
+        cache: Read beside the chat, whose ledger would note each look.
+        profile: What the model is asked for.
+        batch: Whether the first requests go through the Batch API.
     """
     calls = cached = 0
-    first, second = [0, 0], [0, 0]  # prompt and completion tokens of the two passes
-    for document in (task.document for task in work if task.workspace is None):
-        for position in range(len(document.passages)):
-            asked = chat.chosen(request(document, position))
-            if chat.known(asked):
+    first, second = [0, 0], [0, 0]  # prompt and completion tokens of first and second requests
+    documents = (task.document for task in work if task.workspace is None)
+    for document, positions in ((each, group) for each in documents for group in profile.groups(each)):
+        asked, usual = chat.chosen(profile.request(document, positions)), chat.expect("extract")
+        known = cache.get(chat.key(asked))
+        calls, cached = calls + (known is None), cached + (known is not None)
+        if known is None:
+            usual = chat.expect(asked.stage)
+            first = [first[0] + chat.estimate(asked), first[1] + usual]
+        if profile.calls > 1 and known is None:
+            calls, second = calls + 1, [second[0] + chat.estimate(asked) + usual, second[1] + usual]
+        if profile.second_pass:
+            found = _cached(document, positions[0], known)
+            issues = issues_of(document, positions[0], found) if found else ()
+            mend = mend_request(document, positions[0], found or Extraction(), issues)
+            if found and chat.known(mend):
                 cached += 1
             else:
-                calls += 1
-                first = [first[0] + chat.estimate(asked), first[1] + chat.expect("extract")]
-            if not second_pass:
-                continue
-            known = _cached(document, position, cache.get(chat.key(asked)))
-            issues = issues_of(document, position, known) if known else ()
-            mend = mend_request(document, position, known or Extraction(), issues)
-            if known and chat.known(mend):
-                cached += 1
-            else:
-                calls += 1
-                unseen = 0 if known else chat.expect("extract")  # of the first reply
+                calls, unseen = calls + 1, 0 if found else usual
                 second = [second[0] + chat.estimate(mend) + unseen, second[1] + chat.expect("mend")]
     prices = chat.dollars(*first), chat.dollars(*second)
     share = BATCH_SHARE if batch else 1

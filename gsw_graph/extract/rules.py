@@ -6,12 +6,13 @@ before or in which order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gsw_graph.model.documents import Document, Entity, Passage, Workspace
+from gsw_graph.load.assemble import named, words_of
+from gsw_graph.model.documents import Document, Entity, Passage, Proposition, Workspace
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import FoundName, find_names, normalise, title_names
-from gsw_graph.text.words import WORD, normalise_text
+from gsw_graph.text.words import WORD, normalise_text, sentences
 
 
 @dataclass(slots=True)
@@ -68,6 +69,26 @@ def extract(document: Document) -> Workspace:
         if not (entry.starter and key in lower)
     )
     return Workspace(document, "rules", entities)
+
+
+def extract_sentences(document: Document) -> Workspace:
+    """Make the workspace of a document with a proposition for each sentence that names two or more of its
+    entities: what PropRAG and GRASP can walk over without a model that writes propositions.
+
+    The title of a passage counts as named in each of its sentences, which speak of it by a pronoun.
+    """
+    workspace = extract(document)
+    names = {entity.key: entity.name for entity in workspace.entities}
+    words = words_of(names)
+    facts: list[Proposition] = []
+    for passage in document.passages:
+        title = normalise(passage.title) if document.titled else ""
+        for sentence in sentences(passage.text):
+            keys = dict.fromkeys([*([title] if title in names else []), *named(sentence, names, words)])
+            if len(keys) > 1:
+                mentions = tuple((names[key], None) for key in keys)
+                facts.append(Proposition(sentence, passage.position, mentions))
+    return replace(workspace, extractor="sentences", propositions=tuple(facts))
 
 
 def _without_dates(passage: Passage, index: _Index) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import option
 from gsw_graph.errors import EndedError, InputError
-from gsw_graph.extract import EXTRACTORS, Extractor, Rebel, Rules, Work, by_model, with_names
+from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rebel, Rules, Work, with_names
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace
 from gsw_graph.model.results import DocumentCounts, LoadReport
 from gsw_graph.models.chat.limits import Budget
@@ -95,14 +95,13 @@ class LoadOptions:
         name = best if self.extractor == "auto" else self.extractor
         # Embeddings of a server cost too.
         needs_model = {
-            "budget": self.budget and not settings.embedder_url,
-            "second pass": self.second_pass,
-            "batch": self.batch,
+            "budget": self.budget and not settings.embedder_url and name not in BY_MODEL,
+            "second pass": self.second_pass and name != "llm",
+            "batch": self.batch and name not in BY_MODEL,
         }
-        given = [option for option, value in needs_model.items() if value]
-        if given and name != "llm":
+        if given := [option for option, value in needs_model.items() if value]:
             raise InputError(
-                f"{name} asks no language model, so it has no {given[0]}",
+                f"{name} has no {given[0]}, which is for what a language model is asked",
                 hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
             )
         return name
@@ -307,7 +306,8 @@ def opened_extractor(
     budget: Budget | None = None,
 ) -> Iterator[tuple[Extractor, Chat | None]]:
     """Open the extractor of a name, and the language model that it asks, if it asks one."""
-    if name == "llm":
+    if name in BY_MODEL:
+        from gsw_graph.extract.pool import ByModel
         from gsw_graph.models.chat.chat import Chat
 
         settings = settings.for_role("extract")
@@ -325,8 +325,9 @@ def opened_extractor(
                 counters.problem = problem or counters.problem
 
             chat.on_trouble = on_trouble
+            second_pass = options.second_pass
             yield (
-                by_model(chat, settings.concurrency, second_pass=options.second_pass, on_passage=on_passage),
+                ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage),
                 chat,
             )
     elif name == "rebel":
@@ -619,8 +620,7 @@ def _send(
     """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
     from gsw_graph import loaders
-    from gsw_graph.extract.llm import check, request
-
+    from gsw_graph.extract.profiles import PROFILES
     items = loaders.read(names, follow_links=options.follow_links)
     work = new_work(items, states, extractor, LoadCounters(), options)
     new = (item.document for item in work if item.workspace is None)
@@ -629,8 +629,10 @@ def _send(
         if progress is not None:
             progress(Progress(0, done, sent, "waiting"))
 
-    places = ((document, passage.position) for document in new for passage in document.passages)
-    chat.batches().fetch(((chat.chosen(request(*place)), check(*place)) for place in places), waiting)
+    profile = PROFILES[extractor.name]()
+    groups = ((document, group) for document in new for group in profile.groups(document))
+    requests = ((chat.chosen(profile.request(*group)), profile.check(*group)) for group in groups)
+    chat.batches().fetch(requests, waiting)
 
 
 def _estimated(
@@ -647,12 +649,13 @@ def _estimated(
         deque(_counted(work, counters), maxlen=0)
     else:
         from gsw_graph.extract.pool import estimate
+        from gsw_graph.extract.profiles import PROFILES
         from gsw_graph.models.chat.cache import FILE, Cache
 
         with closing(Cache(settings.cache_dir / FILE)) as cache:
-            estimated = estimate(
-                _counted(work, counters), chat, cache, second_pass=options.second_pass, batch=options.batch
-            )
+            profile = PROFILES[options.chosen(settings)]()
+            profile.second_pass = options.second_pass
+            estimated = estimate(_counted(work, counters), chat, cache, profile, batch=options.batch)
     return LoadReport(
         counters.documents,
         {"Document": counters.new, "Passage": counters.passages},

@@ -112,18 +112,22 @@ def near(
     limits["propositions"] = 0 if units == "pairs" else nearest
     limits["pairs"] = 0 if units == "propositions" else nearest
     rows = reader.rows("read/facts", embedding=embedding, words=words, keys=list(keys), **limits)
-    return _facts(rows)
+    return _facts(reader, rows)
 
 
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
     """Facts of a name and the passages it stands in, those near a vector first; in one round trip. key: the
     normal form of the name. Numbers as of the statement."""
-    return _facts(reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most))
+    return _facts(
+        reader, reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
+    )
 
 
-def _facts(rows: Sequence[Row]) -> Facts:
+def _facts(reader: Reader, rows: Sequence[Row]) -> Facts:
     facts, passages = [], []
     for row in rows:
+        if row["id"] in reader.excluded:
+            continue
         passage = RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
         if row["fact"] is None:
             passages.append(passage)
@@ -188,6 +192,7 @@ def hop(
     found = {
         id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
         for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
+        if passage not in reader.excluded
     }
     candidates = []
     for asked in row["asked"]:

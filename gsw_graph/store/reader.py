@@ -94,11 +94,13 @@ class PairOf:
 
 
 class Reader:
-    """Reads of one connection; `round_trips` counts them."""
+    """Reads of one connection; `round_trips` counts them. What a question is answered from comes from no
+    passage whose id is among `excluded`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.round_trips = 0
+        self.excluded: frozenset[str] = frozenset()
 
     def rows(self, name: str, **parameters: Any) -> list[Row]:
         """Return all rows of a statement under `cypher/`, such as `read/sources`."""
@@ -177,7 +179,7 @@ class Reader:
         even where hidden documents leave fewer."""
         rows = (
             self.rows("read/dense", k=k, embedding=embedding)
-            if once
+            if once and not self.excluded
             else self._past_hidden("read/dense", k, embedding=embedding)
         )
         return [_ranked(row, 2 * row["score"] - 1) for row in rows]
@@ -187,12 +189,13 @@ class Reader:
         return [_ranked(row, row["score"]) for row in self._past_hidden("read/bm25", k, words=words)]
 
     def _past_hidden(self, name: str, k: int, **parameters: Any) -> list[Row]:
-        """Return the `k` best rows of an index search; where documents that are not ready took places, look
-        further."""
-        rows = self.rows(name, k=k, **parameters)
-        if len(rows) < k and (hidden := self.hidden()[0]):
-            rows = self.rows(name, k=k + hidden, **parameters)
-        return rows[:k]
+        """Return the `k` best rows of an index search; where passages that are excluded or in documents that
+        are not ready took places, look further."""
+        wanted = k + len(self.excluded)
+        rows = self.rows(name, k=wanted, **parameters)
+        if len(rows) < wanted and (hidden := self.hidden()[0]):
+            rows = self.rows(name, k=wanted + hidden, **parameters)
+        return [row for row in rows if row["id"] not in self.excluded][:k]
 
     def has_pairs(self) -> bool:
         """Tell whether there are question-answer pairs, which chains need."""
@@ -210,10 +213,12 @@ class Reader:
         row = self.rows(
             "read/propositions_around", embedding=embedding, near=near, facts=facts, cap=cap, limit=limit
         )[0]
+        parts = list(zip(row["passages"], row["propositions"], row["mentions"], strict=True))
+        hidden = {id_ for passage, facts, _ in parts if passage in self.excluded for id_ in facts}
         return PropositionsAround(
-            _with_cosines(row["near"]),
-            _with_cosines(row["facts"]),
-            list(zip(row["passages"], row["propositions"], row["mentions"], strict=True)),
+            self._seen(row["near"]),
+            [(id_, cosine) for id_, cosine in _with_cosines(row["facts"]) if id_ not in hidden],
+            [part for part in parts if part[0] not in self.excluded],
         )
 
     def proposition_vectors(self, ids: Sequence[str]) -> NDArray[np.float32]:
@@ -242,12 +247,19 @@ class Reader:
         )[0]
         return Neighbours(
             row["total"],
-            list(map(_with_cosines, row["near"])),
+            list(map(self._seen, row["near"])),
             row["seeds"],
-            dict(zip(row["ids"], zip(row["names"], row["weights"], strict=True), strict=True)),
+            {
+                id_: (names, weights)
+                for id_, names, weights in zip(row["ids"], row["names"], row["weights"], strict=True)
+                if id_ not in self.excluded
+            },
             list(map(NeighbourName, row["concepts"], row["canonicals"], row["frequencies"])),
-            [_ranked(text, 0.0) for text in row["texts"]],
+            [_ranked(text, 0.0) for text in row["texts"] if text["id"] not in self.excluded],
         )
+
+    def _seen(self, near: Row) -> list[tuple[str, float]]:
+        return [(id_, cosine) for id_, cosine in _with_cosines(near) if id_ not in self.excluded]
 
     def pairs_of(self, passages: Sequence[str]) -> OfferedPairs:
         """Return the answered pairs of some passages."""
@@ -263,12 +275,14 @@ class Reader:
         """Return propositions by id."""
         wanted = list(dict.fromkeys(ids))
         rows = self.rows("read/proposition_texts", ids=wanted) if wanted else []
-        return {row["id"]: Fact(row["id"], row["text"], row["passage"]) for row in rows}
+        facts = (Fact(row["id"], row["text"], row["passage"]) for row in rows)
+        return {fact.id: fact for fact in facts if fact.passage not in self.excluded}
 
     def passages(self, ids: Sequence[str], scores: Sequence[float]) -> list[RankedPassage]:
         """Return passages by id, in the order asked."""
         rows = {row["id"]: row for row in self.rows("read/passages", ids=list(ids))}
-        return [_ranked(rows[i], score) for i, score in zip(ids, scores, strict=True) if i in rows]
+        seen = rows.keys() - self.excluded
+        return [_ranked(rows[i], score) for i, score in zip(ids, scores, strict=True) if i in seen]
 
     def concept_names(self, ids: Sequence[str]) -> dict[str, str]:
         """Return how concepts are shown, by id."""

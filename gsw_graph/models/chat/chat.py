@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
-from gsw_graph.model.results import KeptReply
+from gsw_graph.model.results import Exchange, KeptReply
 from gsw_graph.models.chat.cache import (
     FILE,
     SHORT_GUESS,
@@ -53,6 +53,7 @@ from gsw_graph.models.chat.transport import (
     Transport,
 )
 from gsw_graph.models.endpoint import Endpoint
+from gsw_graph.models.prompts import replacements
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.batch import BatchFeeder
@@ -113,6 +114,7 @@ class Chat:
     Attributes:
         model: Its name at the server.
         ledger: What was asked.
+        prompts: By the text of a prompt of ours, what is sent in its place.
         on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
     """
 
@@ -122,6 +124,7 @@ class Chat:
     ) -> None:  # fmt: skip
         self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
         self.on_trouble: Callable[[str], None] = lambda _: None
+        self.prompts: dict[str, str] = {}
         self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
         self._name = " ".join([self.model, *([json.dumps(transport.options)] if transport.options else [])])
         self._planner: Chat | None = None
@@ -158,7 +161,9 @@ class Chat:
             budget.use(price)
         limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
         cache = Cache(settings.cache_dir / FILE)
-        return cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+        chat = cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+        chat.prompts = replacements(settings.prompts) if settings.prompts else {}
+        return chat
 
     @classmethod
     def open_for_questions(cls, settings: Settings) -> Chat:
@@ -217,7 +222,18 @@ class Chat:
         """Return the request as it is asked: the short one where the settings say so, or where this model
         does
         not understand the long ones."""
+        request = self._with_prompts(request)
         return request.short if self._prompt == "short" and request.short is not None else request
+
+    def _with_prompts(self, request: Request) -> Request:
+        """Return a request with the user's prompts in place of ours."""
+        messages = [dict(message) for message in request.messages]
+        for message in messages if self.prompts else ():
+            if message["role"] == "system" and message["content"] not in self.prompts.values():
+                for ours, theirs in self.prompts.items():
+                    message["content"] = message["content"].replace(ours, theirs)
+        short = self._with_prompts(request.short) if request.short else None
+        return replace(request, messages=tuple(messages), short=short) if self.prompts else request
 
     def known(self, request: Request) -> bool:
         """Return whether a reply is cached, so that asking costs nothing."""
@@ -623,6 +639,7 @@ class QuestionModel:
                 budget.use(other.price)
         self._context = CallContext(budget, check)
         self._kept: list[KeptReply] = []
+        self.exchanges: list[Exchange] = []
 
     @property
     def on_trouble(self) -> Callable[[str], None]:
@@ -640,7 +657,13 @@ class QuestionModel:
         if self._context.budget is not None:
             self._context.budget.reserve_for_answer(final=request.final)
         chat = self._chat.of_stage(request.stage)
-        reply = chat.ask(request, check, on_text=on_text, context=self._context)
+
+        def heard(value: Any) -> T:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            self.exchanges.append(Exchange(request.stage, request.messages[-1]["content"], text))
+            return check(value)
+
+        reply = chat.ask(request, heard, on_text=on_text, context=self._context)
         if reply.cached:
             tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
             if request.stage in PLAN_STAGES:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
+from gsw_graph.errors import InputError
 from gsw_graph.model.documents import content_id
 
 # The control tokens of chat templates: all of `<|...|>` (ChatML, Llama 3, Phi) and `<｜...｜>` (DeepSeek), by
@@ -21,6 +23,27 @@ _CONTROL_TOKEN = re.compile(
 def prompt(name: str) -> str:
     """Return the text of `prompts/NAME.md`."""
     return files(__package__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def replacements(folder: Path) -> dict[str, str]:
+    """Read the prompts of a user's folder: by the text of ours, theirs of the same name.
+
+    Raises:
+        InputError: There is no such folder, or a file in it has no name of ours.
+    """
+    names = sorted(file.name for file in files(__package__).iterdir() if file.name.endswith(".md"))
+    if not folder.is_dir():
+        raise InputError(
+            "there is no such folder of prompts", where=str(folder), hint="Check GSWGRAPH_PROMPTS"
+        )
+    texts = {}
+    for file in sorted(folder.glob("[!.]*")):
+        if file.name not in names:
+            raise InputError(
+                "no prompt has this name", where=str(file), hint=f"Use some of {', '.join(names)}"
+            )
+        texts[prompt(file.stem)] = file.read_text(encoding="utf-8").strip()
+    return texts
 
 
 def fence(kind: str, text: str) -> str:

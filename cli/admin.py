@@ -1,0 +1,351 @@
+"""Commands that look after memories: copies, files for others, checks, merged names, the codebook."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.text.output import (
+    Step,
+    Waiting,
+    console,
+    counted,
+    duration,
+    print_json,
+    print_pairs,
+    print_result,
+    reporter,
+)
+from gsw_graph.text.safe_text import cut, one_line, short_source, without_password
+
+if TYPE_CHECKING:
+    from gsw_graph.model.results import Copied, Exported, Merged, Unmerged
+
+
+_quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
+
+
+@click.command()
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@_quiet
+@json_option
+def copy(source: str, target: str, quiet: bool, as_json: bool) -> None:
+    """Copy a memory with all that is in it: documents, vectors, questions, indexes.
+
+    FROM and TO are folders or bolt:// or neo4j:// urls. TO must be new or empty. A copy that was cut off leaves no memory: remove the folder, or empty the
+    database, and copy again.
+
+    User, password and database come from NEO4J_USERNAME, NEO4J_PASSWORD and NEO4J_DATABASE; where both sides are servers, those of FROM from
+    NEO4J_FROM_USERNAME, NEO4J_FROM_PASSWORD and NEO4J_FROM_DATABASE.
+
+    \b
+    Example:
+      gswgraph copy .gswgraph bolt://localhost:7687
+      gswgraph copy neo4j://server:7687 backup/ --json
+    """
+    from gsw_graph.load import moving
+
+    with reporter(quiet, _written) as progress:
+        report = moving.copy(*moving.sides(source, target), on_written=progress or _ignore)
+    print_result(report, as_json, partial(_print_copied, "Copied"))
+
+
+@click.command()
+@memory_option
+@click.argument("target", metavar="FILE", type=click.Path())
+@json_option
+@click.pass_obj
+def dump(url: str | None, target: str, as_json: bool) -> None:
+    """Write all that a memory holds into a new file, a node or a relationship a line of JSON.
+
+    \b
+    Example:
+      gswgraph dump memory.jsonl
+    """
+    with open_memory(url) as memory:
+        print_result(memory.dump(target), as_json, partial(_print_copied, "Dumped"))
+
+
+@click.command()
+@memory_option
+@click.argument("source", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+@_quiet
+@json_option
+@click.pass_obj
+def restore(url: str | None, source: str, quiet: bool, as_json: bool) -> None:
+    """Write the memory of a dump into a new folder or an empty database.
+
+    \b
+    Example:
+      gswgraph --memory copy/ restore memory.jsonl
+    """
+    with open_memory(url, create=True) as memory, reporter(quiet, _written) as progress:
+        report = memory.restore(source, progress=progress)
+    print_result(report, as_json, partial(_print_copied, "Restored"))
+
+
+def _print_copied(verb: str, report: Copied) -> None:
+    nodes, relationships = (sum(part.values()) for part in (report.nodes, report.relationships))
+    counts = f"{counted(nodes, 'node')} and {counted(relationships, 'relationship')}"
+    target = short_source(without_password(report.target))
+    click.echo(f"{verb} {counts} to {target}; {duration(report.seconds)}")
+
+
+def _written(written: int, _: float) -> Step:
+    return Step(f"{written:,} nodes and relationships", written)
+
+
+def _ignore(_: int) -> None:
+    pass
+
+
+@click.command()
+@memory_option
+@click.argument("target", type=click.Path())
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("panini", "graphml")),
+    default="panini",
+    show_default=True,
+    help="The shape of the files.",
+)
+@json_option
+@click.pass_obj
+def export(url: str | None, target: str, format_: str, as_json: bool) -> None:
+    """Write the memory as files that others read.
+
+    panini: workspaces as Panini's evaluation reads them, into a folder: networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the
+    texts. `gswgraph load TARGET/networks_raw` reads them again, each passage as a document. Propositions have no place in this shape and stay behind.
+
+    graphml: one file for networkx, Gephi and the like, without vectors. All there is, vectors too: gswgraph dump.
+
+    TARGET must be new; a folder may be empty.
+
+    \b
+    Example:
+      gswgraph export panini/
+      gswgraph export memory.graphml --format graphml
+      gswgraph export panini/ --json
+    """
+    with open_memory(url) as memory:
+        result = memory.export(target, format_)
+    print_result(result, as_json, _print_exported)
+
+
+def _print_exported(result: Exported) -> None:
+    counts = f"{counted(result.documents, 'document')} in {counted(result.files, 'file')}"
+    click.echo(f"Exported {counts} to {short_source(result.folder)}")
+
+
+@click.command()
+@memory_option
+@click.option(
+    "--mend",
+    is_flag=True,
+    help="First make missing indexes, count again and delete orphaned nodes.",
+)
+@click.option("--deep", is_flag=True, help="Also compare every text with the hash of what was loaded.")
+@json_option
+@click.pass_obj
+def doctor(url: str | None, mend: bool, deep: bool, as_json: bool) -> None:
+    """Look for what is wrong, and say how to repair it. What is not gswgraph's is named and left alone.
+
+    Exit code 1: something is wrong.
+
+    \b
+    Example:
+      gswgraph doctor
+      gswgraph doctor --mend
+      gswgraph doctor --deep
+      gswgraph doctor --json
+    """
+    with open_memory(url) as memory:
+        findings = memory.doctor(mend=mend, deep=deep)
+    well = all(finding.ok for finding in findings)
+    if as_json:
+        print_json({"ok": well, "findings": [finding.to_dict() for finding in findings]})
+    else:
+        from rich.text import Text
+
+        screen = console()
+        width = max((len(one_line(finding.check)) for finding in findings), default=0)
+        for finding in findings:
+            state = ("ok   ", "green") if finding.ok else ("WRONG", "bold red")
+            screen.print(
+                Text.assemble(state, f"  {one_line(finding.check):<{width}}  {one_line(finding.found)}"),
+                soft_wrap=True,
+            )
+            if not finding.ok and finding.mend:
+                screen.print(Text(f"       mend: {one_line(finding.mend)}"), soft_wrap=True)
+    click.get_current_context().exit(0 if well else 1)
+
+
+SHOWN = 50  # groups and pairs for people
+_REASON = 110  # characters of one
+
+
+@click.command()
+@memory_option
+@click.argument("name", nargs=-1, metavar="[NAME]")
+@click.option("--dry-run", is_flag=True, help="Only list what would be merged, and what is not sure enough.")
+@click.option("--show", is_flag=True, help="List what is merged: all, or the group of NAME.")
+@click.option("--full", is_flag=True, help=f"All groups and reasons, not the first {SHOWN}.")
+@json_option
+@click.pass_obj
+def merge(
+    url: str | None,
+    /,
+    name: tuple[str, ...],
+    dry_run: bool,
+    show: bool,
+    full: bool,
+    as_json: bool,
+) -> None:
+    """Join names that mean the same thing: spellings, abbreviations and other names that texts state. Questions then find
+    what stands under any of them. Nothing is lost: `gswgraph unmerge` takes it back.
+
+    \b
+    Example:
+      gswgraph merge --dry-run
+      gswgraph merge
+      gswgraph merge --show "World Health Organization"
+    """
+    if (name and not show) or (show and dry_run):
+        raise click.UsageError("NAME goes with --show, and --show with no other option.")
+    with open_memory(url) as memory:
+        result = memory.merged(" ".join(name)) if show else memory.merge(dry_run=dry_run)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    limit = None if full else SHOWN
+    _print_groups(result, limit)
+    if not show:
+        _print_suspicious(result, limit)
+    aliases = sum(len(group.aliases) for group in result.groups)
+    counts = f"{counted(aliases, 'name')} in {counted(len(result.groups), 'group')}"
+    if show:
+        click.echo(f"{counts} merged.")
+    elif result.run is None:
+        click.echo(f"Would merge {counts}." if aliases else "Nothing to merge.")
+    else:
+        click.echo(f"Merged {counts}. Take it back: gswgraph unmerge {result.run}")
+
+
+def _print_groups(result: Merged, limit: int | None) -> None:
+    for group in result.groups[:limit]:
+        click.echo(f"{one_line(group.name)} ({counted(group.passages, 'passage')})")
+        for alias in group.aliases:
+            run = f", run {alias.run}" if alias.run and result.run is None else ""
+            why = f"{alias.score:.2f}, {alias.method}{run}: {_cut(alias.reason, limit)}"
+            click.echo(f"  = {one_line(alias.name)} ({alias.passages:,})  {why}")
+    if limit and (more := len(result.groups) - limit) > 0:
+        click.echo(f"... and {counted(more, 'group')} more; --full shows all")
+
+
+def _print_suspicious(result: Merged, limit: int | None) -> None:
+    if result.suspicious:
+        click.echo("\nNot sure enough:")
+    for pair in result.suspicious[:limit]:
+        names = " / ".join(map(one_line, pair.names))
+        click.echo(f"  {names}  {pair.score:.2f}: {_cut(pair.reason, limit)}")
+    if limit and (more := len(result.suspicious) - limit) > 0:
+        click.echo(f"  ... and {counted(more, 'pair')} more; --full shows all")
+
+
+def _cut(text: str, limit: int | None) -> str:
+    return one_line(text) if limit is None else cut(one_line(text), _REASON)
+
+
+@click.command()
+@memory_option
+@click.argument("what")
+@json_option
+@click.pass_obj
+def unmerge(url: str | None, what: str, as_json: bool) -> None:
+    """Take merged names apart: the group of a name, all that one run of `merge` joined, or `all`. The graph is then what it
+    was before.
+
+    \b
+    Example:
+      gswgraph unmerge "World Health Organization"
+      gswgraph unmerge 3f9a01c2
+      gswgraph unmerge all
+    """
+    with open_memory(url) as memory:
+        result = memory.unmerge(what)
+    print_result(result, as_json, _print_unmerged)
+
+
+def _print_unmerged(result: Unmerged) -> None:
+    for name in result.groups[:20]:
+        click.echo(one_line(name))
+    click.echo(f"Took {counted(len(result.aliases), 'name')} out of {counted(len(result.groups), 'group')}.")
+
+
+@click.command()
+@memory_option
+@click.argument("action", type=click.Choice(["show", "build"]), default="show", metavar="[build]")
+@json_option
+@click.pass_obj
+def runs(url: str | None, action: str, as_json: bool) -> None:
+    """Show the symbol codebook: relations, and runs of edges between names. With `build`: build the runs that are missing.
+
+    The strategy `pruned` builds what is missing before its first question. A build that is broken off goes on at the next.
+
+    \b
+    Example:
+      gswgraph runs
+      gswgraph runs build
+      gswgraph runs --json
+    """
+    with open_memory(url) as memory:
+        if action == "build":
+            with Waiting().begin("building runs") as waiting:
+                built = memory.build_runs(
+                    progress=lambda done, of: waiting.on_stage("runs", f"{done:,} of {of:,} passages")
+                )
+        found = memory.runs()
+    if as_json:
+        print_json({**found.to_dict(), **({"built": built.to_dict()} if action == "build" else {})})
+        return
+    if action == "build":
+        click.echo(
+            f"Built {counted(built.runs, 'run')} for {counted(built.passages, 'passage')}; "
+            f"{duration(built.seconds)}"
+        )
+    print_pairs((name, f"{number:,}") for name, number in found.to_dict().items() if name != "missing")
+    if found.missing:
+        click.echo(f"{counted(found.missing, 'passage')} without runs yet: gswgraph runs build")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.option("--json", "as_json", is_flag=True, help="Print the script as one JSON document.")
+def completion(shell: str, as_json: bool) -> None:
+    """Print the completion script of a shell.
+
+    \b
+    Install, for bash in ~/.bashrc and for zsh in ~/.zshrc:
+      eval "$(gswgraph completion bash)"
+      eval "$(gswgraph completion zsh)"
+
+    \b
+    Example:
+      gswgraph completion fish > ~/.config/fish/completions/gswgraph.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    root = click.get_current_context().find_root().command
+    made = get_completion_class(shell)
+    if made is None:  # click knows all three
+        raise click.UsageError(f"There is no completion for {shell}.")
+    source = made(root, {}, "gswgraph", "_GSWGRAPH_COMPLETE").source()
+    if as_json:
+        print_json({"shell": shell, "script": source})
+    else:
+        click.echo(source)

@@ -1,0 +1,318 @@
+"""Commands that query and draw the graph: Cypher, analyses, pictures, Neo4j Browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from gsw_graph.cli.options import html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.text.output import counted, print_failure, print_json
+from gsw_graph.errors import EngineError
+from gsw_graph.explore.browser import open_page
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
+    from gsw_graph.model.results import Answer
+
+_TAKEN = {"write", "timeout", "cancel"}  # names that `Memory.cypher` has for itself
+_PROGRAM_SECONDS = 60.0  # by default for --json and --csv: nobody sits there to end it
+
+
+def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        name = name.strip().removeprefix("$")
+        if not equals or not name:
+            raise click.BadParameter(f"{pair!r} is not NAME=VALUE")
+        if name in _TAKEN or name in values:
+            problem = "given twice" if name in values else "not possible; choose another"
+            raise click.BadParameter(f"the name {name!r} is {problem}")
+        values[name] = _value(value)
+    return values
+
+
+def _value(text: str) -> Any:
+    """Return JSON where it is JSON, else the text itself: `3`, `true`, `["a"]`, but `007` and `NaN` as text."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(name)
+
+
+_file_option = click.option(
+    "--file",
+    "-f",
+    type=click.File("rb"),
+    metavar="FILE",
+    help="Read the query from a file, or - for standard input.",
+)
+_parameters_option = click.option(
+    "-p",
+    "--parameter",
+    "parameters",
+    multiple=True,
+    callback=_parameters,
+    metavar="NAME=VALUE",
+    help="$NAME; JSON, else text.",
+)
+
+
+@click.command()
+@memory_option
+@click.argument("query", required=False, metavar="[QUERY | NAME]")
+@click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option(
+    "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and can be told."
+)
+@_file_option
+@click.option("--write", is_flag=True, help="Allow the query to change the memory.")
+@_parameters_option
+@click.option("--table", "as_table", is_flag=True, help="A table, though there are whole nodes in it.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Draw the rows of an analysis too: .png, .svg or .pdf.",
+)
+@click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
+@click.option("--vectors", is_flag=True, help="Show `embedding` and `vector` of whole nodes too.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="End the query after that long; 0: never. 60 for --json and --csv.",
+)
+@json_option
+@click.pass_obj
+def cypher(
+    url: str | None,
+    query: str | None,
+    values: tuple[str, ...],
+    as_list: bool,
+    file: BinaryIO | None,
+    write: bool,
+    parameters: dict[str, Any],
+    as_table: bool,
+    as_csv: bool,
+    plot: str | None,
+    full: bool,
+    vectors: bool,
+    timeout: float | None,
+    as_json: bool,
+) -> None:
+    """Run an analysis by its name, or any Cypher query. One that does more than read the memory is refused without --write.
+
+    --list shows the analyses and what each can be told, as KEY=VALUE; what is not given has a default.
+    Rows with whole nodes are shown a property a line, others as a table. Ctrl-C ends the query, on the server too.
+
+    \b
+    Example:
+      gswgraph cypher --list
+      gswgraph cypher timeline since=1880 until=1890 --plot timeline.svg
+      gswgraph cypher 'MATCH (d:Document) RETURN d.title, d.source LIMIT 10'
+      gswgraph cypher 'MATCH (c:Concept {id: $id}) RETURN c.name' -p id=vellmouth
+      gswgraph cypher --file query.cypher --csv > rows.csv
+    """
+    if as_table + as_csv + as_json > 1:
+        raise click.UsageError("Give one of --table, --csv and --json.")
+    from gsw_graph.cli.text.tables import (
+        joined,
+        print_analyses,
+        print_csv,
+        print_grid,
+        print_rows,
+        without_vectors,
+    )
+    from gsw_graph.explore import analyses
+
+    if as_list:
+        if query is not None or file is not None:
+            raise click.UsageError("--list stands alone.")
+        every = list(analyses.analyses().values())
+        print_json([one.to_dict() for one in every]) if as_json else print_analyses(every)
+        return
+    text = _query(query, file)
+    if timeout is None and (as_json or as_csv):
+        timeout = _PROGRAM_SECONDS
+    analysis = None
+    if file is None and analyses.is_name(text):
+        if write:
+            raise click.UsageError("An analysis only reads: it takes no --write.")
+        analysis = analyses.analysis(text)
+        given = {**_texts(values), **parameters}
+        analyses.bind(analysis, given)  # what is wrong with them is reported before an engine starts
+        if plot:
+            analyses.check_plot(analysis, plot)
+        with open_memory(url) as memory:
+            table = memory.explore(analysis.name, timeout=timeout or None, **given)
+    elif plot or values:
+        raise click.UsageError(f"{'--plot is' if plot else 'KEY=VALUE are'} for analyses: see --list.")
+    else:
+        with open_memory(url) as memory:
+            table = memory.cypher(text, write=write, timeout=timeout or None, **parameters)
+    table, left_out = (table, False) if vectors else without_vectors(table)
+    if as_json:
+        print_json(table.to_dict())
+    elif as_csv:
+        print_csv(table)
+    elif analysis is not None:
+        print_grid(joined(table), full=full)
+    elif as_table:
+        print_grid(table, full=full)
+    else:
+        print_rows(table, full=full)
+    if left_out and not as_table:
+        print_failure("Vectors are left out; --vectors shows them.")
+    if analysis is not None and plot:  # last: what cannot be drawn takes no row away
+        analyses.plot(analysis, table, plot)
+        print_failure(f"Drawn: {plot}")
+
+
+def _texts(pairs: tuple[str, ...]) -> dict[str, str]:
+    """Return values of an analysis as they were typed; the analysis knows of what kind each is."""
+    values = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise click.UsageError(f"{pair!r} is not KEY=VALUE.")
+        values[name.strip().removeprefix("$")] = value
+    if len(values) < len(pairs):
+        raise click.UsageError("A value is given twice.")
+    return values
+
+
+def _query(query: str | None, file: BinaryIO | None) -> str:
+    """Return the query, given as an argument or in a file."""
+    if (query is None) == (file is None):
+        raise click.UsageError("Give either a query or --file.")
+    try:
+        text = query if file is None else file.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"The file is not UTF-8 text: {error}") from error
+    if not text or not text.strip():
+        raise click.UsageError("The query is empty.")
+    return text
+
+
+@click.command()
+@memory_option
+@click.argument("query", required=False)
+@_file_option
+@html_option(required=True)
+@_parameters_option
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="End the query after that long; 0, the default: never.",
+)
+@json_option
+@click.pass_obj
+def draw(
+    url: str | None,
+    query: str | None,
+    file: BinaryIO | None,
+    html: str,
+    parameters: dict[str, Any],
+    timeout: float | None,
+    as_json: bool,
+) -> None:
+    """Draw the nodes, relationships and paths that a Cypher query returns: one HTML file that needs no network.
+
+    Each name stands once, over all documents. Dates, numbers and common words join nothing.
+    A click shows what a node is, and of a node or an arrow the passage behind it.
+
+    \b
+    Example:
+      gswgraph draw 'MATCH way = (:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way LIMIT 25' --html pairs.html
+      gswgraph draw 'MATCH way = (c:Concept {id: $id})<-[:REFERS_TO]-()-[:IN]->() RETURN way' -p id=vellmouth --html vellmouth.html
+    """
+    from gsw_graph.explore.picture.page import check
+
+    text = _query(query, file)
+    check(html)
+    with open_memory(url) as memory:
+        picture = memory.draw(text, timeout=timeout or None, **parameters)
+    path = str(picture.save(html).absolute())
+    if as_json:
+        print_json(
+            {"html": path, "nodes": len(picture.nodes), "edges": len(picture.edges), "notes": picture.notes}
+        )
+    else:
+        drawn = f"{counted(len(picture.nodes), 'node')} and {counted(len(picture.edges), 'edge')}"
+        click.echo("\n".join([f"{drawn} drawn: {path}", *picture.notes]))
+
+
+@click.command()
+@memory_option
+@json_option
+@click.pass_obj
+def browse(url: str | None, /, as_json: bool) -> None:
+    """Open Neo4j Browser at the memory: server and user filled in, a first query in the editor.
+
+    A memory in a folder has no Browser: there it is a picture in an HTML file, opened.
+    `gswgraph db open` shows the password of a private server.
+
+    \b
+    Example:
+      gswgraph --memory bolt://127.0.0.1:7687 browse
+    """
+    with open_memory(url) as memory:
+        if as_json:
+            print_json({"address": memory.browser()})
+        elif _on_server(memory):
+            _show_page(
+                memory.browser(), "the blue arrow beside the query draws what brings the documents together"
+            )
+        else:
+            from gsw_graph.explore.browser import overview
+
+            if not memory.status().nodes.get("Concept"):
+                raise EngineError("the memory holds no names yet", hint="gswgraph load FILES")
+            _show_picture(memory, overview())
+
+
+def show_answer(memory: Memory, answer: Answer) -> None:
+    """Draw what an answer is based on: open Neo4j Browser, or a picture of a memory that has none."""
+    if not _on_server(memory):
+        _show_picture(memory, answer)
+    elif answer.id is None:
+        print_failure("Neo4j Browser draws what is kept, and this question could not be kept.")
+    else:
+        then = "the blue arrow beside the query draws what the answer is based on"
+        _show_page(memory.browser(answer.id), then)
+
+
+def _on_server(memory: Memory) -> bool:
+    return "://" in memory.settings.memory
+
+
+def _show_page(address: str, then: str) -> None:
+    """Open an address of Browser, and say what is left to do there."""
+    if open_page(address):
+        click.echo(f"Neo4j Browser is open: log in, and {then}.")
+    else:
+        click.echo(f"Open Neo4j Browser, log in, and {then}:\n  {address}")
+
+
+def _show_picture(memory: Memory, content: Answer | str) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="gswgraph-"))  # of the user alone
+    path = memory.draw(content).save(folder / "picture.html")
+    click.echo(f"The picture is {'open' if open_page(path.as_uri()) else 'here'}: {path}")
+    click.echo(
+        "A memory in a folder has no Neo4j Browser. To have it there, load the documents into a server:\n"
+        "  gswgraph db start\n"
+        "  gswgraph --memory bolt://127.0.0.1:7687 load FILES"
+    )

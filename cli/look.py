@@ -1,0 +1,408 @@
+"""Commands that show what the memory holds: documents, counts, questions, and what language models took."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.text.output import (
+    counted,
+    duration,
+    moment,
+    money,
+    print_json,
+    print_more,
+    print_pairs,
+    print_result,
+    print_table,
+)
+from gsw_graph.explore.notebook import sure
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gsw_graph.model.results import (
+        AskedQuestion,
+        Documents,
+        FoundEntity,
+        History,
+        Shown,
+        Status,
+        StoredDocument,
+        WholePassage,
+    )
+    from gsw_graph.models.chat.cache import Entry
+
+LISTED = 50  # for people
+
+
+@click.command("list")
+@memory_option
+@click.argument("text", nargs=-1, metavar="[TEXT]")
+@click.option(
+    "--extractor", metavar="NAME", help="Those that this extractor read, as `status` and this list name it."
+)
+@click.option("--loader", metavar="NAME", help="Those of a format: markdown, pdf, corpus and so on.")
+@click.option(
+    "--unfinished",
+    is_flag=True,
+    help="Those whose load was cut off, or with passages that could not be read.",
+)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {LISTED} unless --json.")
+@json_option
+@click.pass_obj
+def list_documents(
+    url: str | None, /, text: tuple[str, ...], limit: int | None, as_json: bool, **filters: Any
+) -> None:
+    """List the documents of the memory: all, or those with TEXT in their source or title, or in the folder TEXT.
+
+    \b
+    Example:
+      gswgraph list
+      gswgraph list notes/ --unfinished
+      gswgraph list lantern expedition -n 10
+      gswgraph list --extractor rules --json
+    """
+    most = limit or (None if as_json else LISTED)
+    with open_memory(url) as memory:
+        result = memory.documents(" ".join(text), **filters, limit=most)
+    print_result(result, as_json, _print_documents)
+
+
+def _print_documents(result: Documents) -> None:
+    print_pairs(
+        (short_source(document.source), f"{document.title or '(no title)'}, {about(document)}")
+        for document in result.documents
+    )
+    more = "" if result.total == len(result.documents) else f"{len(result.documents):,} of "
+    click.echo(f"{more}{counted(result.total, 'document')}{'; -n shows more' if more else ''}")
+
+
+def about(document: StoredDocument) -> str:
+    """Return what is known of a document beside its source and title, in one line."""
+    reader = document.extractor + (f" ({document.model})" if document.model else "")
+    parts = [counted(document.passages, "passage"), reader, document.loaded_at[:10]]
+    if document.status != "ready":
+        parts.append(f"cut off while {document.status}; load it again")
+    if document.unread:
+        parts.append(f"{counted(len(document.unread), 'passage')} not read; the next load asks again")
+    return ", ".join(parts)
+
+
+@click.command()
+@memory_option
+@click.argument("name", nargs=-1, required=True)
+@click.option(
+    "-p", "--passage", metavar="N", type=click.IntRange(min=1), help="Only this passage, counted from 1."
+)
+@json_option
+@click.pass_obj
+def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: bool) -> None:
+    """Show a document whole, with what was found in it: names, questions with their answers, propositions.
+
+    NAME is a source or file, a title, or an id; with the id of a passage that passage is shown alone.
+
+    \b
+    Example:
+      gswgraph show examples/corpus/port_aldous.md
+      gswgraph show Marrow Bridge
+      gswgraph show notes.md -p 3 --json
+    """
+    with open_memory(url) as memory:
+        result = memory.show(" ".join(name), passage)
+    print_result(result, as_json, _print_shown)
+
+
+def _print_shown(found: Shown) -> None:
+    click.echo(click.style(one_line(found.document.title) or "(no title)", bold=True))
+    click.echo(f"{short_source(found.document.source)}\n{one_line(about(found.document))}")
+    for passage in found.passages:
+        title = "" if passage.title in ("", found.document.title) else f"  {one_line(passage.title)}"
+        click.echo(f"\n{click.style(f'Passage {passage.position + 1}{title}', bold=True)}  {passage.id}")
+        click.echo(clean(passage.text).rstrip())
+        if lines := [*_inside(passage)]:
+            click.echo("\n" + "\n".join(lines))
+
+
+def _inside(passage: WholePassage) -> Iterator[str]:
+    """Yield what was found in a passage, line by line."""
+    if passage.entities:
+        yield "Names"
+        yield from (f"  {_named(entity)}" for entity in passage.entities)
+    if passage.names:
+        yield f"Names that rules found\n  {one_line('; '.join(passage.names))}"
+    if passage.phrases:
+        yield "Questions and answers"
+    for phrase in passage.phrases:
+        yield f"  {one_line(phrase.phrase)}"
+        for pair in phrase.pairs:
+            yield f"    {one_line(pair.question)} -> {one_line(', '.join(pair.answers)) or 'no answer'}"
+    if passage.propositions:
+        yield "Propositions"
+        yield from (f"  {one_line(fact.text)}" for fact in passage.propositions)
+
+
+def _named(entity: FoundEntity) -> str:
+    roles = "; ".join(
+        f"{role}: {', '.join(states)}" if states else role for role, states in entity.roles.items()
+    )
+    days = None if entity.from_ is None else " to ".join(dict.fromkeys((entity.from_, str(entity.to))))
+    notes = ", ".join(filter(None, ["the title" if entity.title else "", roles, days]))
+    return one_line(entity.name) + (f"  ({one_line(notes)})" if notes else "")
+
+
+SHOWN = 20  # questions, and unfinished documents, listed for people
+
+
+@click.command()
+@memory_option
+@json_option
+@click.pass_obj
+def status(url: str | None, as_json: bool) -> None:
+    """Show what the memory holds: engine, embedding model, nodes and relationships.
+
+    \b
+    Example:
+      gswgraph status
+      gswgraph --memory bolt://localhost:7687 status --json
+    """
+    with open_memory(url) as memory:
+        result = memory.status()
+    print_result(result, as_json, _print_status)
+
+
+def _print_status(found: Status) -> None:
+    facts = {
+        "memory": found.memory,
+        "engine": f"{found.engine} {found.engine_version}",
+        "schema": found.schema,
+        "embedder": found.embedder and f"{found.embedder} ({found.dimension} dimensions)",
+        "created": found.created,
+        "version": found.version,
+        "indexed": {None: None, True: "yes", False: "no"}[found.indexed],
+    }
+    print_pairs(facts.items())
+    judged = {name: number for name, number in found.questions.items() if name != "kept" and number}
+    several = len(found.extractors) > 1 or any("(" in name for name in found.extractors)
+    for title, numbers in (
+        ("Nodes", found.nodes),
+        ("Relationships", found.relationships),
+        ("Questions", judged),
+        ("Documents by extractor", found.extractors if several else {}),
+    ):
+        if any(numbers.values()):
+            click.echo(f"\n{title}")
+            print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
+    if not any(found.nodes.values()):
+        click.echo("\nNothing is loaded yet. Load something: gswgraph load PATH")
+    if found.unread:
+        passages = sum(map(len, found.unread.values()))
+        click.echo(
+            f"\nNo language model could read {counted(passages, 'passage')}; the next load of the same "
+            "file asks again:"
+        )
+        for source, places in list(found.unread.items())[:SHOWN]:
+            more = f" and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
+            listed = ", ".join(map(str, places[:SHOWN])) + more
+            click.echo(f"  {short_source(source)}, passage{'s' * (len(places) > 1)} {listed}")
+        print_more(found.unread, SHOWN, "document", indent="  ")
+    elif found.unfinished:
+        click.echo(f"\nThe load of {len(found.unfinished):,} was cut off; load again to complete:")
+        for source in found.unfinished[:SHOWN]:
+            click.echo(f"  {short_source(source)}")
+        print_more(found.unfinished, SHOWN, indent="  ")
+
+
+LONG = 300  # characters of an answer in the list
+
+
+@click.command()
+@memory_option
+@click.argument("which", required=False, metavar="[WHICH]")
+@click.option(
+    "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."
+)
+@click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {SHOWN} unless --json.")
+@click.option(
+    "--ask", "again", is_flag=True, help="Ask WHICH once more, with the strategy and the plan it had."
+)
+@json_option
+@click.pass_obj
+def history(
+    url: str | None, which: str | None, find: str, limit: int | None, again: bool, as_json: bool
+) -> None:
+    """Show the questions that were asked, the latest first, with their answers and what these took.
+
+    WHICH is a number of the list (1 is the latest) or the beginning of an id: that question, with what its answer used, as it was kept.
+
+    \b
+    Example:
+      gswgraph history
+      gswgraph history --find bridge -n 5
+      gswgraph history 2
+      gswgraph history 2 --ask
+    """
+    if which is None and again:
+        raise click.UsageError("Say which question to ask again.")
+    if which is not None and (find or limit):
+        raise click.UsageError("--find and -n are for the list; WHICH is of the whole list.")
+    with open_memory(url, models=("embedder", "llm") if again else ()) as memory:
+        if which is None:
+            questions = memory.history(find, limit=limit or (None if as_json else SHOWN))
+            print_result(questions, as_json, _print_history)
+            return
+        earlier = memory.asked(which)
+        if not again:
+            print_result(earlier, as_json, _print_question)
+            return
+        answer = memory.ask(earlier.question, strategy=earlier.strategy, plan=earlier.plan, past=False)
+        from gsw_graph.cli.text.answers import print_answer
+
+        print_result(answer, as_json, print_answer)
+    click.get_current_context().exit(3 if answer.abstained else 0)
+
+
+def _print_history(history: History) -> None:
+    for number, asked in enumerate(history.questions, 1):
+        click.echo(f"{number}. {one_line(asked.question)}\n   {_answered(asked)}\n   {_took(asked)}")
+    shown = len(history.questions)
+    line = f"{shown:,} of " * (shown < history.total) + counted(history.total, "question")
+    if any(history.tokens.values()):
+        line += f"; all together {_tokens(history.tokens)}, {money(history.dollars)}"
+    click.echo(("\n" if shown else "") + line)
+
+
+def _print_question(asked: AskedQuestion) -> None:
+    click.echo(
+        f"{click.style(one_line(asked.question), bold=True)}\n{_answered(asked)}\n{_took(asked)}, id {asked.id}"
+    )
+    if asked.plan:
+        click.echo("\nPlan")
+        for step in asked.plan:
+            click.echo(f"  #{step['id']}  {one_line(str(step['question']))}")
+    if asked.pairs:
+        click.echo("\nPairs of its chains, the best chain first")
+        for used in asked.pairs:
+            answers = one_line(", ".join(used.qa.answers)) or "no answer"
+            click.echo(f"  {used.rank}, hop {used.hop}: {one_line(used.qa.question)} -> {answers}")
+    if asked.passages:
+        click.echo("\nPassages")
+        for passage in asked.passages:
+            place = ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
+            click.echo(f"  {passage.rank}. {place}{'  (cited)' if passage.cited else ''}")
+
+
+def _answered(asked: AskedQuestion) -> str:
+    if asked.answer is not None:
+        sureness = f"  (confidence {sure(asked.confidence)})" if asked.confidence is not None else ""
+        return f"{cut(one_line(asked.answer), LONG)}{sureness}"
+    return "not in memory" if asked.abstained else "no answer, passages only"
+
+
+def _took(asked: AskedQuestion) -> str:
+    parts = [moment(asked.asked_at), asked.strategy, duration(asked.seconds), asked.verdict]
+    parts.append(asked.past and f"from {asked.past[:8]}")
+    if asked.model:
+        parts += [asked.model, _tokens(asked.tokens), money(asked.dollars)]
+    return one_line(", ".join(filter(None, parts)))
+
+
+def _tokens(tokens: dict[str, int]) -> str:
+    return f"{tokens['in']:,} tokens in and {tokens['out']:,} out"
+
+
+@click.command()
+@memory_option
+@click.argument("which")
+@json_option
+@click.pass_obj
+def confirm(url: str | None, which: str, as_json: bool) -> None:
+    """Say that an answer was right: when its question is asked again, in whatever words, it is given as it is.
+
+    WHICH is an id as `ask` prints it, or its beginning, or a number of `gswgraph history` (1 is the latest).
+    Of an answer whose documents changed or were forgotten nothing is given again.
+
+    \b
+    Example:
+      gswgraph confirm 1
+      gswgraph confirm 3fa2c91b
+    """
+    with open_memory(url) as memory:
+        print_result(memory.confirm(which), as_json, _print_verdict)
+
+
+def _print_verdict(asked: AskedQuestion) -> None:
+    verdict = str(asked.verdict).capitalize()
+    click.echo(f"{verdict}: {one_line(asked.question)} -> {one_line(str(asked.answer))}")
+
+
+@click.command()
+@memory_option
+@click.argument("which")
+@json_option
+@click.pass_obj
+def reject(url: str | None, which: str, as_json: bool) -> None:
+    """Say that an answer was wrong: nothing of it is used when its question is asked again.
+
+    WHICH is an id as `ask` prints it, or its beginning, or a number of `gswgraph history` (1 is the latest).
+
+    \b
+    Example:
+      gswgraph reject 1
+      gswgraph reject 3fa2c91b
+    """
+    with open_memory(url) as memory:
+        print_result(memory.reject(which), as_json, _print_verdict)
+
+
+@click.command()
+@json_option
+def ledger(as_json: bool) -> None:
+    """Show calls, tokens and money by stage and model, and the documents that took most: of all loads and questions with this user's cache.
+
+    Tokens are as the servers counted them, dollars by list prices or GSWGRAPH_LLM_PRICE.
+
+    \b
+    Example:
+      gswgraph ledger
+      gswgraph ledger --json
+    """
+    from gsw_graph.models.chat.cache import stored, total
+
+    rows = stored(settings())
+    if as_json:
+        print_json({"total": asdict(total(rows)), "rows": [asdict(row) for row in rows]})
+        return
+    if not rows:
+        click.echo("No language model was asked yet.")
+        return
+    by_stage: dict[tuple[str, str], list[Entry]] = {}
+    by_document: dict[str, list[Entry]] = {}
+    for row in rows:
+        by_stage.setdefault((row.stage, row.model), []).append(row)
+        if row.document:
+            by_document.setdefault(row.document, []).append(row)
+    _print_entries(["stage", "model"], dict(sorted(by_stage.items())))
+    most = sorted(by_document.items(), key=lambda item: -total(item[1]).prompt_tokens)
+    if most:
+        click.echo(f"\n{counted(len(most), 'document')}, those that took most first:")
+        _print_entries(["document"], {(short_source(name),): found for name, found in most[:SHOWN]})
+
+
+def _print_entries(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:
+    from gsw_graph.model.results import Table
+    from gsw_graph.models.chat.cache import total
+
+    columns = [*names, "calls", "cached", "failed", "tokens in", "tokens out", "seconds", "cost"]
+    rows = []
+    for key, entries in parts.items():
+        s = total(entries)
+        unpriced = s.dollars is not None and any(entry.dollars is None and entry.calls for entry in entries)
+        cost = f"at least {money(s.dollars)}" if unpriced else money(s.dollars)
+        counts = (s.calls, s.cached, s.failed, s.prompt_tokens, s.completion_tokens, round(s.seconds, 1))
+        rows.append((*key, *counts, cost))
+    print_table(Table(columns, [dict(zip(columns, row, strict=True)) for row in rows]))

@@ -1,1 +1,0 @@
-"""Questions one after another."""
