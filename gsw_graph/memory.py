@@ -219,19 +219,23 @@ class Memory:
             if progress is not None:
                 progress(now)
 
+        how = LoadOptions(**options)
         with self._locks.write(check), self._changing():
             check()  # a short load would be written before its first report
-            return load(
+            loaded = load(
                 self._connection,
                 self._settings,
                 lambda: self.embedder,
                 names,
-                LoadOptions(**options),
+                how,
                 stdin=stdin,
                 uploads=uploads or {},
                 progress=report,
                 alone=self._locks.exclusive,
             )
+        if how.near and not how.dry_run:
+            self.merge(near=how.near)
+        return loaded
 
     @with_plain_errors
     def ask(
@@ -385,16 +389,20 @@ class Memory:
         return results.RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
-    def merge(self, *, dry_run: bool = False) -> results.Merged:
-        """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which."""
+    def merge(self, *, dry_run: bool = False, near: float = 0.0, at_most: int = 0) -> results.Merged:
+        """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which.
+        near: names whose vectors have this cosine are joined too; at_most: of these the nearest alone, until
+        so many names are left."""
         from gsw_graph.load.merging.merge import merge
 
         if not self._exists():
             return results.Merged(None, [])
+        encode = self.embedder.encode if near else None
+        how: dict[str, Any] = {"encode": encode, "near": near, "at_most": at_most}
         if dry_run:
-            return merge(self._connection, dry_run=True)
+            return merge(self._connection, dry_run=True, **how)
         with self._locks.write(), self._changing():
-            return merge(self._connection, dry_run=False)
+            return merge(self._connection, dry_run=False, **how)
 
     @with_plain_errors
     def merged(self, name: str = "") -> results.Merged:

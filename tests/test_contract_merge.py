@@ -126,3 +126,21 @@ def test_the_doctor_takes_away_merges_that_are_no_star(world: Memory) -> None:
     assert "1 wrong merges" in troubles(world)["graph"]
     world.doctor(mend=True)
     assert (troubles(world), differences(dump(world), before)) == ({}, [])
+
+
+def test_names_with_near_vectors_are_proposed_joined_within_a_budget_and_taken_apart(world: Memory, tmp_path: Path) -> None:
+    before = dump(world)
+    proposed = world.merge(dry_run=True, near=0.3)
+    near = [alias for group in proposed.groups for alias in group.aliases if alias.method == "vectors"]
+    assert near
+    assert all("the cosine of the names is" in alias.reason for alias in near)
+    assert differences(dump(world), before) == []
+    concepts = world.status().nodes["Concept"]
+    few = world.merge(dry_run=True, near=0.3, at_most=concepts - 1)
+    assert len([alias for group in few.groups for alias in group.aliases if alias.method == "vectors"]) <= 1
+    done = world.merge(near=0.3)
+    assert {alias.method for group in world.merged().groups for alias in group.aliases} == {"rules", "vectors"}
+    world.unmerge(done.run or "")
+    assert differences(dump(world), before) == []
+    assert world.load(samples.jsonl(tmp_path / "one.jsonl", samples.RECORDS[:1]), near=0.3).failures == []
+    assert world.merged().groups, "a load may end with it"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from gsw_graph.load.merging.merge import ConceptIndex, Group, Pair, find_pairs, group_pairs
+from gsw_graph.load.merging.merge import ConceptIndex, Group, Pair, find_pairs, group_pairs, near_pairs
 from gsw_graph.load.merging.same_names import Name, abbreviates, find_statements, same_letters
 from gsw_graph.text.names import normalise
 
@@ -108,3 +109,17 @@ def test_what_only_a_chain_joins_stays_apart() -> None:
     longer = [*chain, Pair("four", "three", 0.9, ("alias stated",))]
     index = world(("a", "", dict.fromkeys(("One", "Two", "Three", "Four"), "")), ("b", "", {"Two": ""}))
     assert {group.canonical: set(group.aliases) for group in group_pairs(index, longer)[0]} == {"two": {"one", "three"}}
+
+
+def test_near_vectors_join_what_may_be_the_same_and_a_budget_takes_the_nearest() -> None:
+    """AutoPrunedRetriever, section 2.7; what kinds or numbers keep apart stays apart however near it is."""
+    names = {"Harbour Office": "organisation", "Office of the Harbour": "organisation", "Harbor Bureau": "organisation", "King Olaf II": "person", "King Olaf III": "person"}
+    index = world(*(("", name, {name: role}) for name, role in names.items()))
+    vectors = {"harbour office": [1, 0], "office of the harbour": [0.99, 0.141], "harbor bureau": [0.95, 0.312], "king olaf ii": [0, 1], "king olaf iii": [0, 1]}
+    encode = lambda written: np.array([vectors[normalise(name)] for name in written], np.float32)  # noqa: E731
+    pairs = near_pairs(index, encode, 0.93)
+    assert ({pairs[0].first, pairs[0].second}, pairs[0].method) == ({"harbour office", "office of the harbour"}, "vectors")
+    assert len(pairs) == 3, "the kings are two"
+    assert near_pairs(index, encode, 0.985) == [pair for pair in pairs if pair.score >= 0.985]
+    groups, _ = group_pairs(index, pairs[:1])
+    assert [set(group.aliases) | {group.canonical} for group in groups] == [{"harbour office", "office of the harbour"}]

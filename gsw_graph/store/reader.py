@@ -300,13 +300,13 @@ class Reader:
 
     def dated_passages(
         self, embedding: Sequence[float], keys: Sequence[str], bounds: Mapping[str, str], **limits: int
-    ) -> set[str]:
-        """Return the ids of passages near a question with a date within bounds; see the statement for the
-        parameters."""
+    ) -> dict[str, str]:
+        """Return the passages near a question with a date within bounds, and the first day of the earliest of
+        these; see the statement for the parameters."""
         rows = self.rows(
             "read/dated", embedding=list(embedding), keys=list(keys), bounds=dict(bounds), **limits
         )
-        return {row["id"] for row in rows}
+        return {row["id"]: row["first"] for row in rows}
 
     def aliases(self) -> dict[str, str]:
         """Return the canonical concept of each concept that is merged, by id."""

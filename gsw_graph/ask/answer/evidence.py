@@ -248,6 +248,18 @@ def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     return show(list(dict.fromkeys(asked)), found)
 
 
+def disagreements(found: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
+    """Yield what passages say against each other, a line for each claim, in the form of the other items."""
+    passages = {passage.id: passage for passage in found.passages}
+    compact = any(item.run is not None for item in items)
+    for conflict in found.conflicts:
+        for claim in conflict.claims:
+            text = flat(f"Passages disagree: {conflict.question} {claim.answer}")
+            run = Run((Sentence(flat(conflict.question), flat(claim.answer)),), "disagreement")
+            where = passages[claim.passages[0]]
+            yield Item(cut(text, _PAIR), where, conflict.question, claim.answer, run if compact else None)
+
+
 def _size(items: Iterable[Item]) -> int:
     return sum(estimate(item.text) for item in items)
 

@@ -1,7 +1,7 @@
 """Find concepts that are the same thing, join them by `ALIAS_OF`, and undo that.
 
-Two kinds of evidence join two names: the same letters, and an abbreviation or alias that a text states.
-Kinds, numbers, generations and years of birth keep them apart. English.
+Two kinds of evidence join two names: the same letters, and an abbreviation or alias that a text states; where
+that is wanted also near vectors. Kinds, numbers, generations and years of birth keep them apart. English.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gsw_graph.errors import InputError
 from gsw_graph.load.merging.same_names import (
@@ -34,7 +36,13 @@ from gsw_graph.text.names import normalise
 from gsw_graph.text.words import kinds_of_roles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from gsw_graph.engine import Connection
+
+    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 EVERYTHING = "all"
 SURE = 0.85  # from here on concepts are merged
@@ -42,6 +50,8 @@ SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
 _COMMON = 30  # passages: a name in more of them is no sign that two others are the same
 _NEIGHBOUR_PASSAGES = 100  # of a name that are looked at
+_ROWS = 1024  # names that are compared with all others at once
+_COSINE = "the cosine"
 _BLOCK = 40  # names under one key; what more share tells nothing
 _FACTS = ("score", "reason", "method", "run", "at")  # of an alias
 _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
@@ -55,6 +65,11 @@ class Pair:
     second: str
     score: float
     reasons: tuple[str, ...]
+
+    @property
+    def method(self) -> str:
+        """Name what joined them first."""
+        return "vectors" if self.reasons[0].startswith(_COSINE) else "rules"
 
     @property
     def ambiguous(self) -> bool:
@@ -153,11 +168,22 @@ class ConceptIndex:
 # What merge, show and undo do
 
 
-def merge(connection: Connection, *, dry_run: bool) -> Merged:
-    """Join concepts that are the same; see `Memory.merge`."""
+def merge(
+    connection: Connection,
+    *,
+    dry_run: bool,
+    encode: Encode | None = None,
+    near: float = 0.0,
+    at_most: int = 0,
+) -> Merged:
+    """Join concepts that are the same; see `Memory.merge`. encode: gives vectors of names, of length 1."""
     reader = Reader(connection)
     index = ConceptIndex(_rows(reader))
-    groups, doubtful = group_pairs(index, find_pairs(index), reader.aliases())
+    pairs = find_pairs(index)
+    if encode is not None and near:
+        most = max(len(index.concepts) - at_most, 0) if at_most else None
+        pairs = near_pairs(index, encode, near)[:most] + pairs
+    groups, doubtful = group_pairs(index, pairs, reader.aliases())
     at = datetime.now(timezone.utc).isoformat(timespec="microseconds") if groups and not dry_run else None
     run = content_id("merge", at)[:8] if at else None
     results = [_result(index, group, run, at) for group in groups]
@@ -246,7 +272,7 @@ def _result(index: ConceptIndex, group: Group, run: str | None, at: str | None) 
         return index.concepts[key].name, len(index.concepts[key].passages)
 
     aliases = [
-        Alias(key, *shown(key), pair.score, _reason(pair), "rules", run, at)
+        Alias(key, *shown(key), pair.score, _reason(pair), pair.method, run, at)
         for key, pair in group.aliases.items()
     ]
     return MergeGroup(group.canonical, *shown(group.canonical), aliases)
@@ -269,6 +295,22 @@ def _stored(reader: Reader) -> list[MergeGroup]:
 
 
 # Pairs and groups
+
+
+def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
+    """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
+    first (AutoPrunedRetriever, section 2.7). What only a chain of them joins stays apart in `group_pairs`."""
+    concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
+    vectors = encode([concept.name for concept in concepts])
+    pairs = []
+    for begin in range(0, len(concepts), _ROWS):
+        cosines = np.triu(vectors[begin : begin + _ROWS] @ vectors.T, begin + 1)
+        for row, column in np.argwhere(cosines >= least).tolist():
+            first, second, cosine = concepts[begin + row], concepts[column], float(cosines[row, column])
+            if may_be_same(first, second):
+                reason = f"{_COSINE} of the names is {cosine:.2f}"
+                pairs.append(Pair(first.id, second.id, round(max(cosine, SURE), 4), (reason,)))
+    return sorted(pairs, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
 def find_pairs(index: ConceptIndex) -> list[Pair]:
