@@ -475,7 +475,7 @@ class Memory:
             unfinished=reader.unfinished(),
             extractors=reader.extractors(),
             unread={source: [n + 1 for n in positions] for source, positions in reader.unread().items()},
-            questions=reader.question_counts(),
+            questions=reader.rows("read/question_counts")[0],
             **known,
         )
 

@@ -20,6 +20,7 @@ from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.strategies import strategies
+from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import Answer, Trace
@@ -45,10 +46,7 @@ def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Planned
     """Return the strategy and the query of a question. Raises InputError where they do not fit."""
     strategy = options.strategy
     if isinstance(strategy, str):
-        if strategy not in strategies():
-            hint = f"Use one of {', '.join(strategies())}"
-            raise InputError(f"there is no strategy {strategy!r}", hint=hint)
-        strategy = strategies()[strategy]
+        strategy = parse_variant(strategy).build()
     if options.has_plan and not strategy.follows_plan:
         followers = " or ".join(
             other.name for other in strategies().values() if other.follows_plan and other.name != "auto"

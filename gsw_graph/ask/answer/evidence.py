@@ -291,10 +291,14 @@ def _pairs(found: Retrieved, read: set[str]) -> Iterator[Item]:
 
 def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: int) -> Iterator[Item]:
     """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
+    import numpy as np
+
     texts = [sentences_of(passage) for passage in passages]
     places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
     # The title counts: it is often the only place that names what the sentence is about.
-    scores = _scores(asked, [_titled(passages[n], texts[n][m]) for n, m in places])
+    titled = [_titled(passages[n], texts[n][m]) for n, m in places]
+    # What a sentence says of the question, or of one of its parts: the greatest share.
+    scores = np.max([word_shares(question, titled) for question in asked], axis=0)
     chosen: dict[int, list[int]] = {}
     for at in (-scores).argsort(kind="stable").tolist():
         n, m = places[at]
@@ -306,14 +310,6 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
             room -= size
     for n in sorted(chosen):
         yield Item(flat(_titled(passages[n], _joined(texts[n], chosen[n]))), passages[n])
-
-
-def _scores(asked: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
-    """What a sentence says of the question, or of one of its parts: the greatest share."""
-    import numpy as np
-
-    shares = np.array([word_shares(one, texts) for one in asked])
-    return shares.max(axis=0) if texts else np.zeros(0)
 
 
 def _joined(parts: Sequence[str], places: Sequence[int]) -> str:
