@@ -15,8 +15,8 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory, setti
 from gsw_graph.cli.text.output import print_json, print_result, reporter
 
 if TYPE_CHECKING:
+    from gsw_graph.ask.retrieve.variants import Value, Variant
     from gsw_graph.evaluate import QuestionSet
-    from gsw_graph.evaluate.variants import Value, Variant
 
 
 class _Group(click.Group):
@@ -35,8 +35,8 @@ class _Group(click.Group):
 
 
 def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Variant]:
+    from gsw_graph.ask.retrieve.variants import parse_variants
     from gsw_graph.errors import InputError
-    from gsw_graph.evaluate.variants import parse_variants
 
     try:
         every = ",".join(name for name, strategy in strategies().items() if "llm" not in strategy.needs)
@@ -172,7 +172,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
 
     Reads the data sets of `gswgraph eval data` as they are published, and lines of our own: {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
-    A setting is a constant of the strategy (linked has walk.restart); of proprag also recipe (code, paper, quick).
+    A setting is a constant of the strategy (linked has walk.restart); recipe=paper is the form of a strategy's paper.
 
     DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
 
@@ -488,7 +488,7 @@ def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
 
 
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
-    from gsw_graph.evaluate.variants import parse_value
+    from gsw_graph.ask.retrieve.variants import parse_value
 
     name, sign, values = text.partition("=")
     if not sign or not values.strip():

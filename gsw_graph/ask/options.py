@@ -23,7 +23,9 @@ class AskOptions:
     Each field has its description, which help and OpenAPI show.
     """
 
-    strategy: str | Strategy[Any] = option("auto", "How passages are found.")
+    strategy: str | Strategy[Any] = option(
+        "auto", "How passages are found, with settings in brackets: ricr[recipe=paper]."
+    )
     plan: Any = option(None, "Sub-questions to follow; False: none, and none is made.")
     k: int = option(5, "How many passages.", ge=1)
     answer: bool = option(True, "false: chains and passages only.")

@@ -18,8 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gsw_graph.ask.retrieve.variants import find_strategy
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.variants import find_strategy
 from gsw_graph.model.documents import Failure
 from gsw_graph.models.chat.limits import dollars, price_of
 

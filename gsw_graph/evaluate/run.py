@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from gsw_graph import __version__
+from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, read_questions
@@ -22,7 +23,6 @@ from gsw_graph.evaluate.evaluation import Evaluation, assemble, merge
 from gsw_graph.evaluate.journal import FILE, Journal, Outcome, from_row
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
-from gsw_graph.evaluate.variants import Variant, find_strategy
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Failure, content_id
 from gsw_graph.model.results import Result

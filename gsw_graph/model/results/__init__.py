@@ -19,6 +19,7 @@ from gsw_graph.model.results.answers import (
     KeptReply,
     PastAnswer,
     RankedPassage,
+    Result,
     RunEdge,
     Step,
     Trace,
@@ -55,7 +56,6 @@ from gsw_graph.model.results.contents import (
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.model.results.result import Result
 
 __all__ = [
     "QA",

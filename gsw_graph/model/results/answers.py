@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.model.results.result import Result, frame
+from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+
+class Result:
+    """A result that can be turned into JSON types."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this result as JSON types, keys in their documented order."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+
+def frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> Any:
+    """Return rows as a data frame of pandas. Raises InputError where pandas is not installed."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        raise InputError("pandas is not installed", hint="pip install pandas, or use to_dict()") from None
+    return DataFrame(rows, columns=list(columns))
 
 
 @dataclass(frozen=True)
-class RankedPassage(Result):
-    """A passage of an answer; `score` is comparable within one answer only."""
+class PassageText(Result):
+    """A passage of the memory."""
 
     id: str
     title: str
     text: str
     source: str
+
+
+@dataclass(frozen=True)
+class RankedPassage(PassageText):
+    """A passage of an answer; `score` is comparable within one answer only."""
+
     document: str
     score: float
 
