@@ -27,7 +27,7 @@ from gsw_graph.model.results import Answer, Trace
 from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.answer.evidence import Item
+    from gsw_graph.ask.answer.evidence import Item, Show
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.models.chat.chat import QuestionModel
 
@@ -167,7 +167,12 @@ def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
     strategy names, and what contradicts it."""
     if context.options.evidence is None and found.items is not None:
         return [*found.items, *disagreements(found, found.items)]
-    forms = {"lines": lines, "chains": chains, "passages": passages, "compact": CompactEvidence(context)}
+    forms: dict[str, Show] = {
+        "lines": lines,
+        "chains": chains,
+        "passages": passages,
+        "compact": CompactEvidence(context),
+    }
     items = gather(question, found, forms[context.options.evidence or found.evidence])
     return [*items, *disagreements(found, items)]
 

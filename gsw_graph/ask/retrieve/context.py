@@ -40,11 +40,6 @@ class Models(Protocol):
     @property
     def embedder(self) -> Embedder: ...
     @property
-    def met_pairs(self) -> bool:
-        """Tell whether somebody asked for pairs and there are some."""
-        return bool(self._has_pairs)
-
-    @property
     def reranker(self) -> Reranker | None: ...
 
 

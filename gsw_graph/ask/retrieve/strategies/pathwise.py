@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Asked = list[tuple[str, "str | None"]]  # sub-questions and their answers
 
+_CHAINED = 0.2  # weight of a path beside chains, which have 1: it puts them in order and adds little
 CITED_WEIGHT = 2.0  # of the passages that an answer stands on, where those of a path have 1
 SURE = 0.5  # confidence from which chains hold the answer for four questions of five (docs/ricr.md)
 ONE_PAIR = 0.8  # confidence from which one pair answers a simple question, as in `auto`
@@ -273,10 +274,10 @@ class _Paths:
                 finding.passages = keep_new(finding.passages, known, round(self.documents * finding.gain))
             if chained is None:
                 new = self._side_by_side([partial(self._read, agent, finding) for finding in new])
-            searched = {one.problem.question: one for one in new}
-            for text in questions:
-                one = searched.get(text)
-                asked.append((text, one and (one.answer or (_UNREAD if chained and one.passages else None))))
+            searched = {
+                one.problem.question: one.answer or (chained and one.passages and _UNREAD) for one in new
+            }
+            asked += [(text, searched.get(text) or None) for text in questions]
             more += new
             if not questions or (new and all(one.answer for one in new)):
                 break
@@ -292,8 +293,8 @@ class _Paths:
         for found in findings:
             best = found.passages[: self.documents]
             gain = len(keep_new(best, known, self.documents)) / max(len(best), 1)
-            lower = chained or (self.team.model and not found.answer)
-            weight = (self.recipe.whole if lower else 1.0) * ((1 + gain) / 2 if self.recipe.adjustment else 1)
+            lower = self.recipe.whole if self.team.model and not found.answer else 1.0
+            weight = (_CHAINED if chained else lower) * ((1 + gain) / 2 if self.recipe.adjustment else 1)
             lists += [(weight, best), (CITED_WEIGHT, [item.passage for item in found.sources])]
         fused = reciprocal_rank_fusion(
             [ranking for _, ranking in lists], [w for w, _ in lists], k=self.recipe.rank
