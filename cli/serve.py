@@ -86,9 +86,9 @@ def serve(
     """
     check_extra()
     from gsw_graph.memory import Memory
+    from gsw_graph.serve.app import BindAddress, listen, read_token
+    from gsw_graph.serve.app import serve as run
     from gsw_graph.serve.context import AppState, Limits, default_asks
-    from gsw_graph.serve.server import BindAddress, listen, read_token
-    from gsw_graph.serve.server import serve as run
 
     with Memory.open(url, settings=settings(llm=llm), models=["embedder", "llm"]) as memory:
         folder = memory.settings.cache_dir if "://" in memory.url else Path(memory.url)

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 
 from gsw_graph.memory import Memory
+from gsw_graph.serve.app import BindAddress, listen, make_server
 from gsw_graph.serve.context import AppState, Limits
-from gsw_graph.serve.server import BindAddress, listen, make_server
 
 OWNER = "owner-token-of-this-test"
 

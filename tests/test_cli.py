@@ -76,7 +76,7 @@ def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_pa
 
 def test_every_verb_that_prints_results_has_json():
     for path, command in commands():
-        if not isinstance(command, click.Group) and path not in {("mcp",), ("eval", "corpus"), ("eval", "fit")}:  # a protocol, and lines of JSON
+        if not isinstance(command, click.Group) and path not in {("mcp",), ("eval", "corpus"), ("eval", "fit"), ("eval", "merge")}:  # a protocol, and lines of JSON
             assert "--json" in [name for option in command.params for name in option.opts], path
 
 
@@ -138,9 +138,9 @@ def test_memory_may_be_named_before_or_after_the_verb(fake, args, url):
         (["load", "x"], ("embedder", "llm")),
         (["load", "x", "--extractor", "rules"], ("embedder",)),
         (["load", "x", "--dry-run"], ()),
-        (["ask", "who"], ("embedder", "llm")),
-        (["ask", "who", "--no-llm"], ("embedder",)),
-        (["ask", "who", "--strategy", "bm25", "--no-llm"], ()),
+        (["ask", "who"], ("embedder", "llm", "walk")),
+        (["ask", "who", "--no-llm"], ("embedder", "walk")),
+        (["ask", "who", "--strategy", "bm25", "--no-llm"], ("walk",)),
     ],
 )
 def test_what_a_verb_needs_is_loaded_while_the_engine_starts(fake, args, models):

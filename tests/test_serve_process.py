@@ -16,7 +16,7 @@ import pytest
 from cli_runner import run
 
 from gsw_graph.config import Settings
-from gsw_graph.serve.server import TOKEN_VARIABLE as TOKEN
+from gsw_graph.serve.app import TOKEN_VARIABLE as TOKEN
 
 ROOT = Path(__file__).parent.parent
 CORPUS = str(ROOT / "examples" / "corpus")

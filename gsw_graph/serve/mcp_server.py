@@ -20,8 +20,7 @@ from pydantic import Field, ValidationError
 from gsw_graph import __version__
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import GswGraphError
-from gsw_graph.serve.context import AppState, jsonable
-from gsw_graph.serve.queue import WorkQueue
+from gsw_graph.serve.context import AppState, WorkQueue, jsonable
 from gsw_graph.text.safe_text import one_line, to_json
 
 if TYPE_CHECKING:

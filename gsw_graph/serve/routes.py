@@ -23,11 +23,11 @@ from gsw_graph.serve.context import (
     Limit,
     RefusedError,
     RequestContext,
+    Send,
     Skip,
-    describe_error,
+    event_stream,
     json_response,
 )
-from gsw_graph.serve.queue import Send, event_stream
 from gsw_graph.serve.remote import rebuild
 
 router = APIRouter()
@@ -152,7 +152,7 @@ async def ask(context: Context, body: AskBody) -> Response:
         return answer.to_dict()
 
     if context.wants_events:
-        return event_stream(context.app.asks, work, "answer", describe_error)
+        return event_stream(context.app.asks, work, "answer")
     return json_response(await context.run(context.app.asks, lambda cancel: work(cancel, _ignore)))
 
 
@@ -408,7 +408,7 @@ async def _load(context: RequestContext, paths: list[str], options: LoadOptions,
         ).to_dict()
 
     if context.wants_events:
-        return event_stream(context.app.loads, work, "report", describe_error)
+        return event_stream(context.app.loads, work, "report")
     return json_response(await context.run(context.app.loads, lambda cancel: work(cancel, _ignore)))
 
 
