@@ -27,8 +27,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from gsw_graph.ask.retrieve.names.graph import NameGraph, build
-from gsw_graph.ask.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, text_of
-from gsw_graph.ask.retrieve.names.walk import rank_passages
+from gsw_graph.ask.retrieve.names.walk import (
+    FEATURES,
+    QueryTerms,
+    bridge_entities,
+    features,
+    rank_passages,
+    text_of,
+)
 from gsw_graph.ask.retrieve.recipes import LinkedRecipe
 from gsw_graph.config import Settings
 from gsw_graph.extract import rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -193,6 +193,10 @@ _REASON = 110  # characters of one
 @memory_option
 @click.argument("name", nargs=-1, metavar="[NAME]")
 @click.option("--dry-run", is_flag=True, help="Only list what would be merged, and what is not sure enough.")
+@click.option(
+    "--near", type=click.FloatRange(0, 1), default=0.0, help="Join names whose vectors have this cosine: 0.93."
+)
+@click.option("--at-most", type=int, default=0, help="With --near: the nearest, until so many names are left.")
 @click.option("--show", is_flag=True, help="List what is merged: all, or the group of NAME.")
 @click.option("--full", is_flag=True, help=f"All groups and reasons, not the first {SHOWN}.")
 @json_option
@@ -202,6 +206,8 @@ def merge(
     /,
     name: tuple[str, ...],
     dry_run: bool,
+    near: float,
+    at_most: int,
     show: bool,
     full: bool,
     as_json: bool,
@@ -213,12 +219,14 @@ def merge(
     Example:
       gswgraph merge --dry-run
       gswgraph merge
+      gswgraph merge --near 0.93 --dry-run
       gswgraph merge --show "World Health Organization"
     """
     if (name and not show) or (show and dry_run):
         raise click.UsageError("NAME goes with --show, and --show with no other option.")
     with open_memory(url) as memory:
-        result = memory.merged(" ".join(name)) if show else memory.merge(dry_run=dry_run)
+        how: dict[str, Any] = {"dry_run": dry_run, "near": near, "at_most": at_most}
+        result = memory.merged(" ".join(name)) if show else memory.merge(**how)
     if as_json:
         print_json(result.to_dict())
         return

@@ -12,6 +12,17 @@ from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
+from gsw_graph.errors import InputError
+
+
+def _checked(_: click.Context, __: click.Parameter, strategy: str) -> str:
+    from gsw_graph.ask.retrieve.variants import parse_variant
+
+    try:
+        parse_variant(strategy)
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
+    return strategy
 
 
 class _Ask(click.Command):
@@ -35,8 +46,9 @@ class _Ask(click.Command):
 @field_option(
     AskOptions,
     "strategy",
-    type=click.Choice(list(strategies())),
-    help="How passages are found; see below.",
+    metavar="NAME[SETTING=VALUE]",
+    callback=_checked,
+    help="How passages are found, see below; with settings in brackets, as ricr[recipe=paper].",
 )
 @click.option(
     "--plan",
@@ -138,9 +150,8 @@ def ask(
         "candidates": trace == "all",
         "wanted": options["strategy"],
     }
-    models = [
-        name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed
-    ]
+    needed = {"embedder": options["strategy"] != "bm25", "llm": not no_llm, "walk": True}
+    models = [name for name, is_needed in needed.items() if is_needed]
     with (
         Waiting(quiet=show_cypher).begin("opening the memory") as waiting,
         open_memory(url, models=models, llm=llm, show_cypher=show_cypher) as memory,

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import json_option, memory_option, open_memory
+from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import print_json, print_result, reporter
 
 if TYPE_CHECKING:
+    from gsw_graph.ask.retrieve.variants import Value, Variant
     from gsw_graph.evaluate import QuestionSet
-    from gsw_graph.evaluate.variants import Value, Variant
 
 
 class _Group(click.Group):
@@ -35,8 +35,8 @@ class _Group(click.Group):
 
 
 def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Variant]:
+    from gsw_graph.ask.retrieve.variants import parse_variants
     from gsw_graph.errors import InputError
-    from gsw_graph.evaluate.variants import parse_variants
 
     try:
         every = ",".join(name for name, strategy in strategies().items() if "llm" not in strategy.needs)
@@ -144,6 +144,25 @@ def eval() -> None:
     is_flag=True,
     help="Questions of a conversation one after another, with memory of the earlier.",
 )
+@click.option(
+    "--without-gold",
+    is_flag=True,
+    help="Each question without its gold passages: what is refused of what has no answer.",
+)
+@click.option(
+    "--contexts",
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Ask each question in a memory of its own context, kept in DIR.",
+)
+@click.option(
+    "--corpus",
+    "corpora",
+    multiple=True,
+    metavar="FILE",
+    help="Where --contexts finds them, if not in QUESTIONS; can be repeated.",
+)
+@click.option("--extractor", default="rules", show_default=True, help="Of --contexts, as of `gswgraph load`.")
 @click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
 @click.option("--dry-run", is_flag=True, help="Only say what it will take: calls, tokens, dollars, hours.")
 @json_option
@@ -153,7 +172,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
 
     Reads the data sets of `gswgraph eval data` as they are published, and lines of our own: {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
-    A setting is a constant of the strategy (linked has walk.restart); of proprag also recipe (code, paper, quick).
+    A setting is a constant of the strategy (linked has walk.restart); recipe=paper is the form of a strategy's paper.
 
     DIR gets answers.jsonl as it goes, then results.json with all there is to know, and report.html.
 
@@ -168,7 +187,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
     from gsw_graph.cli.text.evaluations import eval_step, going_on, print_estimate, print_evaluation
-    from gsw_graph.evaluate import estimate, evaluate, write
+    from gsw_graph.evaluate import estimate, evaluate, evaluate_contexts, read_corpus, write
 
     out, how = options["out"], _how(options)
     if options["dry_run"]:
@@ -177,15 +196,24 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
             guess = estimate(memory, _questions(questions, options), strategy, judge=options["judge"], **how)
         print_json(guess.to_dict()) if as_json else print_estimate(guess, options["at_once"])
         return
-    how |= {name: options[name] for name in ("in_order", "trace")}
-    with (
-        open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
-        going_on(out),
-        reporter(options["quiet"], eval_step) as report,
-    ):
-        found = evaluate(
-            memory, _questions(questions, options), strategy, judge=options["judge"], progress=report, **how
-        )
+    how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace")}
+    asked = _questions(questions, options)
+    with going_on(out), reporter(options["quiet"], eval_step) as report:
+        if options["contexts"]:
+            corpus = [record for path in options["corpora"] or [questions] for record in read_corpus(path)]
+            found = evaluate_contexts(
+                options["contexts"],
+                asked,
+                corpus,
+                strategy,
+                settings=settings(llm=options["llm"]),
+                extractor=options["extractor"],
+                progress=report,
+                **how,
+            )
+        else:
+            with open_memory(url, models=["embedder"], llm=options["llm"]) as memory:
+                found = evaluate(memory, asked, strategy, progress=report, **how)
     written = write(found, out) if out is not None else []
     if as_json:
         print_json(found.to_dict())
@@ -271,7 +299,6 @@ def data(llm: str, as_json: bool) -> None:
       gswgraph eval data --llm gpt-4o-mini
     """
     from gsw_graph.cli.text.evaluations import print_datasets
-    from gsw_graph.cli.text.output import print_json
     from gsw_graph.evaluate import datasets
 
     listed = datasets(llm)
@@ -291,7 +318,7 @@ def show(run: str, id: str, as_json: bool) -> None:
     """
     from gsw_graph.cli.text.evaluations import print_question
     from gsw_graph.errors import InputError
-    from gsw_graph.evaluate import load
+    from gsw_graph.evaluate import load, read_traces
 
     questions = load(run).questions
     named = [item for item in questions if item["key"] == id] or [
@@ -299,10 +326,11 @@ def show(run: str, id: str, as_json: bool) -> None:
     ]
     if not named:
         raise InputError(f"there is no question {id!r} in this run", where=run, hint="eval diff lists ids")
+    traces = read_traces(run, named[0]["key"])
     if as_json:
-        print_json(named[0])
+        print_json({**named[0], "traces": traces})
     else:
-        print_question(named[0])
+        print_question(named[0], traces)
 
 
 @eval.command()
@@ -460,7 +488,7 @@ def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
 
 
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
-    from gsw_graph.evaluate.variants import parse_value
+    from gsw_graph.ask.retrieve.variants import parse_value
 
     name, sign, values = text.partition("=")
     if not sign or not values.strip():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gsw_graph.cli.options import json_option, kept, memory_option, open_memory, settings
+from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
 from gsw_graph.cli.text.output import (
     counted,
     duration,
@@ -255,7 +255,7 @@ def history(
             questions = memory.history(find, limit=limit or (None if as_json else SHOWN))
             print_result(questions, as_json, _print_history)
             return
-        earlier = memory.asked(kept(which))
+        earlier = memory.asked(which)
         if not again:
             print_result(earlier, as_json, _print_question)
             return
@@ -332,7 +332,7 @@ def confirm(url: str | None, which: str, as_json: bool) -> None:
       gswgraph confirm 3fa2c91b
     """
     with open_memory(url) as memory:
-        print_result(memory.confirm(kept(which)), as_json, _print_verdict)
+        print_result(memory.confirm(which), as_json, _print_verdict)
 
 
 def _print_verdict(asked: AskedQuestion) -> None:
@@ -356,7 +356,7 @@ def reject(url: str | None, which: str, as_json: bool) -> None:
       gswgraph reject 3fa2c91b
     """
     with open_memory(url) as memory:
-        print_result(memory.reject(kept(which)), as_json, _print_verdict)
+        print_result(memory.reject(which), as_json, _print_verdict)
 
 
 @click.command()

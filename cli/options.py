@@ -127,9 +127,3 @@ def _served(place: str, used: Settings, given: dict[str, Any], *, show_cypher: b
         hint = "End the server, or leave the option out: the server's own models are asked"
         raise InputError(f"{option} does not go through a server", where=running.address, hint=hint)
     return cast("Memory", memory)  # the methods that commands call; others raise EngineError
-
-
-def kept(which: str) -> int | str:
-    """Return a stored question as `Memory.asked` takes it: its place in the history, or the beginning of its
-    id, of which eight letters are shown."""
-    return int(which) if which.isdecimal() and len(which) < 8 else which

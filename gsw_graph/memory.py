@@ -5,36 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
+from gsw_graph.explore import contents
 from gsw_graph.extract import EXTRACTORS
 from gsw_graph.load.loading import Progress
-from gsw_graph.model.results import (
-    Answer,
-    AskedQuestion,
-    Copied,
-    Documents,
-    Exported,
-    Finding,
-    FollowedName,
-    Forgotten,
-    History,
-    LoadReport,
-    Merged,
-    RunCounts,
-    RunsReport,
-    Shown,
-    Status,
-    StoredName,
-    Table,
-    Unmerged,
-)
+from gsw_graph.model import results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,12 +32,25 @@ if TYPE_CHECKING:
     from gsw_graph.explore.picture.picture import Picture
     from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.questions import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 __all__ = ["EXTRACTORS", "Memory", "Progress"]
+
+
+def _reading(function: Callable[Concatenate[Reader, P], T]) -> Callable[Concatenate[Memory, P], T]:
+    """Return the method of `Memory` that calls a function with its reader."""
+
+    @wraps(function)
+    def method(memory: Memory, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(memory._reader, *args, **kwargs)
+
+    return with_plain_errors(method)
 
 
 class Memory:
@@ -91,17 +87,20 @@ class Memory:
         models: Collection[str] = (),
         tracer: Callable[[str], object] | None = None,
     ) -> Memory:
-        """Open the memory at `url`, a folder or a `bolt://` or `neo4j://` url; default: `settings`, else the
-        environment, else `./.gswgraph`.
+        """Open a memory.
 
-        create: by default a folder where no memory is becomes one, so that `load` can follow; with
-        `create=False` that is an EngineError, as it is to the verbs of the command line that only read: a
-        mistyped name then does not look like an empty memory.
-        models: what is loaded while an embedded engine starts, instead of when it is first needed:
-        `embedder`, `llm` (the client of a language model). tracer: gets each statement that runs, as a text
-        for people (`tracer=print`).
-        Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where another
-        process has the folder open, InputError for another name in `models`.
+        Args:
+            url: A folder, or a `bolt://` or `neo4j://` url; default: that of `settings`, else of the
+                environment, else `./.gswgraph`.
+            settings: Where the memory is and which models serve it; default: those of the environment.
+            create: Make a folder where there is no memory, so that `load` can follow; False: raise.
+            models: What is loaded while an embedded engine starts: `embedder`, `llm`, `walk`.
+            tracer: Gets each statement that runs, as a text for people (`tracer=print`).
+
+        Raises:
+            EngineError: It cannot be reached or does not exist.
+            MemoryLockedError: Another process has the folder open.
+            InputError: There is another name in `models`.
         """
         from gsw_graph.engine import connect, exists
         from gsw_graph.models.embed.embedder import EarlyModels
@@ -162,7 +161,7 @@ class Memory:
         embedder's vectors serve."""
         with self._lazy:
             if self._reranker is None:
-                from gsw_graph.models.rerank.reranker import load
+                from gsw_graph.models.rerank import load
 
                 self._reranker = load(self._settings)
             return self._reranker
@@ -192,7 +191,7 @@ class Memory:
         progress: Callable[[Progress], None] | None = None,
         cancel: Cancel | None = None,
         **options: Any,
-    ) -> LoadReport:
+    ) -> results.LoadReport:
         """Load files, folders, globs or `-` (`stdin`), and `uploads`. What is there unchanged is left alone
         unless `replace`; what changed is replaced.
 
@@ -220,19 +219,23 @@ class Memory:
             if progress is not None:
                 progress(now)
 
+        how = LoadOptions(**options)
         with self._locks.write(check), self._changing():
             check()  # a short load would be written before its first report
-            return load(
+            loaded = load(
                 self._connection,
                 self._settings,
                 lambda: self.embedder,
                 names,
-                LoadOptions(**options),
+                how,
                 stdin=stdin,
                 uploads=uploads or {},
                 progress=report,
                 alone=self._locks.exclusive,
             )
+        if how.near and not how.dry_run:
+            self.merge(near=how.near)
+        return loaded
 
     @with_plain_errors
     def ask(
@@ -243,7 +246,7 @@ class Memory:
         on_stage: Callable[[str, str | None], None] | None = None,
         cancel: Cancel | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> results.Answer:
         """Return the passages that a strategy finds for a question, best first, with a plan the chains that
         lead to an answer, and the answer.
 
@@ -306,30 +309,25 @@ class Memory:
             vector = context.vector(question).tolist() if again else None
             return replace(answer, id=keep(self._connection, answer, vector))
 
-    @with_plain_errors
-    def confirm(self, which: int | str) -> AskedQuestion:
-        """Say that the answer to a question that was asked is right, so that it may be given again as it is.
-        which: as of `asked`. Raises InputError: there is none, or it was not answered."""
+    def confirm(self, which: int | str) -> results.AskedQuestion:
+        """Record that an answer is right, so that it may be given again as it is. which: as of `asked`.
+        Raises InputError where there is no such question, or it was not answered."""
         return self._judge(which, "confirmed")
 
-    @with_plain_errors
-    def reject(self, which: int | str) -> AskedQuestion:
-        """Say that the answer to a question that was asked is wrong, so that nothing of it is used again;
-        otherwise as `confirm`."""
+    def reject(self, which: int | str) -> results.AskedQuestion:
+        """Record that an answer is wrong, so that nothing of it is used again; else as `confirm`."""
         return self._judge(which, "rejected")
 
-    def _judge(self, which: int | str, verdict: Verdict) -> AskedQuestion:
-        from gsw_graph.explore import contents
+    @with_plain_errors
+    def _judge(self, which: int | str, verdict: Verdict) -> results.AskedQuestion:
         from gsw_graph.store.questions import judge
 
         self._exists()
-        one = contents.asked(self._reader, which)
-        if one.answer is None:
-            raise InputError(
-                "this question was not answered, so there is nothing to judge", where=one.question[:200]
-            )
-        judge(self._connection, one.id, verdict)
-        return contents.asked(self._reader, one.id)
+        question = contents.asked(self._reader, which)
+        if question.answer is None:
+            raise InputError("this question was not answered", where=question.question[:200])
+        judge(self._connection, question.id, verdict)
+        return contents.asked(self._reader, question.id)
 
     @with_plain_errors
     def warm(self, *, cancel: Cancel | None = None) -> None:
@@ -344,7 +342,7 @@ class Memory:
         everything: bool = False,
         dry_run: bool = False,
         folder: str | Path | None = "",
-    ) -> Forgotten:
+    ) -> results.Forgotten:
         """Remove documents with all that only they supported, and the questions whose answers cite them.
 
         Args:
@@ -362,61 +360,61 @@ class Memory:
             return (
                 forget(self._connection, sources, everything=everything, dry_run=dry_run, folder=folder)
                 if self._exists()
-                else Forgotten([], list(sources))
+                else results.Forgotten([], list(sources))
             )
 
     @with_plain_errors
-    def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> RunsReport:
-        """Build the runs of passages that have none, as the first question by `pruned` would: the symbol
-        codebook. What is broken off goes on at the next call. progress: told how many passages are done, of
-        how many.
+    def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> results.RunsReport:
+        """Build the runs of passages that have none, which `pruned` searches. What is broken off goes on at
+        the next call. progress: gets how many passages are done, of how many.
 
-        Raises EngineError where another process removes what a run stands on.
+        Raises EngineError where another process removes what a run is made of.
         """
         from gsw_graph.ask.codebook import build
 
         if self._ready() is None:
-            return RunsReport(0, 0, 0.0)
-        told = progress or (lambda *_: None)
+            return results.RunsReport(0, 0, 0.0)
         with self._locks.write(), self._building:
-            return build(self._connection, self._reader, lambda: self.embedder, told)
+            return build(self._connection, self._reader, lambda: self.embedder, progress or (lambda *_: None))
 
     @with_plain_errors
-    def runs(self) -> RunCounts:
-        """How much the symbol codebook holds, and for how many passages it is not built yet."""
-        from gsw_graph.store import codebook
+    def runs(self) -> results.RunCounts:
+        """Return how much the symbol codebook holds, and for how many passages it is not built yet."""
+        from gsw_graph.store.codebook import without_runs
 
         if not self._exists():
-            return RunCounts(0, 0, 0, 0)
-        reader = self._reader
-        nodes, relationships = reader.counts()
-        missing = len(codebook.without_runs(reader))
-        return RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
+            return results.RunCounts(0, 0, 0, 0)
+        nodes, relationships = self._reader.counts()
+        missing = len(without_runs(self._reader))
+        return results.RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
-    def merge(self, *, dry_run: bool = False) -> Merged:
-        """Join concepts that are the same thing, by `ALIAS_OF` relationships that every strategy follows and
-        `unmerge` takes back; see docs/merging.md. With `dry_run` only say which."""
+    def merge(self, *, dry_run: bool = False, near: float = 0.0, at_most: int = 0) -> results.Merged:
+        """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which.
+        near: names whose vectors have this cosine are joined too; at_most: of these the nearest alone, until
+        so many names are left."""
         from gsw_graph.load.merging.merge import merge
 
         if not self._exists():
-            return Merged(None, [])
+            return results.Merged(None, [])
+        encode = self.embedder.encode if near else None
+        how: dict[str, Any] = {"encode": encode, "near": near, "at_most": at_most}
         if dry_run:
-            return merge(self._connection, dry_run=True)
+            return merge(self._connection, dry_run=True, **how)
         with self._locks.write(), self._changing():
-            return merge(self._connection, dry_run=False)
+            return merge(self._connection, dry_run=False, **how)
 
     @with_plain_errors
-    def merged(self, name: str = "") -> Merged:
-        """What is merged: all groups, or the one of a name. Raises InputError for a name that is in none."""
+    def merged(self, name: str = "") -> results.Merged:
+        """Return what is merged: all groups, or the one of a name. Raises InputError for a name in none."""
         from gsw_graph.load.merging.merge import merged
 
         return merged(self._connection, name)
 
     @with_plain_errors
-    def unmerge(self, what: str) -> Unmerged:
-        """Take merges back: of a group, by any of its names, of a run by its id, or `all`; the graph is then
-        what it was before. Raises InputError where there is no such group or run."""
+    def unmerge(self, what: str) -> results.Unmerged:
+        """Take merges back: of a group by any of its names, of a run by its id, or `all`. Raises InputError
+        for any other."""
         from gsw_graph.load.merging.merge import unmerge
 
         with self._locks.write(), self._changing():
@@ -424,164 +422,88 @@ class Memory:
             return unmerge(self._connection, what)
 
     @with_plain_errors
-    def export(self, target: str | Path, format: str = "panini") -> Exported:
-        """Write the memory as files: `panini`, the shape that Panini's evaluation reads, into a new or empty
-        folder; `graphml` into a new file. See `gsw_graph.load.export`.
-
-        Raises InputError where something is in the target, nothing in the memory, or no such format.
-        """
+    def export(self, target: str | Path, format: str = "panini") -> results.Exported:
+        """Write the memory as files: `panini` into a new or empty folder, `graphml` into a new file; see
+        `gsw_graph.load.export`. Raises InputError where there is something in the target, nothing in the
+        memory, or no such format."""
         from gsw_graph.load import export
 
         if format not in ("panini", "graphml"):
             raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
         if not self._exists():
-            raise InputError(
-                "there is nothing to export",
-                where=self._connection.url,
-                hint="Load something first: gswgraph load PATH",
-            )
+            hint = "Load something first: gswgraph load PATH"
+            raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
         if format == "panini":
             return export.export(self._reader, target)
         return export.export_graphml(self._connection, target)
 
     @with_plain_errors
-    def dump(self, target: str | Path) -> Copied:
-        """Write all that the memory holds into a new file, a node or a relationship a line of JSON; `restore`
-        reads it. Raises InputError where something is in its place, or nothing in the memory."""
+    def dump(self, target: str | Path) -> results.Copied:
+        """Write all that the memory holds into a new file, a node or a relationship a line of JSON. Raises
+        InputError where the file exists, or the memory is empty."""
         from gsw_graph.load import moving
 
         return moving.dump(self._connection, target)
 
     @with_plain_errors
-    def restore(self, source: str | Path, *, progress: Callable[[int], None] | None = None) -> Copied:
-        """Write the memory of a dump into this one, which must be empty. `progress` gets the number of nodes
-        and relationships written. Raises InputError for what is no dump, SchemaError where this memory is
-        not empty."""
+    def restore(self, source: str | Path, *, progress: Callable[[int], None] | None = None) -> results.Copied:
+        """Write the memory of a dump into this one, which must be empty. progress: gets the number of lines
+        written. Raises InputError for another file, SchemaError where this is not empty."""
         from gsw_graph.load import moving
 
         with self._locks.write(), self._changing():
             return moving.restore(self._connection, source, progress or (lambda _: None))
 
     @with_plain_errors
-    def status(self) -> Status:
-        """What the memory holds."""
+    def status(self) -> results.Status:
+        """Return what the memory holds."""
         from gsw_graph.store import schema
 
-        connection = self._connection
-        state, reader = schema.read_state(connection), self._reader
-        nodes, relationships = reader.counts() if state else ({}, {})
+        dialect, state, reader = self._connection.dialect, schema.read_state(self._connection), self._reader
+        status = results.Status(self._connection.url, dialect.name, dialect.version, {}, {}, [])
+        if state is None:
+            return status
+        nodes, relationships = reader.counts()
         known = {
-            name: getattr(state, name, None)
+            name: getattr(state, name)
             for name in ("schema", "embedder", "dimension", "created", "version", "indexed")
         }
-        unfinished = reader.unfinished() if state else []
-        extractors = reader.extractors() if state else {}
-        unread = (
-            {source: [n + 1 for n in positions] for source, positions in reader.unread().items()}
-            if state
-            else {}
-        )
-        return Status(
-            connection.url,
-            connection.dialect.name,
-            connection.dialect.version,
-            nodes,
-            relationships,
-            unfinished,
+        return replace(
+            status,
+            nodes=nodes,
+            relationships=relationships,
+            unfinished=reader.unfinished(),
+            extractors=reader.extractors(),
+            unread={source: [n + 1 for n in positions] for source, positions in reader.unread().items()},
+            questions=reader.rows("read/question_counts")[0],
             **known,
-            extractors=extractors,
-            unread=unread,
-            questions=reader.question_counts() if state else {},
         )
 
     @with_plain_errors
     def browser(self, question: str | None = None) -> str:
-        """The address that opens Neo4j Browser at this memory, user filled in, with a query in its editor:
-        one that draws what the answer to a kept question stands on (by the question's id, or its
-        beginning), else one that draws the names that bring most documents together.
+        """Return the address that opens Neo4j Browser at this memory with a query in its editor: one that
+        draws what the answer to a stored question is based on (by its id, or the beginning), else one that
+        draws the names that bring most documents together.
 
-        Raises EngineError for a memory in a folder, which has no Browser, InputError where no such question
-        is kept.
+        Raises EngineError for a memory in a folder, which has no Browser, InputError where there is no such
+        question.
         """
         from gsw_graph.explore import browser
-        from gsw_graph.explore.contents import asked
 
-        place, reader = browser.find(self._settings), self._reader
+        place = browser.find(self._settings)
         if question is None:
             return place.link(browser.overview())
-        return place.link(browser.drawing(asked(reader, question).id))
+        return place.link(browser.drawing(contents.asked(self._reader, question).id))
+
+    documents = _reading(contents.documents)
+    show = _reading(contents.show)
+    names = _reading(contents.names)
+    name = _reading(contents.name)
+    history = _reading(contents.history)
+    asked = _reading(contents.asked)
 
     @with_plain_errors
-    def documents(
-        self,
-        text: str = "",
-        *,
-        extractor: str | None = None,
-        loader: str | None = None,
-        unfinished: bool = False,
-        skip: int = 0,
-        limit: int | None = None,
-        folder: str | Path | None = "",
-    ) -> Documents:
-        """The documents by source: those with `text` in source or title, or under that folder; of an
-        extractor or a loader; `unfinished`: those of which a load was cut off or a passage could not be
-        read. `limit` of them, after the first `skip`. folder: as of `forget`."""
-        from gsw_graph.explore import contents
-
-        return contents.documents(
-            self._reader,
-            text,
-            extractor=extractor,
-            loader=loader,
-            unfinished=unfinished,
-            skip=skip,
-            limit=limit,
-            folder=folder,
-        )
-
-    @with_plain_errors
-    def show(self, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
-        """A document whole, with what was found in it. name: its source, path, title or id, or the id of a
-        passage, which is then shown alone, as is number `passage` of the document, counted from 1. folder: as
-        of `forget`. Raises InputError where the name means none, or several."""
-        from gsw_graph.explore import contents
-
-        return contents.show(self._reader, name, passage, folder=folder)
-
-    @with_plain_errors
-    def names(self, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
-        """The names of the memory with `text` in them, those that stand in most passages first: `limit` of
-        them, after the first `skip`."""
-        from gsw_graph.explore import contents
-
-        return contents.names(self._reader, text, skip=skip, limit=limit)
-
-    @with_plain_errors
-    def name(self, name: str, *, limit: int = 20) -> FollowedName:
-        """One name over all documents: what the memory says of it, the passages it stands in, and the names
-        beside it; at most `limit` of each. Raises InputError where no name is so, with the nearest."""
-        from gsw_graph.explore import contents
-
-        return contents.name(self._reader, name, limit=limit)
-
-    @with_plain_errors
-    def history(self, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
-        """The questions that were asked, the latest first: those with `text` in the question or its answer,
-        `limit` of them, after the first `skip`."""
-        from gsw_graph.explore import contents
-
-        return contents.history(self._reader, text, skip=skip, limit=limit)
-
-    @with_plain_errors
-    def asked(self, which: int | str) -> AskedQuestion:
-        """One question that was asked, with what its answer used. which: 1 is the latest, or the beginning
-        of its id. Raises InputError: there is none."""
-        from gsw_graph.explore import contents
-
-        return contents.asked(self._reader, which)
-
-    @with_plain_errors
-    def doctor(self, *, mend: bool = False, deep: bool = False) -> list[Finding]:
+    def doctor(self, *, mend: bool = False, deep: bool = False) -> list[results.Finding]:
         """Check the memory, the models and the machine; each finding has the line that repairs it.
 
         Args:
@@ -598,18 +520,18 @@ class Memory:
     @with_plain_errors
     def draw(
         self,
-        what: Answer | str,
+        what: results.Answer | str,
         /,
         *,
         timeout: float | None = None,
         cancel: Cancel | None = None,
         **parameters: Any,
     ) -> Picture:
-        """The picture of an answer, or of the nodes, relationships and paths that a Cypher query returns.
+        """Return the picture of an answer, or of what a Cypher query returns: nodes, relationships, paths.
 
         `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
-        `trace=True` shows how its passages were found. A query is bounded as in `cypher`, and may only read.
-        Raises InputError as `cypher` does, and where nothing is returned that can be drawn.
+        `trace=True` shows how its passages were found. Raises InputError as `cypher` does, and where there is
+        nothing to draw.
         """
         from gsw_graph.explore.picture.answers import of_answer
         from gsw_graph.explore.picture.picture import NODES
@@ -618,7 +540,7 @@ class Memory:
         from gsw_graph.store.reader import Reader
 
         reader = Reader(self._connection)
-        if isinstance(what, Answer):
+        if isinstance(what, results.Answer):
             return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
         check = cancel.check if cancel else never_cancelled
         graph = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
@@ -634,9 +556,16 @@ class Memory:
         timeout: float | None = None,
         cancel: Cancel | None = None,
         **parameters: Any,
-    ) -> Table:
-        """Run a Cypher query. One that would change anything is refused with InputError unless `write`; so is
-        one that takes longer than `timeout` seconds. Then, at Ctrl-C and by `cancel`, the engine ends it."""
+    ) -> results.Table:
+        """Run a Cypher query.
+
+        Args:
+            query: One that would change anything is refused with InputError unless `write`.
+            write: Let it change the memory.
+            timeout: Seconds after which the engine ends it, with InputError; so do Ctrl-C and `cancel`.
+            cancel: Ends it from another thread.
+            parameters: Values of the query.
+        """
         from gsw_graph.store.adhoc import run
 
         check = cancel.check if cancel else never_cancelled
@@ -648,13 +577,12 @@ class Memory:
     @with_plain_errors
     def explore(
         self, name: str, /, *, timeout: float | None = None, cancel: Cancel | None = None, **parameters: Any
-    ) -> Table:
-        """Run an analysis of `cypher/explore/` by its name, with its defaults for what is not given:
-        `memory.explore("timeline", since="1880")`. `gsw_graph.explore.analyses.analyses()` has all of them.
+    ) -> results.Table:
+        """Run an analysis by its name, with its defaults for what is not given: `memory.explore("timeline",
+        since="1880")`. `gsw_graph.explore.analyses.analyses()` has all of them.
 
         Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
         """
-        from gsw_graph.explore import contents
         from gsw_graph.explore.analyses import NAMES, analysis, bind
         from gsw_graph.store.adhoc import run
 
@@ -731,8 +659,10 @@ class Memory:
         def complete_runs() -> None:
             self._complete_runs(on_stage, check, may_build=options.build_runs)
 
+        reader = self._reader
+        reader.excluded = frozenset(options.excluded)
         return Context(
-            self._reader,
+            reader,
             self,
             complete_runs,
             options=options,

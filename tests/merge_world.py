@@ -80,7 +80,7 @@ WORLD: list[Record] = [
 GROUPS = {  # canonical name: its aliases
     "WTO": {"World Tide Office"},
     "JRR Halloran": {"J. R. R. Halloran"},
-    "Ottilie Grau": {"Ottilie Maria Grau", "Tilly of the Quay"},
+    "Ottilie Grau": {"Tilly of the Quay"},
 }
 
 

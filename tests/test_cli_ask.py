@@ -224,4 +224,4 @@ def test_what_people_say_of_an_answer(fake, verb):
     assert run(verb, "01234567").stdout == f"{verb.capitalize()}ed: {' '.join(fake.question.question.split())} -> {fake.question.answer}\n"
     assert last_call(fake) == (verb, ("01234567",), {})
     assert json.loads(run(verb, "2", "--json").stdout)["verdict"] == f"{verb}ed"
-    assert last_call(fake) == (verb, (2,), {})
+    assert last_call(fake) == (verb, ("2",), {})

@@ -58,7 +58,7 @@ def test_history_lists_answers_and_what_they_took(fake):
 
 def test_one_question_again(fake):
     result = run("history", "2")
-    assert last_call(fake) == ("asked", (2,), {})
+    assert last_call(fake) == ("asked", ("2",), {})
     for words in ("Who founded it?\nAda", "id abc123", "#1  Who founded the foundry?", "1, hop 1: Who founded the foundry? -> Ada", "1. Foundry, /far/1.md  (cited)"):
         assert words in result.stdout
     assert json.loads(run("history", "abc", "--json").stdout)["pairs"][0]["qa"]["answers"] == ["Ada"]

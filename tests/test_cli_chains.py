@@ -44,7 +44,7 @@ def test_a_plan_is_a_file_or_json(fake, tmp_path, name):
         ("[]", "the plan is empty"),
         ("", "the plan is empty"),
         ("nosuch.json", "nosuch.json: the plan cannot be read"),
-        ('["a\\u0000b"]', "has a NUL"),
+        ('["a\\u0000b"]', "without NUL"),
     ],
 )
 def test_a_plan_that_cannot_be_followed_is_one_clear_line(fake, tmp_path, monkeypatch, plan, said):

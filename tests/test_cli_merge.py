@@ -12,7 +12,7 @@ fake = cli_runner.fake
 
 def test_a_dry_run_lists_groups_and_what_is_not_sure(fake):
     result = run("merge", "--dry-run")
-    assert last_call(fake) == ("merge", (), {"dry_run": True})
+    assert last_call(fake) == ("merge", (), {"dry_run": True, "near": 0.0, "at_most": 0})
     assert result.stdout.splitlines() == [
         "World Tide Office (3 passages)",
         "  = WTO (2)  0.97, rules, run 3f9a01c2: abbreviation stated: World Tide Office (WTO)",
@@ -26,8 +26,8 @@ def test_a_dry_run_lists_groups_and_what_is_not_sure(fake):
 
 
 def test_a_merge_says_how_to_take_it_back(fake):
-    result = run("merge")
-    assert last_call(fake) == ("merge", (), {"dry_run": False})
+    result = run("merge", "--near", "0.93", "--at-most", "9")
+    assert last_call(fake) == ("merge", (), {"dry_run": False, "near": 0.93, "at_most": 9})
     assert result.stdout.splitlines()[-1] == "Merged 1 name in 1 group. Take it back: gswgraph unmerge 3f9a01c2"
 
 

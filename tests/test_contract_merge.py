@@ -40,14 +40,14 @@ def test_merge_and_unmerge_leave_the_graph_as_it_was(world: Memory) -> None:
     before, stamp = dump(world), version(world)
     found = world.merge()
     assert (named(found), version(world) > stamp) == (merge_world.GROUPS, True)
-    assert world.status().relationships["ALIAS_OF"] == 4
+    assert world.status().relationships["ALIAS_OF"] == 3
     assert named(world.merged()) == merge_world.GROUPS
     assert {(alias.run, alias.method) for group in world.merged().groups for alias in group.aliases} == {(found.run, "rules")}
     assert named(world.merged("tilly of the QUAY")) == {"Ottilie Grau": merge_world.GROUPS["Ottilie Grau"]}
     again = world.merge()
-    assert (again.groups, again.run, world.status().relationships["ALIAS_OF"]) == ([], None, 4)
+    assert (again.groups, again.run, world.status().relationships["ALIAS_OF"]) == ([], None, 3)
     assert troubles(world) == {}
-    one = world.unmerge("Ottilie Maria Grau")
+    one = world.unmerge("Tilly of the Quay")
     assert (one.groups, set(one.aliases)) == (["Ottilie Grau"], merge_world.GROUPS["Ottilie Grau"])
     second = world.merge()
     assert set(named(second)) == {"Ottilie Grau"}
@@ -98,7 +98,7 @@ def test_forgetting_takes_merges_with_it_and_leaves_none_loose(world: Memory) ->
     world.merge()
     world.forget("office")  # the only one with the long name; the canonical stays
     assert named(world.merged()) == {"Ottilie Grau": merge_world.GROUPS["Ottilie Grau"]}
-    assert (troubles(world), world.status().relationships["ALIAS_OF"]) == ({}, 2)
+    assert (troubles(world), world.status().relationships["ALIAS_OF"]) == ({}, 1)
     world.forget("grau")
     assert world.status().relationships["ALIAS_OF"] == 0
     assert troubles(world) == {}
@@ -126,3 +126,21 @@ def test_the_doctor_takes_away_merges_that_are_no_star(world: Memory) -> None:
     assert "1 wrong merges" in troubles(world)["graph"]
     world.doctor(mend=True)
     assert (troubles(world), differences(dump(world), before)) == ({}, [])
+
+
+def test_names_with_near_vectors_are_proposed_joined_within_a_budget_and_taken_apart(world: Memory, tmp_path: Path) -> None:
+    before = dump(world)
+    proposed = world.merge(dry_run=True, near=0.3)
+    near = [alias for group in proposed.groups for alias in group.aliases if alias.method == "vectors"]
+    assert near
+    assert all("the cosine of the names is" in alias.reason for alias in near)
+    assert differences(dump(world), before) == []
+    concepts = world.status().nodes["Concept"]
+    few = world.merge(dry_run=True, near=0.3, at_most=concepts - 1)
+    assert len([alias for group in few.groups for alias in group.aliases if alias.method == "vectors"]) <= 1
+    done = world.merge(near=0.3)
+    assert {alias.method for group in world.merged().groups for alias in group.aliases} == {"rules", "vectors"}
+    world.unmerge(done.run or "")
+    assert differences(dump(world), before) == []
+    assert world.load(samples.jsonl(tmp_path / "one.jsonl", samples.RECORDS[:1]), near=0.3).failures == []
+    assert world.merged().groups, "a load may end with it"

@@ -43,7 +43,7 @@ def test_the_whole_strategy(memory: Memory) -> None:
     assert told["intent"][0].startswith("comparative")
     assert told["selection"][0].startswith("comparative matrix")
     assert {"path 1", "path 2", "whole question"} <= set(told)
-    assert [step.statements for step in sides.trace.steps if step.agent == "integration"] == [["read/claims"]]
+    assert (sides.why or "").startswith("no language model is set: rules of English")
 
     plan = json.loads((EXAMPLES / "plan.json").read_text())
     planned = memory.ask("Which river flows through the town where the builder of the Marrow Bridge was born?", strategy="pathwise", plan=plan)
@@ -75,10 +75,29 @@ def test_contradictions_are_found_and_say_who_says_what(fresh_settings: Settings
         assert [(claim.answer, sorted(claim.titles)) for claim in found.claims] == [("1902", ["Almanac", "Ledger"]), ("1911", ["Rumour"])]
         assert [claim.confidence for claim in found.claims] == pytest.approx([2 / 3, 1 / 3])
         assert json.loads(json.dumps(answer.to_dict()))["conflicts"][0]["claims"][1]["titles"] == ["Rumour"]
-        assert "1911" in steps(answer)["integration"][0]
         assert "Passages disagree: When was the Stone Pier built? 1902 (67%: " in str(answer)
         print_answer(answer)
         assert "/ 1911 (33%: Rumour)" in capsys.readouterr().out
+
+
+def test_every_strategy_says_what_contradicts_its_answer_and_is_less_sure(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
+    """The default was silent, and as sure as if all passages said the same."""
+
+    def record(id_: str, mayor: str, text: str) -> dict[str, object]:
+        phrase = {"phrase": "mayor of", "questions": [{"text": "Who was the mayor of Norley?", "answers": [mayor]}]}
+        return {"id": id_, "title": id_, "text": text, "entities": [samples.entity("Norley"), samples.entity(mayor)], "verb_phrases": [phrase]}
+
+    sure = []
+    for text in ("{} was the mayor of Norley.", "{} was the mayor of Norley in 19{}."):
+        said = [record("Almanac", "Joe Reed", text.format("Joe Reed", "01")), record("Ledger", "Ann Bell", text.format("Ann Bell", "90"))]
+        (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, said)))
+        with Memory.open(settings=fresh_settings) as memory:
+            memory.forget(everything=True)
+            memory.load(tmp_path / "said.jsonl")
+            answer = memory.ask("Who was the mayor of Norley?", past=False)
+            sure.append((len(answer.conflicts), answer.confidence or 0.0))
+    assert [conflicts for conflicts, _ in sure] == [1, 0]
+    assert sure[0][1] == pytest.approx(sure[1][1] / 2, abs=0.1)
 
 
 def test_auto_searches_for_each_name_that_a_question_compares(sample: Memory) -> None:

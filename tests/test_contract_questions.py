@@ -94,12 +94,6 @@ def test_reading_anew_keeps_passages_and_what_questions_used(memory: Memory, tmp
     assert {passage.id for passage in before.passages} & {passage.id for passage in again.passages}
 
 
-def test_titles_are_what_browser_shows(sample: Memory) -> None:
-    """Neo4j Browser takes `name`, else `title`, as the caption of a node that has no style."""
-    sample.ask(samples.QUESTION, plan=samples.PLAN)
-    shown = "MATCH (n:QAPair|Question) RETURN DISTINCT n.title = n.question AS same"
-    short = "MATCH (n:Proposition) RETURN DISTINCT n.text STARTS WITH n.title AND size(n.title) <= 80 AS same"
-    assert rows(sample, shown) == rows(sample, short) == [(True,)]
 
 
 def test_a_memory_of_another_schema_is_refused(sample: Memory) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import multiprocessing
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -235,9 +233,6 @@ def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
-    assert embedded_folder.prepare(tmp_path) == tmp_path
-    assert json.loads((tmp_path / "gswgraph.json").read_text())["format"] == embedded_folder.FORMAT
 
 
 def test_a_newer_format_and_a_broken_marker_are_refused(tmp_path: Path) -> None:
@@ -260,10 +255,6 @@ def test_a_folder_without_write_permission_is_named(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-def test_a_folder_below_a_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(EngineError, match="cannot be opened"):
-        connect(Settings(memory=str(tmp_path / "file" / "memory")))
 
 
 def test_an_engine_that_does_not_start_shows_its_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -284,17 +275,6 @@ def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path: Path)
     assert "Traceback" in (tmp_path / "memory" / embedded_folder.LOG).read_text()
 
 
-def test_a_port_that_another_took_meanwhile_costs_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        taken = other.getsockname()[1]
-        (tmp_path / "sitecustomize.py").write_text(
-            f"import socket\nsocket.socket.getsockname = lambda self: ('127.0.0.1', {taken})\n"
-        )
-        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-        with opened(Settings(memory=str(tmp_path / "memory"))) as connection:
-            assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
 
 
 def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
@@ -350,11 +330,6 @@ def test_a_wrong_schema_statement_says_why(shared: Connection, statement: str) -
         shared.dialect.run_schema(statement)
 
 
-def test_errors_keep_their_reason(shared: Connection) -> None:
-    from neo4j.exceptions import ClientError
-
-    with pytest.raises(ClientError, match="line 1"):
-        shared.driver.execute_query("MATCH (n RETURN n", database_=shared.database)
 
 
 def test_a_large_message_arrives(shared: Connection) -> None:
@@ -362,8 +337,6 @@ def test_a_large_message_arrives(shared: Connection) -> None:
     assert shared.driver.execute_query("RETURN size($text) AS n", text=text, database_=shared.database).records[0]["n"] == len(text)
 
 
-def test_heap_is_bounded() -> None:
-    assert 512 <= int(embedded.heap_size().removesuffix("m")) <= 4096
 
 
 @POSIX

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.ask.retrieve.recipes import (
-    PAPER,
     QUICK,
     ChainRecipe,
     FusionRecipe,
     WalkRecipe,
 )
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
+from gsw_graph.ask.retrieve.variants import current_value as current
+from gsw_graph.ask.retrieve.variants import parse_value
+from gsw_graph.ask.retrieve.variants import parse_variants as variants
+from gsw_graph.ask.retrieve.variants import setting_names as names
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, run
-from gsw_graph.evaluate.variants import current_value as current
-from gsw_graph.evaluate.variants import parse_value
-from gsw_graph.evaluate.variants import parse_variants as variants
-from gsw_graph.evaluate.variants import setting_names as names
 
 
 def build(strategy, settings):
@@ -43,19 +42,25 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
     """Of the text that says it: so that there is none that `eval` cannot set."""
     present = current(strategy, name)
     if isinstance(present, str):
-        other = {"recipe": "paper", "score": "geometric", "rewrite": "first", "facts": "drop", "answers": "drop"}[name.rpartition(".")[2]]
+        other = "paper" if name == "recipe" else next(one for one in choices(strategy, name) if one != present)
     else:
         other = not present if isinstance(present, bool) else present + 1
     variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})
     assert variant.name == f"{strategy} [{name}={other}]"
     changed = variant.build()
     if name == "recipe":
-        assert changed.recipe == PAPER
+        assert changed.recipe == STRATEGIES[strategy].recipes["paper"]
         return
     changed_now = {one for one in names(strategy) if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)}
     assert changed_now == {name}
     assert value(changed.recipe, name) == other
     assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], "and the rest is as it was"
+
+
+def choices(strategy, name):
+    record, _, last = name.rpartition(".")
+    recipe = value(STRATEGIES[strategy].recipe, record) if record else STRATEGIES[strategy].recipe
+    return next(field.metadata["among"] for field in fields(recipe) if field.name == last)
 
 
 def value(recipe, name):

@@ -197,24 +197,10 @@ def test_profile_is_found_before_the_query(query: str, profiled: bool) -> None:
     assert readonly.profiles(query) is profiled
 
 
-def test_connection_names_its_database_and_version(connection: Connection) -> None:
-    result = connection.driver.execute_query("RETURN 1 AS x", database_=connection.database)
-    assert result.records[0]["x"] == 1
-    assert connection.dialect.version.startswith(("5.", "2026.", "26."))
 
 
-def test_an_empty_graph_is_empty(fresh_settings: Settings) -> None:
-    with opened(fresh_settings) as connection:
-        assert count(connection) == 0
-        connection.driver.execute_query("CREATE (:Left)", database_=connection.database)
-        connection.dialect.run_schema("CREATE CONSTRAINT left_id IF NOT EXISTS FOR (n:Left) REQUIRE n.id IS UNIQUE")
 
 
-def test_an_empty_graph_is_empty_again(fresh_settings: Settings) -> None:
-    with opened(fresh_settings) as connection:
-        assert count(connection) == 0
-        constraints = connection.driver.execute_query("SHOW CONSTRAINTS", database_=connection.database).records
-    assert constraints == []
 
 
 def test_schema_is_made_and_waited_for(fresh_settings: Settings) -> None:

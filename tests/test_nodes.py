@@ -28,7 +28,7 @@ TYPES = {StringProperty: str, IntegerProperty: int, FloatProperty: float, Boolea
 # What a load by rules does not fill; questions: test_contract_questions.py.
 LATER_PROPERTIES = {("Document", "model"), ("Document", "unread")}
 LATER_LABELS = {"Question"}
-LATER_TYPES = {"SIMILAR_TO", "ALIAS_OF", "USED"}
+LATER_TYPES = {"ALIAS_OF", "USED"}
 
 
 properties = nodes.properties
@@ -68,7 +68,7 @@ def test_what_is_counted_has_a_class() -> None:
     assert set(labels) == set(CLASSES) - {"Memory"}
     types = re.findall(r"MATCH \(\)-\[r:(\w+)\]", text)
     assert types == re.findall(r"'relationship' AS kind, '(\w+)'", text)
-    assert set(types) == {type_ for _, type_, _ in DECLARED} - {"SIMILAR_TO", "USED", "REUSED"}
+    assert set(types) == {type_ for _, type_, _ in DECLARED} - {"USED", "REUSED"}
     embedded = re.findall(r"UNWIND (\[.*\]) AS name", statement("read/counts", "arcadedb"))
     assert [ast.literal_eval(names) for names in embedded] == [[label for label in labels if label != "Document"], types]
 

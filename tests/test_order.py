@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gsw_graph.ask.retrieve.names import graph as name_graph
-from gsw_graph.ask.retrieve.names.rerank import FEATURES, QueryTerms, bridge_entities, features, rerank
+from gsw_graph.ask.retrieve.names.walk import FEATURES, QueryTerms, bridge_entities, features, rerank
 from gsw_graph.ask.retrieve.recipes import BridgeRecipe, RerankRecipe
 from gsw_graph.model.results import RankedPassage
 

@@ -68,7 +68,8 @@ def test_similar_names_add_to_the_clique() -> None:
     similar = similar_names(list(vectors), encode).toarray()
     assert similar[0].tolist() == pytest.approx([0, 0.9, 0, 0]), "a name of one letter is like no other"
     assert (similar == similar.T).all()
-    made = build([("p", ["f"], [["ana", "anna"]])], encode)
+    assert similar_names(list(vectors), encode, 0.95).nnz == 0, "the threshold is a setting"
+    made = build([("p", ["f"], [["ana", "anna"]])], lambda names: similar_names(names, encode))
     assert made.edges(EdgeWeights(clique=2.0, synonymy=2.0)).toarray()[1, 2] == pytest.approx(2 + 1.8)
     assert similar_names([], encode).shape == (0, 0)
 
@@ -93,6 +94,15 @@ def test_passages_outside_the_focus_stay_below_those_inside() -> None:
     inside = set(found.passages[:2])
     assert inside == set(ask(graph(), replace(QUICK, focus=2, focus_passage_weight=0.2)).passages[:2])
     assert found.scores[1] > found.scores[2]
+
+
+def test_seeds_are_those_of_stage_one_or_the_best_within_the_subgraph() -> None:
+    """The nearest propositions of stage 1 may be others than those of the passages that it found."""
+    recipe = replace(QUICK, path_entities=0, width=1, propositions=2)
+    facts = [("f3", 0.9), ("f0", 0.1)]
+    within, first = ({name for name, _ in ask(graph(), replace(recipe, first_stage=stage), facts=facts).seeds} for stage in (False, True))
+    assert within == {"ana", "pier"}
+    assert first == {"porto", "river", "mayor", "ana", "pier"}
 
 
 def test_it_is_deterministic() -> None:
@@ -129,6 +139,6 @@ def test_what_the_index_knows_and_the_graph_does_not_is_left_out() -> None:
 
 def test_the_paper_and_the_code_differ_where_the_comparison_says_so() -> None:
     different = {field.name for field in fields(PropositionRecipe) if getattr(PAPER, field.name) != getattr(CODE, field.name)}
-    assert different == {"weights", "propositions", "entities", "passage_weight", "focus", "width", "jumps", "coherence", "one_order"}
+    assert different == {"weights", "propositions", "entities", "passage_weight", "focus", "width", "jumps", "coherence", "one_order", "first_stage", "synonyms", "instruction"}
     assert (PAPER.width, PAPER.focus, PAPER.coherence) == (5, 100, 0.075)
     assert set(PROPOSITION_RECIPES) == {"paper", "code", "quick"}

@@ -72,11 +72,16 @@ def test_a_recipe_may_walk_over_the_whole_graph_and_embed_paths(sample: Memory, 
     texts: list[str] = []
     encode = sample.embedder.encode
     monkeypatch.setattr(sample.embedder, "encode", lambda some: (texts.extend(some), encode(some))[1])
+    asked: list[str] = []
+    encode_query = sample.embedder.encode_query
+    monkeypatch.setattr(sample.embedder, "encode_query", lambda some: (asked.extend(some), encode_query(some))[1])
     scores(sample, "proprag")
     assert texts == []
     wide = RUN["proprag"].with_recipe(replace(RUN["proprag"].recipes[recipe], width=1))
     assert sample.ask(QUESTION, strategy=wide, k=3, llm=False, keep=False).passages
     assert "stone pier" in texts, "names are compared"
+    assert asked[-1].endswith(QUESTION)
+    assert asked[-1].startswith("Instruct: ") == (recipe == "paper")
     assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in texts)
 
 

@@ -35,7 +35,6 @@ def test_a_memory_is_made_unless_that_is_not_wanted(tmp_path: Path) -> None:
         with pytest.raises(EngineError, match=r"the memory is closed. Open it again"):
             call()
     Memory.open(settings=settings, create=False).close()
-    assert "create=False" in str(Memory.open.__doc__)
 
 
 def test_an_answer_prints_as_people_read_it() -> None:

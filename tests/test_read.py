@@ -46,7 +46,7 @@ def reader(driver: Driver) -> Reader:
 def test_a_read_commits_itself() -> None:
     driver = Driver(None)
     some = reader(driver)
-    (row,) = some._run("read/passages", ids=["a"])
+    (row,) = some.rows("read/passages", ids=["a"])
     assert row["ids"] == ["a"]
     assert "MATCH" in row["text"]
     assert (driver.transactions, some.round_trips) == (0, 1)
@@ -57,12 +57,12 @@ def test_a_read_commits_itself() -> None:
 def test_what_may_go_better_is_tried_again(error: Exception) -> None:
     driver = Driver(error)
     assert isinstance(error, TransientError | SessionExpired)
-    (row,) = reader(driver)._run("read/passages", ids=["a"])
+    (row,) = reader(driver).rows("read/passages", ids=["a"])
     assert (row["ids"], driver.transactions) == (["a"], 1)
 
 
 def test_what_cannot_go_better_is_raised() -> None:
     driver = Driver(ClientError("no such index"))
     with pytest.raises(ClientError):
-        reader(driver)._run("read/passages", ids=["a"])
+        reader(driver).rows("read/passages", ids=["a"])
     assert driver.transactions == 0

@@ -15,7 +15,6 @@ from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.tree import Tree
 
     from gsw_graph.model.results import (
         AgentStep,
@@ -300,35 +299,24 @@ _LONG = 300  # characters of what was asked or found; the JSON has all
 
 
 def _print_steps(screen: Console, answer: Answer) -> None:
-    """Print the steps of a trace: a branch an agent, in the order of their first steps."""
+    """Print the steps of a trace, those of an agent together, in the order of their first steps."""
     from rich.text import Text
-    from rich.tree import Tree
 
     steps = answer.trace.steps if answer.trace is not None else []
-    root = Tree(Text(f"{one_line(answer.strategy)}: {_sum(steps)}"))
-    branches: dict[str, Tree] = {}
-    for step in steps:
-        if step.agent not in branches:
-            own = [other for other in steps if other.agent == step.agent]
-            branches[step.agent] = root.add(Text(f"{one_line(step.agent)}  ({_sum(own)})", "bold"))
-        _add(branches[step.agent], step)
-    screen.print(root)
+    click.echo(f"{one_line(answer.strategy)}: {_sum(steps)}")
+    for agent in dict.fromkeys(step.agent for step in steps):
+        own = [step for step in steps if step.agent == agent]
+        screen.print(Text(f"  {one_line(agent)}  ({_sum(own)})", "bold"), soft_wrap=True)
+        for step in own:
+            outcome = f"failed: {step.failed}" if step.failed is not None else step.found
+            costs = [
+                *step.statements,
+                *([_tokens(step.tokens)] if step.tokens else []),
+                duration(step.seconds),
+            ]
+            for line in filter(None, (f"{step.stage}: {step.asked}", outcome, "; ".join(costs))):
+                click.echo(f"    {cut(one_line(line), _LONG)}")
     click.echo()
-
-
-def _add(branch: Tree, step: AgentStep) -> None:
-    from rich.text import Text
-
-    asked = cut(one_line(step.asked), _LONG)
-    leaf = branch.add(Text.assemble((f"{one_line(step.stage)}: ", "bold"), asked))
-    if step.failed is not None:
-        leaf.add(Text(f"failed: {cut(one_line(step.failed), _LONG)}", "red"))
-    elif step.found:
-        leaf.add(Text(cut(one_line(step.found), _LONG)))
-    ran = [", ".join(step.statements)] if step.statements else []
-    ran += [_tokens(step.tokens)] if step.tokens else []
-    if ran:
-        leaf.add(Text(f"{'; '.join(ran)}; {duration(step.seconds)}", "dim"))
 
 
 def _sum(steps: list[AgentStep]) -> str:

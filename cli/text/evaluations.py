@@ -117,13 +117,23 @@ def print_tuning(found: Tuning) -> None:
     _print_notes(found.notes, found.failures)
 
 
-def print_question(question: dict[str, Any]) -> None:
-    """Print a question of an evaluation with what each strategy returned."""
+def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) -> None:
+    """Print a question of an evaluation with what each strategy returned and, where it was kept, the way to
+    it."""
     click.echo(f"{one_line(question['question'])} ({one_line(question['key'])})")
     gold = " | ".join(map(one_line, question["answers"])) or "not in the corpus"
     click.echo(f"Gold: {gold}; {counted(question['gold'], 'gold passage')}")
     for name, row in question["strategies"].items():
         click.echo(f"{one_line(name)}: {_row(row)}")
+        trace = traces.get(name, {})
+        for step in trace.get("plan") or ():
+            click.echo(f"  plan: {one_line(str(step))}")
+        for chain in trace.get("chains", ()):
+            hops = " -> ".join(f"{hop['concrete_question']} {hop['answer']}" for hop in chain["hops"])
+            click.echo(f"  chain {chain['score']:.2f}: {one_line(hops)}")
+        for exchange in (trace.get("trace") or {}).get("exchanges", ()):
+            click.echo(f"  {exchange['stage']}: {one_line(exchange['asked'])}")
+            click.echo(f"  reply: {one_line(exchange['reply'])}")
 
 
 def changed(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
+    from rich.progress import Progress
     from typing_extensions import Self
 
     from gsw_graph.model.results import Result, Table
@@ -141,8 +141,6 @@ def duration(seconds: float) -> str:
 
 
 EVERY = 10.0  # seconds between lines of progress
-AFTER = 1.0  # seconds of silence before the line is shown
-_TICK = 0.25  # seconds between two looks at the clock
 _NOTE = 100  # characters of what went wrong
 _SEARCH = ("embed", "database", "rank", "rerank")
 _TEXTS = {
@@ -159,67 +157,48 @@ class Waiting:
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._shown = sys.stderr.isatty() and not quiet
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._over = threading.Event()
-        self._text, self._note, self._since = "", "", 0.0
+        self._quiet = quiet or not sys.stderr.isatty()
+        self._bar: Progress | None = None
+        self._text = ""
 
     def begin(self, text: str) -> Self:
         """Begin a wait for what `text` says."""
         self.stop()
-        self._set(text)
-        if self._shown:
-            self._over.clear()
-            self._thread = threading.Thread(target=self._show, name="gswgraph-waiting", daemon=True)
-            self._thread.start()
+        if not self._quiet:
+            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            # The clock comes before the text, which a narrow terminal cuts.
+            columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+            screen = console(stderr=True)
+            self._bar = Progress(
+                *columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False
+            )
+            self._bar.add_task(one_line(text), total=None)
+            self._bar.start()
+        self._text = text
         return self
 
     def on_stage(self, stage: str, note: str | None) -> None:
         """Show a stage of a question, as `Memory.ask` reports it."""
-        self._set("search" if stage in _SEARCH else _TEXTS.get(stage, stage), note or "")
+        text = "search" if stage in _SEARCH else _TEXTS.get(stage, stage)
+        if (bar := self._bar) is not None:
+            if text != self._text:
+                bar.reset(bar.task_ids[0])  # the clock
+            shown = f"{text} ({cut(one_line(note), _NOTE)})" if note else text
+            bar.update(bar.task_ids[0], description=one_line(shown))
+        self._text = text
 
     def stop(self) -> None:
         """End the wait, and take the line off the screen."""
-        with self._lock:
-            thread, self._thread = self._thread, None
-        if thread is not None:
-            self._over.set()
-            thread.join()
+        bar, self._bar = self._bar, None
+        if bar is not None:
+            bar.stop()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    def _set(self, text: str, note: str = "") -> None:
-        with self._lock:
-            if text != self._text:
-                self._since = time.monotonic()
-            elif not note:
-                note = self._note
-            self._text, self._note = text, note
-
-    def _line(self) -> str:
-        with self._lock:
-            note = f" ({cut(one_line(self._note), _NOTE)})" if self._note else ""
-            # The clock stands before the note, which a narrow terminal cuts.
-            return f"{one_line(self._text)}, {duration(max(1, round(time.monotonic() - self._since)))}{note}"
-
-    def _show(self) -> None:
-        if self._over.wait(AFTER):
-            return
-        from rich.progress import Progress, SpinnerColumn, TextColumn
-
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
-        screen = console(stderr=True)
-        with Progress(
-            *columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False
-        ) as shown:
-            task = shown.add_task(self._line(), total=None)
-            while not self._over.wait(_TICK):
-                shown.update(task, description=self._line())
 
 
 class Streamed:

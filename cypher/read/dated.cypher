@@ -2,7 +2,8 @@
 // $embedding; $keys: what may be names in the question; $bounds: {from_least, from_most, to_least, to_most} as ISO days, inclusive: of an interval's first day (from) and of
 // its last (to). "Before D": to_most the day before D; "after": from_least the day after; "between": from_least and to_most; "during": from_most its last day, to_least its
 // first. $near: passages of the vector index; $common: a name that stands in more passages than this brings none.
-// Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for. Runs once an ask about a time.
+// Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
+// One row a passage, `first` the first day of its earliest such date. Runs once a search of `pathwise` in the order of time.
 CALL () {
   CALL db.index.vector.queryNodes('passage_embedding', $near + 50, $embedding) YIELD node AS p, score
   RETURN p
@@ -19,5 +20,5 @@ WITH DISTINCT p
 MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
 MATCH (p)<-[:IN]-(e:Entity)
 WHERE e.from >= $bounds.from_least AND e.from <= $bounds.from_most AND e.to >= $bounds.to_least AND e.to <= $bounds.to_most
-RETURN DISTINCT p.id AS id
+RETURN p.id AS id, min(e.from) AS first
 ORDER BY id

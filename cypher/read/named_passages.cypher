@@ -8,4 +8,4 @@ CALL (p) {
   WITH e, c, i, collect({role: r.name, states: plays.states}) AS roles
   RETURN collect({key: c.id, name: e.name, title: i.title, roles: roles}) AS names
 }
-RETURN d.id AS document, p.id AS id, p.title AS title, p.text AS text, names
+RETURN d.id AS document, p.id AS id, p.text AS text, names

@@ -7,17 +7,27 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import from_chains, shown
-from gsw_graph.ask.answer.evidence import BELOW, CompactEvidence, chains, gather, lines, passages
+from gsw_graph.ask.answer.evidence import (
+    BELOW,
+    CompactEvidence,
+    chains,
+    disagreements,
+    gather,
+    lines,
+    passages,
+)
+from gsw_graph.ask.conflicts import weighed, with_conflicts
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
 from gsw_graph.ask.retrieve.strategies import strategies
+from gsw_graph.ask.retrieve.variants import parse_variant
 from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.model.results import Answer, Trace
 from gsw_graph.models.chat.chat import Spent
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.answer.evidence import Item
+    from gsw_graph.ask.answer.evidence import Item, Show
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.models.chat.chat import QuestionModel
 
@@ -36,10 +46,7 @@ def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Planned
     """Return the strategy and the query of a question. Raises InputError where they do not fit."""
     strategy = options.strategy
     if isinstance(strategy, str):
-        if strategy not in strategies():
-            hint = f"Use one of {', '.join(strategies())}"
-            raise InputError(f"there is no strategy {strategy!r}", hint=hint)
-        strategy = strategies()[strategy]
+        strategy = parse_variant(strategy).build()
     if options.has_plan and not strategy.follows_plan:
         followers = " or ".join(
             other.name for other in strategies().values() if other.follows_plan and other.name != "auto"
@@ -76,8 +83,10 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
             planned = _plan(strategy, planned, context)
         read = context.llm is not None and planned.query.answer
         found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
+        if planned.query.answer:
+            found = with_conflicts(context, found)
     draft, note = _answer(strategy, planned.query, found, context)
-    draft = replace(draft, missing=_missing(found, draft, context))
+    draft = weighed(replace(draft, missing=_missing(found, draft, context)), found.conflicts)
     seconds = {**context.seconds, "total": perf_counter() - start}
     answer = _report(strategy, planned, found, draft, context, note, seconds)
     return answer if context.options.trace else replace(answer, trace=None)
@@ -136,6 +145,7 @@ def _answer(
         return draft, None
     from gsw_graph.ask.answer.reader import from_items
 
+    plan = found.beams.plan if found.beams is not None else found.plan
     with context.clock("answer"):
         try:
             return from_items(
@@ -143,7 +153,7 @@ def _answer(
                 _shown(query.question, found, context),
                 context.llm,
                 confidence=draft.confidence,
-                judged=found.beams is not None and not found.beams.plan.steps[-1].retrieve,
+                judged=plan is not None and not plan.steps[-1].retrieve,
                 task=found.reader,
                 must=context.options.must_answer,
                 on_text=context.on_text,
@@ -154,11 +164,17 @@ def _answer(
 
 def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
     """Return what a language model is shown of what was found, in the form that the question or else the
-    strategy names."""
+    strategy names, and what contradicts it."""
     if context.options.evidence is None and found.items is not None:
-        return found.items
-    forms = {"lines": lines, "chains": chains, "passages": passages, "compact": CompactEvidence(context)}
-    return gather(question, found, forms[context.options.evidence or found.evidence])
+        return [*found.items, *disagreements(found, found.items)]
+    forms: dict[str, Show] = {
+        "lines": lines,
+        "chains": chains,
+        "passages": passages,
+        "compact": CompactEvidence(context),
+    }
+    items = gather(question, found, forms[context.options.evidence or found.evidence])
+    return [*items, *disagreements(found, items)]
 
 
 def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
@@ -182,6 +198,8 @@ def _report(
     seconds: dict[str, float],
 ) -> Answer:
     plan, spent = planned.query.plan or found.plan, _spent(context.llm)
+    if context.trace is not None and context.llm is not None:
+        context.trace.exchanges = context.llm.exchanges
     return Answer(
         question=planned.query.question,
         strategy=found.ran or strategy.name,

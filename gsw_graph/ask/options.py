@@ -23,7 +23,9 @@ class AskOptions:
     Each field has its description, which help and OpenAPI show.
     """
 
-    strategy: str | Strategy[Any] = option("auto", "How passages are found.")
+    strategy: str | Strategy[Any] = option(
+        "auto", "How passages are found, with settings in brackets: ricr[recipe=paper]."
+    )
     plan: Any = option(None, "Sub-questions to follow; False: none, and none is made.")
     k: int = option(5, "How many passages.", ge=1)
     answer: bool = option(True, "false: chains and passages only.")
@@ -43,6 +45,7 @@ class AskOptions:
         pattern="|".join(EVIDENCE),
     )
     must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
+    excluded: tuple[str, ...] = option((), "Ids of passages that nothing may come from.")
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 
     def __post_init__(self) -> None:

@@ -427,17 +427,17 @@ def check_about(plan: Plan, question: str) -> None:
     """ValueError where a plan shares no name or word with the question, or says nothing: a small model
     repeats an example of its instructions."""
     text = " ".join(step.question for step in plan.steps)
-    words = _word_stems(question)
+    words = word_stems(question)
     if not re.search(r"\w", text):
         raise ValueError("the steps of the plan say nothing")
-    if words and (said := _word_stems(text)) and words.isdisjoint(said):
+    if words and (said := word_stems(text)) and words.isdisjoint(said):
         raise ValueError(
             f"the plan ({text[:100]!r}) shares no name or word with the question: take this question "
             "apart, and no other"
         )
 
 
-def _word_stems(text: str) -> set[str]:
+def word_stems(text: str) -> set[str]:
     """The beginnings of a text's words, small ones and single letters left out; of scripts without spaces
     each two signs."""
     words: set[str] = set()

@@ -322,7 +322,7 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
         )
     _STARTED.append(process)
     try:
-        _await(home, process.pid, port)
+        _await(home, process, port)
     except BaseException:  # Ctrl-C too: nobody would know of the server
         if process.poll() is None:
             _stop_java(home, process.pid)
@@ -330,7 +330,7 @@ def _start_java(home: Path, version: str, lib: Path, port: int, http_port: int, 
     return process.pid
 
 
-def _await(home: Path, pid: int, port: int) -> None:
+def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
     end = time.monotonic() + START_SECONDS
     while True:
         log = (home / LOG).read_text(encoding="utf-8", errors="replace")
@@ -338,7 +338,7 @@ def _await(home: Path, pid: int, port: int) -> None:
             probe.settimeout(1)
             if "Started." in log and probe.connect_ex(("127.0.0.1", port)) == 0:
                 return
-        if time.monotonic() > end or not _java_runs(home, pid):
+        if time.monotonic() > end or process.poll() is not None:
             reason = f"Neo4j did not start within {START_SECONDS} s ({_reason(log)})"
             raise EngineError(reason, where=str(home), hint=f"Its log is {home / LOG}")
         time.sleep(0.1)

@@ -1,12 +1,12 @@
 """Evaluation: questions with known answers, asked with several strategies of one memory and scored as the
 papers score."""
 
+from gsw_graph.ask.retrieve.variants import Variant
 from gsw_graph.evaluate.data import Question, QuestionSet, datasets, read_corpus, read_questions
-from gsw_graph.evaluate.evaluation import Evaluation, compare, load, merge
+from gsw_graph.evaluate.evaluation import Evaluation, compare, export_answers, load, merge, read_traces
 from gsw_graph.evaluate.report import write
-from gsw_graph.evaluate.run import Estimate, estimate, evaluate
+from gsw_graph.evaluate.run import Estimate, estimate, evaluate, evaluate_contexts
 from gsw_graph.evaluate.tune import tune
-from gsw_graph.evaluate.variants import Variant
 
 __all__ = [
     "Estimate",
@@ -18,10 +18,13 @@ __all__ = [
     "datasets",
     "estimate",
     "evaluate",
+    "evaluate_contexts",
+    "export_answers",
     "load",
     "merge",
     "read_corpus",
     "read_questions",
+    "read_traces",
     "tune",
     "write",
 ]

@@ -18,8 +18,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from gsw_graph.ask.retrieve.variants import find_strategy
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.variants import find_strategy
 from gsw_graph.model.documents import Failure
 from gsw_graph.models.chat.limits import dollars, price_of
 
@@ -207,10 +207,10 @@ def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> lis
     for gold, record in passages:
         key = tuple(record.items())
         is_gold[key] = gold or is_gold.get(key, False)
-    records = list(is_gold)
+    unique = list(is_gold)
     if size is not None:
-        random.Random(seed).shuffle(records)  # noqa: S311 - no secret
-    return [dict(record) for record in sorted(records, key=lambda record: not is_gold[record])][:size]
+        random.Random(seed).shuffle(unique)  # noqa: S311 - no secret
+    return [dict(record) for record in sorted(unique, key=lambda record: not is_gold[record])][:size]
 
 
 def datasets(llm: str) -> list[dict[str, Any]]:

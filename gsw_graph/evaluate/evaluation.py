@@ -13,11 +13,12 @@ from typing import Any
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import Gold, Question
-from gsw_graph.evaluate.journal import Judgement, Outcome, from_row
+from gsw_graph.evaluate.journal import TRACE, Judgement, Outcome, from_row
 from gsw_graph.evaluate.metrics import METRICS, ScoredOutcome, interval, mean, paired, spread
 from gsw_graph.model.results import Result
 
 FILE = "results.json"
+READ = 5  # passages that a reader is shown
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
 _PROTOCOL = ("plans", "plans_sha256", "k", "answer", "llm", "protocol")
@@ -160,6 +161,43 @@ def load(path: str | Path) -> Evaluation:
         raise InputError(f"the results cannot be read ({reason})", where=str(file), hint=_HINT) from error
     except (ValueError, TypeError, KeyError) as error:
         raise InputError("these are no results of an evaluation", where=str(file), hint=_HINT) from error
+
+
+def read_traces(path: str | Path, key: str | None = None) -> dict[str, dict[str, Any]]:
+    """Return the traces of a folder: of one question by strategy, else of all by `strategy key`. Without
+    `trace` there are none."""
+    folder = Path(path)
+    traces = {}
+    for file in sorted((folder if folder.is_dir() else folder.parent).rglob(TRACE)):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            if key in (None, row["id"]):
+                traces[row["strategy"] if key else f"{row['strategy']} {row['id']}"] = row
+    return traces
+
+
+def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
+    """Return the answers of a run as the evaluator of GraphRAG-Bench reads them. InputError: there is
+    no such strategy, or no trace, which has the texts."""
+    evaluation, traces = load(path), read_traces(path)
+    if strategy not in evaluation.strategies or not traces:
+        hint = f"Ask with --trace, and name one of {', '.join(evaluation.strategies)}"
+        raise InputError(f"there are no traces of {strategy!r}", where=str(path), hint=hint)
+    return [
+        {
+            "id": question["key"],
+            "question": question["question"],
+            "source": question["scope"],
+            "question_type": question["type"],
+            "ground_truth": " ".join(question["answers"][:1]),
+            "generated_answer": question["strategies"][strategy]["answer"] or "",
+            "context": [
+                passage["text"]
+                for passage in traces.get(f"{strategy} {question['key']}", {}).get("passages", ())[:READ]
+            ],
+        }
+        for question in evaluation.questions
+    ]
 
 
 def merge(parts: Sequence[Evaluation | str | Path]) -> Evaluation:

@@ -135,7 +135,7 @@ class Journal:
         """Keep a row, after its trace. When this returns it is with the operating system, and survives a
         kill."""
         if trace is not None:
-            self._write(TRACE, {"id": row.key, "strategy": row.variant, **trace})
+            self._write(TRACE, {**trace, "id": row.key, "strategy": row.variant})
         self._write(FILE, asdict(row))
         self.rows[row.variant, row.key] = row
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
@@ -14,21 +15,22 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from gsw_graph import __version__
+from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, read_questions
-from gsw_graph.evaluate.evaluation import Evaluation, assemble
+from gsw_graph.evaluate.evaluation import Evaluation, assemble, merge
 from gsw_graph.evaluate.journal import FILE, Journal, Outcome, from_row
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
-from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks
-from gsw_graph.evaluate.variants import Variant, find_strategy
+from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
+from gsw_graph.memory import Memory
+from gsw_graph.model.documents import Failure, content_id
 from gsw_graph.model.results import Result
 from gsw_graph.models.chat.limits import Budget, price_of
 from gsw_graph.models.chat.limits import dollars as cost_of
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
-    from gsw_graph.memory import Memory
     from gsw_graph.model.results import Answer, Status
 
 Progress = Callable[[int, int], None]
@@ -37,6 +39,7 @@ K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
 # Calls and tokens, in and out, of a question (docs/results.md), and seconds of a call and of a search.
 _TYPICAL = {"plan": (1, 900, 90), "answer": (1, 1_200, 30), "agent": (5, 2_900, 200), "judge": (2, 700, 20)}
+_NEAR_GOLD = 5  # a gold passage is among so many that are nearest to its own text
 _CALL_SECONDS, _SEARCH_SECONDS = 2.0, 0.3
 _PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-transformers torch".split()
 
@@ -51,6 +54,7 @@ class Protocol:
         evidence: What a language model reads, as of `Memory.ask`; None for what each strategy is read by.
         must_answer: It may not refuse.
         in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
+        without_gold: The gold passages are out of sight of each question, so that it has no answer.
         trace: The way to each answer is kept.
     """
 
@@ -59,6 +63,7 @@ class Protocol:
     evidence: str | None = None
     must_answer: bool = False
     in_order: bool = False
+    without_gold: bool = False
     trace: bool = False
 
     @property
@@ -67,7 +72,8 @@ class Protocol:
         refusal = "must answer" if self.must_answer else "may refuse"
         reading = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
         order = ", in order with memory of earlier questions" if self.in_order else ""
-        return f"{reading if self.answer else 'passages only'}{order}"
+        gold = ", without the gold passages" if self.without_gold else ""
+        return f"{reading if self.answer else 'passages only'}{order}{gold}"
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -126,8 +132,11 @@ def evaluate(
     limit = Budget.parse(budget) if budget is not None and model else None
     if limit is not None:
         limit.use(memory.chat.price)
+    excluded: dict[str, tuple[str, ...]] = {}
+    if way.without_gold:
+        questions, excluded = _without_gold(memory, questions)
     run = _run_header(questions, plans, status, memory.settings, way, model=model)
-    asking = _Asking(memory, plans, way, model=model, timed=at_once == 1)
+    asking = _Asking(memory, plans, way, excluded, model=model, timed=at_once == 1)
     names = [variant.name for variant in variants]
     total, verdicts = len(questions.questions) * len(variants), None
     with (
@@ -350,6 +359,86 @@ def _run_header(
     }
 
 
+def _without_gold(memory: Memory, questions: QuestionSet) -> tuple[QuestionSet, dict[str, tuple[str, ...]]]:
+    """Return the questions as ones that cannot be answered, and by key the ids of the passages that each may
+    not see. Those whose gold passages the memory does not hold are left out, as failures."""
+    excluded, kept, failures = {}, [], list(questions.failures)
+    for question in questions.questions:
+        ids: list[str] = []
+        for gold in question.gold:
+            if gold.source:
+                with suppress(InputError):  # the memory has no such document
+                    ids += [passage.id for passage in memory.show(gold.source).passages]
+            else:
+                near = memory.ask(
+                    f"{gold.title}\n{gold.text}",
+                    strategy="dense",
+                    k=_NEAR_GOLD,
+                    answer=False,
+                    llm=False,
+                    keep=False,
+                    past=False,
+                )
+                ids += [passage.id for passage in near.passages if is_gold(gold, passage)]
+        if ids:
+            excluded[question.key] = tuple(ids)
+            kept.append(replace(question, answerable=False, answers=(), gold=()))
+        else:
+            failures.append(Failure(question.key, "its gold passages are not in the memory"))
+    return replace(questions, questions=kept, failures=failures), excluded
+
+
+def evaluate_contexts(
+    folder: str | Path,
+    questions: QuestionSet | str | Path,
+    corpus: Sequence[Mapping[str, str]],
+    strategies: Sequence[str | Variant] = ("auto",),
+    *,
+    settings: Settings,
+    plans: Plans | str | None = None,
+    extractor: str = "rules",
+    out: str | Path | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Ask each question in a memory that holds its own context alone, and join the results.
+
+    Args:
+        folder: Holds the memories, one a scope; those that are there are not loaded again.
+        questions: A set, or the path of a file; each has a scope.
+        corpus: Records with the scope as `source`, as `read_corpus` returns them.
+        strategies: As of `evaluate`.
+        settings: Of the memories.
+        plans: As of `evaluate`.
+        extractor: As of `LoadOptions`.
+        out: As of `evaluate`; each scope has a folder in it.
+        options: As of `evaluate`.
+
+    Raises:
+        InputError: A question has no scope, or its scope no text.
+    """
+    if not isinstance(questions, QuestionSet):
+        questions = read_questions(questions)
+    if not isinstance(plans, Plans):
+        plans = read_plans(plans or ("model" if settings.for_role("answer").llm else "none"), questions)
+    by_scope: dict[str, list[Question]] = {}
+    for question in questions.questions:
+        by_scope.setdefault(question.scope, []).append(question)
+    parts = []
+    for scope, own in by_scope.items():
+        records = [record for record in corpus if scope and record.get("source") == scope]
+        if not records:
+            hint = "Name the files that hold the contexts: --corpus FILE"
+            raise InputError("there is no context for this question", where=own[0].key, hint=hint)
+        name = content_id("scope", scope)[:16]
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        with Memory.open(Path(folder) / name, settings=settings) as memory:
+            memory.load("-", stdin=io.BytesIO(lines.encode()), extractor=extractor)
+            part = replace(questions, questions=own, failures=[])
+            place = Path(out) / name if out is not None else None
+            parts.append(evaluate(memory, part, strategies, plans=plans, out=place, **options))
+    return merge(parts)
+
+
 def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[tuple[Question, Variant]]:
     """Order by question, another strategy first each time: what the machine does beside this, and what the
     first to ask warms, is shared by all."""
@@ -393,6 +482,7 @@ class _Asking:
     memory: Memory
     plans: Plans
     way: Protocol
+    excluded: Mapping[str, tuple[str, ...]]
     model: bool
     timed: bool
 
@@ -443,6 +533,8 @@ class _Asking:
         self, question: Question, variant: Variant, *, answer: bool, model: bool, **options: Any
     ) -> Answer:
         keeps = self.way.in_order and answer
+        if excluded := self.excluded.get(question.key):
+            options["excluded"] = excluded
         return self.memory.ask(
             question.question,
             strategy=variant.strategy if keeps and not variant.settings else variant.build(),

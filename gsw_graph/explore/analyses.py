@@ -156,29 +156,8 @@ def _as_json(text: str) -> Any:
         return None
 
 
-def markdown() -> str:
-    """Write a section about each, as `docs/explore.md` has them."""
-    rows = []
-    for found in analyses().values():
-        table = [
-            f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in found.parameters if p.name != LIMIT
-        ]
-        limit = found.parameters[-1].default
-        plot = f" Has a plot ({found.plot[0]})." if found.plot else ""
-        rows += [f"## {found.name}", "", f"{found.summary} {found.details}".strip(), ""]
-        if table:
-            rows += ["| parameter | default | |", "|---|---|---|", *table, ""]
-        rows += [f"At most {limit} rows.{plot}", ""]
-    return "\n".join(rows)
-
-
-def _shown(default: Any) -> str:
-    return "" if default in (None, "") else f"`{default}`"
-
-
 # Plots
 
-PLOTS = ("bars", "times")
 FORMATS = (".png", ".svg", ".pdf")
 MOST = 40  # rows in one picture; more cannot be read
 _LETTERS = 60

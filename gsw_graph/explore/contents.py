@@ -1,4 +1,4 @@
-"""What a memory holds, for people who look around: its documents, one of them whole, and the questions
+"""The contents of a memory, for people who look around: its documents, one of them whole, and the questions
 that were asked."""
 
 from __future__ import annotations
@@ -51,44 +51,72 @@ def documents(
     limit: int | None = None,
     folder: str | Path | None = "",
 ) -> Documents:
-    """See `Memory.documents`."""
+    """Return the documents by source.
+
+    Args:
+        reader: Reads the memory.
+        text: Those with it in source or title, or under that folder.
+        extractor: Those that it read.
+        loader: Those of a format.
+        unfinished: Those of which a load was cut off or a passage could not be read.
+        skip: Leave out so many.
+        limit: Return so many.
+        folder: Where paths begin, None where no name is a path.
+    """
     found = partial(
-        reader.documents,
-        text.lower(),
-        _path(text, folder),
+        reader.rows,
+        "read/documents",
+        text=text.lower(),
+        path=_path(text, folder),
         extractor=extractor,
         loader=loader,
         unfinished=unfinished,
     )
     rows = found(skip=_skipped(skip), limit=_most(limit))
-    counted = rows or (found(limit=1) if skip else [])  # nothing is left after so many
+    counted = rows or (found(skip=0, limit=1) if skip else [])  # nothing is left after so many
     return Documents(counted[0]["total"] if counted else 0, [_document(row) for row in rows])
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
-    """See `Memory.show`."""
+    """Return a document whole, with what was found in it.
+
+    Args:
+        reader: Reads the memory.
+        name: Its source, path, title or id, or the id of a passage, which is then returned alone.
+        passage: Only this, counted from 1.
+        folder: As of `documents`.
+
+    Raises:
+        InputError: The name means none, or several.
+    """
     document, position = _meant(reader, name, folder)
     if passage is not None:
         position = passage - 1
         if not 0 <= position < document.passages:
             hint = f"It has {document.passages}, counted from 1"
             raise InputError(f"there is no passage {passage}", where=document.source, hint=hint)
-    return Shown(document, [_passage(row) for row in reader.whole_document(document.id, position)])
+    return Shown(
+        document,
+        [_passage(row) for row in reader.stream("read/whole_document", id=document.id, position=position)],
+    )
 
 
-def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int) -> list[StoredName]:
-    """See `Memory.names`."""
+def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
+    """Return the names with a text in them, those in most passages first: `limit` of them, after the first
+    `skip`."""
     return [
         StoredName(row["id"], row["name"], row["passages"])
-        for row in reader.names(normalise(text), skip=_skipped(skip), limit=_most(limit))
+        for row in reader.rows("read/names", text=normalise(text), skip=_skipped(skip), limit=_most(limit))
     ]
 
 
-def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
-    """See `Memory.name`."""
+def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
+    """Return one name over all documents: what the memory says of it, the passages with it, and the names
+    beside it; at most `limit` of each. Raises InputError where there is no such name, with the nearest."""
     id_ = normalise(name)
     check_concepts(reader, [id_])
-    found, rows = reader.name_found(id_, _most(limit)), reader.name_places(id_, limit)
+    found = reader.rows("read/name_found", id=id_, limit=_most(limit))[0]
+    rows = reader.rows("read/name_places", id=id_, limit=limit)
     roles: dict[str, list[str]] = {}
     for role in sorted(found["roles"], key=lambda role: str(role["role"])):
         states = roles.setdefault(role["role"], [])
@@ -115,9 +143,11 @@ def name(reader: Reader, name: str, *, limit: int) -> FollowedName:
 
 
 def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
-    """See `Memory.history`."""
-    rows = reader.questions(text.lower(), skip=_skipped(skip), limit=_most(limit))
-    counted = rows or (reader.questions(text.lower(), limit=1) if skip else [])
+    """Return the questions that were asked, the latest first: those with `text` in the question or its
+    answer, `limit` of them, after the first `skip`."""
+    found = partial(reader.rows, "read/questions", text=text.lower(), id="")
+    rows = found(skip=_skipped(skip), limit=_most(limit))
+    counted = rows or (found(skip=0, limit=1) if skip else [])
     if not counted:
         return History(0, {"in": 0, "out": 0}, None, [])
     first = counted[0]
@@ -127,26 +157,32 @@ def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None 
 
 
 def asked(reader: Reader, which: int | str) -> AskedQuestion:
-    """See `Memory.asked`."""
-    if isinstance(which, int):
-        rows = reader.questions("", skip=which - 1, limit=1) if which > 0 else []
-    else:
-        rows = reader.questions("", id_=which, limit=2) if which else []
+    """Return one question that was asked, with what its answer used. which: 1, or "1", is the latest; or the
+    beginning of its id, of which eight letters are shown. Raises InputError where there is none."""
+    if isinstance(which, str) and which.isdecimal() and len(which) < 8:
+        which = int(which)
+    given, first, most = ("", which - 1, 1) if isinstance(which, int) else (which, 0, 2)
+    is_one = first >= 0 and which != ""
+    rows = reader.rows("read/questions", text="", id=given, skip=first, limit=most) if is_one else []
     if len(rows) > 1:
         raise InputError(f"several questions have an id that begins with {which!r}", hint="Give more of it")
     if not rows:
         hint = "See gswgraph history: 1 is the latest; an id is as its --json shows it"
         raise InputError(f"no question {which!r} was kept", hint=hint)
-    used = sorted(reader.question_used(rows[0]["id"]), key=lambda row: (row["rank"], row["hop"], row["id"]))
+    used = sorted(
+        reader.rows("read/question_used", id=rows[0]["id"]),
+        key=lambda row: (row["rank"], row["hop"], row["id"]),
+    )
     return _asked(rows[0], used)
 
 
 def check_concepts(reader: Reader, names: list[str]) -> None:
-    """InputError where one of the names, in normal form, is no concept, with the nearest that are."""
+    """Raise InputError where one of the names, in normal form, is no concept, with the nearest that are."""
     known = reader.concept_names(names)
     for name in names:
         if name not in known:
-            found = reader.near_concepts(name)
+            near = reader.rows("read/near_concepts", start=name[:2], wanted=name)
+            found = {row["id"]: row["name"] for row in near}
             ids = difflib.get_close_matches(name, found, n=_NAMED, cutoff=0.7)
             ids += [one for one in found if name in one and one not in ids]
             hint = "Near it: " + ", ".join(found[one] for one in ids[:_NAMED]) if ids else None
@@ -166,16 +202,17 @@ def _skipped(skip: int) -> int:
 
 
 def _path(name: str, folder: str | Path | None) -> str:
-    """A name as an absolute path, as sources of files are written; of an empty one, and without a folder, a
-    path that none has."""
+    """Return a name as an absolute path, as sources of files are written; of an empty one, and without a
+    folder, a path that none has."""
     if folder is None or not name or "\0" in name:
         return "\0"
     return Path(os.path.abspath(os.path.join(folder, name))).as_posix()  # noqa: PTH100, PTH118 - takes `..` away
 
 
 def _meant(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
-    """The document that a name means, and the position of the passage where it means one."""
-    rows = reader.named(name, _path(name, folder)) if name.strip() else []
+    """Return the document that a name means, and the position of the passage where it means one."""
+    wanted = {"wanted": name, "title": name.lower(), "path": _path(name, folder)}
+    rows = reader.rows("read/named", **wanted) if name.strip() else []
     if not rows:
         hint = "Give a source, a title or an id; gswgraph list shows what there is"
         raise InputError("no document or passage is called so", where=name, hint=hint)
@@ -226,7 +263,7 @@ def _passage(row: Row) -> WholePassage:
 
 
 def _roles(roles: Iterable[Row]) -> dict[str, list[str]]:
-    """The states of each role; an entity without any has none."""
+    """Return the states of each role; an entity without any has none."""
     return {
         role["role"]: list(role["states"] or ())
         for role in sorted(roles, key=lambda role: role["role"] or "")

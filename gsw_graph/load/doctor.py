@@ -117,14 +117,14 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
         else "all complete"
     )
     yield Finding("documents", not unfinished, text, f"gswgraph load {unfinished[0]}" if unfinished else None)
-    wrong = {name: count for name, count in reader.wrong_counts().items() if count}
+    wrong = {name: count for name, count in reader.rows("read/wrong_counts")[0].items() if count}
     text = (
         ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items())
         or "counts agree, nothing hangs loose"
     )
     yield Finding("graph", not wrong, text, "gswgraph doctor --mend" if wrong else None)
-    if foreign := reader.foreign_nodes():
-        text = ", ".join(f"{count:,} {label}" for label, count in sorted(foreign.items()))
+    if foreign := reader.rows("read/foreign_nodes"):
+        text = ", ".join(sorted(f"{row['count']:,} {row['label']}" for row in foreign))
         yield Finding(
             "other nodes",
             False,
@@ -148,12 +148,12 @@ def _texts(connection: Connection, _: Settings) -> Iterator[Finding]:
     from gsw_graph.store.reader import Reader
 
     reader, broken = Reader(connection), 0
-    for row in reader.document_hashes():
+    for row in reader.rows("read/document_hashes"):
         if row["status"] != "ready":
             continue
         passages = tuple(
             Passage(text["text"], text["title"], text["position"])
-            for text in reader.document_texts(row["id"])
+            for text in reader.rows("read/document_texts", id=row["id"])
         )
         if Document(row["source"], row["title"], passages, "").content_hash == row["text_hash"]:
             continue

@@ -64,7 +64,7 @@ def workspaces(reader: Reader) -> Iterator[Workspace]:
     questions are about, are left out."""
     ids = sorted(reader.sources().items(), key=lambda item: item[1])
     for start in range(0, len(ids), DOCUMENTS):
-        rows = reader.whole_passages([id_ for id_, _ in ids[start : start + DOCUMENTS]])
+        rows = reader.stream("read/export", ids=[id_ for id_, _ in ids[start : start + DOCUMENTS]])
         for _, group in groupby(rows, key=lambda row: row["n"]):
             yield _workspace(list(group))
 

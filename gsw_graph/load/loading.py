@@ -81,6 +81,9 @@ class LoadOptions:
     budget: str | None = option(
         None, "Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept."
     )
+    near: float = option(
+        0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
+    )
     follow_links: bool = option(
         False, "Follow links that lead out of a folder; without this they are skipped."
     )

@@ -188,7 +188,7 @@ async def questions(context: Context, text: str = "", skip: Skip = 0, limit: Lim
 async def question(context: Context, which: str) -> Response:
     """One question with what its answer used. which: its number in the list, 1 is the latest, or the
     beginning of its id."""
-    return await context.read(lambda _: context.memory.asked(_question_key(which)))
+    return await context.read(lambda _: context.memory.asked(which))
 
 
 @router.post("/questions/{which}/confirm", summary="Say that an answer is right", tags=["ask"])
@@ -416,12 +416,7 @@ async def _judge(
     context: RequestContext, which: str, judge: Callable[[int | str], AskedQuestion]
 ) -> Response:
     context.app.check_writable()
-    return await context.read(lambda _: judge(_question_key(which)))
-
-
-def _question_key(which: str) -> int | str:
-    """Return what `Memory.asked` takes; eight letters of an id are shown, and may be digits."""
-    return int(which) if which.isdecimal() and len(which) < 8 else which
+    return await context.read(lambda _: judge(which))
 
 
 def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def drawn(
     )
     missing = [end for end in graph.ends() if end not in graph.nodes and end not in graph.left_out]
     if missing:
-        for row in Reader(connection)._run("read/nodes_by_element", ids=missing[:most]):
+        for row in Reader(connection).rows("read/nodes_by_element", ids=missing[:most]):
             graph.add(row["n"], most)
     return graph
 
@@ -282,7 +282,7 @@ def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list
                 ids[_LABELS[label]].append(own)
                 by_id.setdefault(own, []).append(element)
     passages: dict[str, list[RankedPassage]] = {}
-    for row in reader._run("read/behind", **ids, most=_PASSAGES) if by_id else ():
+    for row in reader.rows("read/behind", **ids, most=_PASSAGES) if by_id else ():
         passage = RankedPassage(row["passage"], row["title"], row["text"], row["source"], "", 0.0)
         for element in by_id[row["id"]]:
             passages.setdefault(element, []).append(passage)

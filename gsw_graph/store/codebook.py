@@ -83,7 +83,7 @@ class RunsAround:
 
 def without_runs(reader: Reader) -> list[tuple[str, str]]:
     """Documents and passages that say something and have no run yet, in the order of the text."""
-    return [(row["document"], row["id"]) for row in reader._run("read/passages_without_runs")]
+    return [(row["document"], row["id"]) for row in reader.rows("read/passages_without_runs")]
 
 
 def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str], list[Statement]]:
@@ -91,14 +91,14 @@ def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str],
     wanted = list(passages)
     texts = {
         row["id"]: _below_title(row["title"], row["text"])
-        for row in reader._run("read/passage_texts", passages=wanted)
+        for row in reader.rows("read/passage_texts", passages=wanted)
     }
     found = []
-    for row in reader._run("read/pairs_to_relate", passages=wanted):
+    for row in reader.rows("read/pairs_to_relate", passages=wanted):
         vector = unpack_vectors([row["vector"]])[0]
         about, answers = (tuple(sorted(_names(row[name]), key=str)) for name in ("about", "answers"))
         found.append(Statement(row["id"], "QAPair", row["passage"], row["relation"], vector, about, answers))
-    for row in reader._run("read/propositions_to_relate", passages=wanted):
+    for row in reader.rows("read/propositions_to_relate", passages=wanted):
         vector = unpack_vectors([row["vector"]])[0]
         about = tuple(sorted(_names(row["mentions"]), key=str))
         found.append(
@@ -111,8 +111,8 @@ def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str],
 
 def unknown(reader: Reader, concepts: Sequence[str], relations: Sequence[str]) -> tuple[list[str], list[str]]:
     """Those of some concepts that have no vector yet, and of some relations that are not there."""
-    lacking = [row["id"] for row in reader._run("read/concepts_without_vector", ids=list(concepts))]
-    known = {row["name"] for row in reader._run("read/relations_known", names=list(relations))}
+    lacking = [row["id"] for row in reader.rows("read/concepts_without_vector", ids=list(concepts))]
+    known = {row["name"] for row in reader.rows("read/relations_known", names=list(relations))}
     return sorted(lacking), [name for name in relations if name not in known]
 
 
@@ -142,7 +142,7 @@ def around(
 ) -> RunsAround:
     """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
     parameters = {"embeddings": list(embeddings), "keys": list(keys), "cited": list(cited)}
-    row = reader._run("read/runs", **parameters, near=near, common=common, most=most)[0]
+    row = reader.rows("read/runs", **parameters, near=near, common=common, most=most)[0]
     return RunsAround(
         bool(row["complete"]),
         [StoredEdge(*edge) for edge in row["edges"]],

@@ -67,7 +67,7 @@ def of_passages(
 ) -> list[PassageFact]:
     """The facts of some passages, propositions before pairs and then those nearest to one of the vectors; in
     one round trip. passages: ids."""
-    rows = reader._run("read/passage_facts", passages=list(passages), embeddings=list(embeddings), most=most)
+    rows = reader.rows("read/passage_facts", passages=list(passages), embeddings=list(embeddings), most=most)
     return [
         PassageFact(
             row["id"],
@@ -111,19 +111,23 @@ def near(
     limits = {"lexical": lexical, "worded": worded, "common": common, "most": most}
     limits["propositions"] = 0 if units == "pairs" else nearest
     limits["pairs"] = 0 if units == "propositions" else nearest
-    rows = reader._run("read/facts", embedding=embedding, words=words, keys=list(keys), **limits)
-    return _facts(rows)
+    rows = reader.rows("read/facts", embedding=embedding, words=words, keys=list(keys), **limits)
+    return _facts(reader, rows)
 
 
 def of_name(reader: Reader, key: str, embedding: Sequence[float], *, scan: int, most: int) -> Facts:
     """Facts of a name and the passages it stands in, those near a vector first; in one round trip. key: the
     normal form of the name. Numbers as of the statement."""
-    return _facts(reader._run("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most))
+    return _facts(
+        reader, reader.rows("read/entity_facts", key=key, embedding=embedding, scan=scan, most=most)
+    )
 
 
-def _facts(rows: Sequence[Row]) -> Facts:
+def _facts(reader: Reader, rows: Sequence[Row]) -> Facts:
     facts, passages = [], []
     for row in rows:
+        if row["id"] in reader.excluded:
+            continue
         passage = RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
         if row["fact"] is None:
             passages.append(passage)
@@ -175,7 +179,7 @@ def hop(
 ) -> HopResult:
     """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
     entities: of the full-text index; common: passages in which a name stands that still brings its pairs."""
-    row = reader._run("read/hop", questions=list(questions), pairs=pairs, entities=entities, common=common)[0]
+    row = reader.rows("read/hop", questions=list(questions), pairs=pairs, entities=entities, common=common)[0]
     columns = zip(
         row["ids"],
         row["questions"],
@@ -188,6 +192,7 @@ def hop(
     found = {
         id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
         for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
+        if passage not in reader.excluded
     }
     candidates = []
     for asked in row["asked"]:

@@ -89,15 +89,10 @@ class Holds(StructuredRel):
     object = StringProperty()
 
 
-class SimilarTo(StructuredRel):
-    """Two concepts may be one."""
-
-    score = FloatProperty()
-
-
-class AliasOf(SimilarTo):
+class AliasOf(StructuredRel):
     """A concept is another one, says a method (`rules`, or a language model) in a run of `merge`, and why."""
 
+    score = FloatProperty()
     reason = StringProperty()
     method = StringProperty()
     run = StringProperty()
@@ -166,7 +161,6 @@ class Passage(StructuredNode):
     verb_phrases = RelationshipFrom("VerbPhrase", "IN")
     pairs = RelationshipFrom("QAPair", "IN")
     propositions = RelationshipFrom("Proposition", "IN")
-    runs = RelationshipFrom("Run", "IN")
 
 
 class Role(StructuredNode):
@@ -187,7 +181,6 @@ class Concept(StructuredNode):
     vector = BytesProperty()
     named_by = RelationshipFrom("Passage", "NAMES", model=Names)
     entities = RelationshipFrom("Entity", "REFERS_TO")
-    similar = RelationshipTo("Concept", "SIMILAR_TO", model=SimilarTo)
     aliases = RelationshipTo("Concept", "ALIAS_OF", model=AliasOf)
 
 
@@ -230,7 +223,6 @@ class QAPair(StructuredNode):
     verb_phrase = RelationshipFrom("VerbPhrase", "ASKS")
     passages = RelationshipTo("Passage", "IN")
     relation = RelationshipTo("Relation", "RELATES_BY")
-    runs = RelationshipFrom("Run", "HOLDS", model=Holds)
 
 
 class Proposition(StructuredNode):
@@ -246,7 +238,6 @@ class Proposition(StructuredNode):
     mentions = RelationshipTo("Entity", "MENTIONS", model=Mentions)
     passages = RelationshipTo("Passage", "IN")
     relation_ = RelationshipTo("Relation", "RELATES_BY")
-    runs = RelationshipFrom("Run", "HOLDS", model=Holds)
 
 
 class Relation(StructuredNode):
@@ -254,8 +245,6 @@ class Relation(StructuredNode):
 
     name = StringProperty(unique_index=True)
     vector = BytesProperty()
-    pairs = RelationshipFrom("QAPair", "RELATES_BY")
-    propositions = RelationshipFrom("Proposition", "RELATES_BY")
 
 
 class Run(StructuredNode):

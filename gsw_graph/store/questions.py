@@ -69,7 +69,7 @@ class CachedQuestion:
 
 def near(reader: Reader, vector: Sequence[float], k: int) -> list[CachedQuestion]:
     """Find the `k` questions nearest to a vector, of them those that were answered, best first."""
-    rows = reader._run("read/past", embedding=vector, k=k)
+    rows = reader.rows("read/past", embedding=vector, k=k)
     return [_cached(row) for row in rows if row["answer"] is not None]
 
 

@@ -248,6 +248,18 @@ def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     return show(list(dict.fromkeys(asked)), found)
 
 
+def disagreements(found: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
+    """Yield what passages say against each other, a line for each claim, in the form of the other items."""
+    passages = {passage.id: passage for passage in found.passages}
+    compact = any(item.run is not None for item in items)
+    for conflict in found.conflicts:
+        for claim in conflict.claims:
+            text = flat(f"Passages disagree: {conflict.question} {claim.answer}")
+            run = Run((Sentence(flat(conflict.question), flat(claim.answer)),), "disagreement")
+            where = passages[claim.passages[0]]
+            yield Item(cut(text, _PAIR), where, conflict.question, claim.answer, run if compact else None)
+
+
 def _size(items: Iterable[Item]) -> int:
     return sum(estimate(item.text) for item in items)
 
@@ -279,10 +291,14 @@ def _pairs(found: Retrieved, read: set[str]) -> Iterator[Item]:
 
 def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: int) -> Iterator[Item]:
     """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
+    import numpy as np
+
     texts = [sentences_of(passage) for passage in passages]
     places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
     # The title counts: it is often the only place that names what the sentence is about.
-    scores = _scores(asked, [_titled(passages[n], texts[n][m]) for n, m in places])
+    titled = [_titled(passages[n], texts[n][m]) for n, m in places]
+    # What a sentence says of the question, or of one of its parts: the greatest share.
+    scores = np.max([word_shares(question, titled) for question in asked], axis=0)
     chosen: dict[int, list[int]] = {}
     for at in (-scores).argsort(kind="stable").tolist():
         n, m = places[at]
@@ -294,14 +310,6 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
             room -= size
     for n in sorted(chosen):
         yield Item(flat(_titled(passages[n], _joined(texts[n], chosen[n]))), passages[n])
-
-
-def _scores(asked: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
-    """What a sentence says of the question, or of one of its parts: the greatest share."""
-    import numpy as np
-
-    shares = np.array([word_shares(one, texts) for one in asked])
-    return shares.max(axis=0) if texts else np.zeros(0)
 
 
 def _joined(parts: Sequence[str], places: Sequence[int]) -> str:

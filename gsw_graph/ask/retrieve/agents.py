@@ -30,8 +30,7 @@ class HaltedError(GswGraphError):
 
 
 class Team:
-    """The agents of one question. A context is for one thread at a time: searches of all agents take turns,
-    which costs milliseconds, and only calls of the language model run side by side."""
+    """The agents of one question, whose searches and calls of the language model run side by side."""
 
     def __init__(self, context: Context) -> None:
         self.context, self.trace = context, context.trace
@@ -126,21 +125,21 @@ class Agent:
         passages: Callable[[T], Sequence[RankedPassage]],
         told: Callable[[T], str] | None = None,
     ) -> T:
-        """What `run` finds, alone with the context. statements: of `cypher/`, that it runs. passages: of what
+        """What `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages: of what
         it found, for the trace; told: what it found, in words, else the titles of the passages. Raises
         HaltedError, and what `run` does."""
         context = self._team.context
         with self._team.turn():
-            start = perf_counter()
-            context.trace = None  # a strategy that is asked for a part would write as if it were all
-            failed: Exception | None = None
-            try:
-                found = run(context)
-            except Exception as error:
-                failed = error
-            finally:
-                context.trace = self._team.trace
-            seconds = perf_counter() - start
+            context.begin("database", f"{self.name}: {stage}")
+            part = context.fork()  # one that traces would write as if it were all
+        start, failed = perf_counter(), None
+        try:
+            found = run(part)
+        except Exception as error:
+            failed = error
+        seconds = perf_counter() - start
+        with self._team.turn():
+            context.join(part)
         if failed is not None:
             self._write(stage, asked, "", start, statements=statements, failed=str(failed))
             raise failed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from copy import copy
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.names.graph import Neighbourhood
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.reader import Reader
 
 STAGES = (
@@ -79,6 +80,19 @@ class Context:
         self._has_pairs: bool | None = None
         self.neighbourhood: Neighbourhood | None = None
 
+    def fork(self) -> Context:
+        """Return a context for a search beside others: own reads, clocks, neighbourhood; the same models."""
+        part = copy(self)
+        part.reader, part.trace, part.neighbourhood, part._on_stage = copy(self.reader), None, None, None
+        part.reader.round_trips, part.seconds = 0, dict.fromkeys(STAGES, 0.0)
+        return part
+
+    def join(self, part: Context) -> None:
+        """Add what a search beside others took."""
+        self.reader.round_trips += part.reader.round_trips
+        for stage, seconds in part.seconds.items():
+            self.took(stage, seconds)
+
     @property
     def has_pairs(self) -> bool:
         """Whether the memory holds question-answer pairs, which chains need; asked once."""
@@ -86,6 +100,11 @@ class Context:
             with self.clock("database"):
                 self._has_pairs = self.reader.has_pairs()
         return self._has_pairs
+
+    @property
+    def met_pairs(self) -> bool:
+        """Tell whether somebody asked for pairs and there are some."""
+        return bool(self._has_pairs)
 
     @property
     def reranker(self) -> Reranker | None:

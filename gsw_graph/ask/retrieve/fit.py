@@ -45,4 +45,5 @@ def read_fit(path: str | None) -> Fit:
         return TypeAdapter(Fit).validate_json(Path(path).read_bytes())
     except (OSError, ValidationError) as error:
         hint = "Write one: gswgraph eval fit QUESTIONS --out FILE"
-        raise InputError(f"the fit cannot be read ({error})", where=path, hint=hint) from error
+        reason = " ".join(str(error).split("[type=")[0].split())
+        raise InputError(f"the fit cannot be read ({reason})", where=path, hint=hint) from error

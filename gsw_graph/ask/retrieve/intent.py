@@ -1,21 +1,22 @@
 """The intent of a question (PathwiseRAG, equations 1 to 3), by rules of English or by a language model; the
-approach that fits it (equation 4); and the condition on time that it states by dates.
+approach that fits it (equation 4); its parts; and the condition on time that it states by dates.
 
-The paper trains RoBERTa for the intent and gives neither weights nor data. The scores of equations 33 to 36
-need encoders that are not public; over all intents that can occur they decide as the conditions of
-`choose_approach`.
+The paper trains RoBERTa for the intent, and encoders for equation 33, and publishes no weights.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from itertools import zip_longest
+from itertools import compress, zip_longest
+from math import exp, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 from gsw_graph.ask.answer.evidence import flat
+from gsw_graph.ask.plan import SCHEMA as PLAN_SCHEMA
+from gsw_graph.ask.plan import Plan, SubQuestion, check_about, read_plan, without_references
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
@@ -25,9 +26,10 @@ from gsw_graph.text.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.agents import Agent
+    from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem
 
 
-_FIRST, _LAST = "0001-01-01", "9999-12-31"
+FIRST, LAST = "0001-01-01", "9999-12-31"
 _ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
     "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
@@ -51,10 +53,10 @@ _YEARS = re.compile(r"(?<=\b[12]\d{3})[-–—](?=[12]\d{3}\b)")
 class DateBounds:
     """Bound the first and the last day of a date, as ISO days, inclusive."""
 
-    from_least: str = _FIRST
-    from_most: str = _LAST
-    to_least: str = _FIRST
-    to_most: str = _LAST
+    from_least: str = FIRST
+    from_most: str = LAST
+    to_least: str = FIRST
+    to_most: str = LAST
 
 
 def date_bounds(question: str) -> DateBounds | None:
@@ -71,10 +73,10 @@ def date_bounds(question: str) -> DateBounds | None:
         return DateBounds(from_most=f"{100 * number:04}-12-31", to_least=f"{100 * number - 99:04}-01-01")
     dates = [found for found in find_dates(text) if found.days]
     for found, later in zip_longest(dates, dates[1:]):
-        first, last = found.days or (_FIRST, _LAST)
+        first, last = found.days or (FIRST, LAST)
         before = text[: found.begin]
         if _BETWEEN.search(before) and later is not None and _JOINS.fullmatch(text[found.end : later.begin]):
-            return DateBounds(from_least=first, to_most=(later.days or (_FIRST, _LAST))[1])
+            return DateBounds(from_least=first, to_most=(later.days or (FIRST, LAST))[1])
         if _BEFORE.search(before):
             return DateBounds(to_most=_shifted(first, -1))
         if _AFTER.search(before):
@@ -95,8 +97,18 @@ Kind = Literal["causal", "comparative", "procedural", "hypothetical", "factual"]
 Approach = Literal["dense precision", "deep chain", "multi-aspect", "comparative matrix", "temporal-ordered"]
 KINDS: tuple[Kind, ...] = ("causal", "comparative", "procedural", "hypothetical", "factual")
 DEEPEST = 5
+# What an approach finds, and how deep it goes: our table of C_s and d_s (PathwiseRAG, A.3).
+APPROACHES: dict[Approach, tuple[frozenset[str], int]] = {
+    "dense precision": (frozenset({"fact"}), 1),
+    "deep chain": (frozenset({"fact", "chain"}), 3),
+    "multi-aspect": (frozenset({"fact", "aspects"}), 2),
+    "comparative matrix": (frozenset({"fact", "chain", "sides"}), 3),
+    "temporal-ordered": (frozenset({"fact", "time"}), 2),
+}
+_CRITICAL = {"sides": DEEPEST, "aspects": 3, "time": 2}  # deeper questions have it as one detail of many
+MOST_ATTRIBUTES = 3
 _SHORT = 2  # content words besides the name, of a question that one fact answers
-_REPLY_TOKENS = 400  # a usual reply has 80
+_REPLY_TOKENS = 1200  # a usual reply has 180
 
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
@@ -128,22 +140,25 @@ _BROAD = re.compile(
     r"|\b(?:and|or) (?:who|what|when|where|which|how|why)\b|\beverything\b|\boverview\b",
     re.IGNORECASE,
 )
+_ORDER = re.compile(
+    r"\b(?:in (?:the )?order (?:of|in which)|chronolog\w*|timeline|most recent(?:ly)?|latest|earliest)\b",
+    re.I,
+)
 _QUESTION_WORD = re.compile(r"^\s*(?:(?:in|of|from|on|at|to|for|by|with) )?(?:wh\w+|how)\b", re.IGNORECASE)
+_CLAUSES = re.compile(r",?\s+(?:and|or)\s+(?=(?:who|what|when|where|which|how|why)\b)|[;?]\s+", re.IGNORECASE)
 _BEGINS = FUNCTION_WORDS | {"tell", "list", "describe", "compare", "imagine", "suppose", "explain"}
 _DEPTHS = {"low": 1, "medium": 2, "high": 3}
 _TEXTS = {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 200}}
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "type": {"type": "string", "enum": list(KINDS)},
-        "depth": {"type": "string", "enum": list(_DEPTHS)},
-        "entities": _TEXTS,
-        "sides": _TEXTS,
-        "broad": {"type": "boolean"},
-    },
-    "required": ["type", "depth", "entities", "sides", "broad"],
-    "additionalProperties": False,
+_FIELDS: dict[str, Any] = {
+    "type": {"type": "string", "enum": list(KINDS)},
+    "depth": {"type": "string", "enum": list(_DEPTHS)},
+    "entities": _TEXTS,
+    "sides": _TEXTS,
+    "attributes": _TEXTS,
+    "broad": {"type": "boolean"},
+    **PLAN_SCHEMA["properties"],
 }
+SCHEMA = {**PLAN_SCHEMA, "properties": _FIELDS, "required": list(_FIELDS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,38 +170,75 @@ class Intent:
         kind: of its reasoning.
         depth: facts that must be joined, 1 to 5.
         sides: of a comparison, each with its question.
-        bounded: a date narrows down what is asked for.
+        attributes: what is compared, where a language model said so.
+        timed: a date narrows down what is asked for, or it asks for an order in time.
         broad: several things are asked for at once.
     """
 
-    entities: tuple[str, ...]
-    kind: Kind
-    depth: int
+    entities: tuple[str, ...] = ()
+    kind: Kind = "factual"
+    depth: int = 2
     sides: Sides | None = None
-    bounded: bool = False
+    attributes: tuple[str, ...] = ()
+    timed: bool = False
     broad: bool = False
 
     @property
-    def level(self) -> str:
-        """Name the depth as the paper does."""
-        return "low" if self.depth <= 1 else "medium" if self.depth == 2 else "high"
+    def needs(self) -> frozenset[str]:
+        """Return what must be found: C_q of equation 34."""
+        aspects = self.broad or self.kind in ("procedural", "hypothetical")
+        wanted = (self.depth > 1, aspects, self.sides is not None, self.timed)
+        return frozenset(["fact", *compress(("chain", "aspects", "sides", "time"), wanted)])
 
     def __str__(self) -> str:
-        parts = [f"{self.kind}, {self.level} depth ({self.depth})"]
-        named = {"entities": self.entities, "sides": self.sides.names if self.sides else ()}
+        parts = [f"{self.kind}, depth {self.depth}"]
+        named = {
+            "entities": self.entities,
+            "sides": self.sides.names if self.sides else (),
+            "of": self.attributes,
+        }
         return ", ".join(parts + [f"{key}: {'; '.join(values)}" for key, values in named.items() if values])
 
 
+def score_approach(approach: Approach, intent: Intent) -> float:
+    """Score how well an approach fits: S = M_I + M_B + M_D + M_C (PathwiseRAG, equation 4), weights of 1.
+
+    M_I is the cosine of what it finds and what is needed, in the place of trained encoders (33); M_B, M_D and
+    M_C are equations 34 to 36 with scales of 1.
+    """
+    finds, depth = APPROACHES[approach]
+    needs = intent.needs
+    shared = len(finds & needs)
+    critical = {need for need in needs if intent.depth <= _CRITICAL.get(need, 0)}
+    return (
+        shared / sqrt(len(finds) * len(needs))
+        + (1 - exp(-shared / len(needs)))
+        + exp(-abs(depth - intent.depth))
+        + (len(critical & finds) / len(critical) if critical else 1.0)
+    )
+
+
 def choose_approach(intent: Intent) -> Approach:
-    """Choose how a question is searched for (PathwiseRAG, equation 4)."""
-    if intent.sides is not None:
-        return "comparative matrix"
-    aspects = intent.broad or intent.kind in ("procedural", "hypothetical")
-    if intent.depth <= 3 and aspects and not (intent.depth == 1 and intent.bounded):
-        return "multi-aspect"
-    if intent.depth <= 2 and intent.bounded:
-        return "temporal-ordered"
-    return "dense precision" if intent.depth == 1 else "deep chain"
+    """Choose the approach of the highest score, the simplest of several."""
+    return max(APPROACHES, key=lambda approach: round(score_approach(approach, intent), 9))
+
+
+def parts_of(question: str, intent: Intent, approach: Approach) -> list[str]:
+    """Return the sub-questions of a comparison, sides x attributes, or of a broad question, by its clauses or
+    names; none where there is nothing to take apart (equations 5 and 6)."""
+    if approach == "comparative matrix" and intent.sides is not None:
+        cells = [
+            f"What is the {name} of {side}?" for name in intent.attributes for side in intent.sides.names
+        ]
+        return cells or list(intent.sides.questions)
+    clauses = [clause.strip(" ?") for clause in _CLAUSES.split(question) if clause.strip(" ?")]
+    if approach != "multi-aspect" or max(len(clauses), len(intent.entities)) < 2:
+        return []
+    if len(clauses) < 2:
+        return list(intent.entities)
+    about = intent.entities[0] if intent.entities else ""
+    named = [c if any(name in c for name in intent.entities) else f"{c} {about}" for c in clauses]
+    return [f"{clause.strip()}?" for clause in named]
 
 
 def read_intent(question: str) -> Intent:
@@ -205,25 +257,37 @@ def read_intent(question: str) -> Intent:
     ]
     short = len(entities) == 1 and " and " not in entities[0] and len(content) <= _SHORT
     # A link can be without a word of its own: a longer question joins two facts at least.
-    depth = min(max(1 + _count_links(text, entities), 1 if short else 2), DEEPEST)
-    bounded = date_bounds(text) is not None
-    return Intent(entities, kind, depth, bounded=bounded, broad=bool(_BROAD.search(text)))
+    depth = min(max(1 + _count_links(text, entities), 1 if short and kind != "causal" else 2), DEEPEST)
+    timed = date_bounds(text) is not None or _ORDER.search(text) is not None
+    return Intent(entities, kind, depth, timed=timed, broad=bool(_BROAD.search(text)))
 
 
-def ask_intent(agent: Agent, question: str, rules: Intent) -> Intent:
-    """Ask a language model for the intent, and check its reply against the question.
+def ask_intent(agent: Agent, question: str, rules: Intent) -> tuple[Intent, Plan]:
+    """Ask a language model for the intent and the plan in one call, and check its reply against the question.
 
     Args:
         agent: that asks; its errors are those of `Agent.ask`.
         question: whose intent is asked for.
         rules: the intent that rules read; what the model does not say is taken from it.
     """
+    asked = without_references(question)
     messages = (
-        {"role": "system", "content": prompt("pathwise_intent")},
-        {"role": "user", "content": f"Question: {flat(question)}"},
+        {"role": "system", "content": f"{prompt('plan')}\n\n{prompt('pathwise_intent')}"},
+        {"role": "user", "content": f"Question: {flat(asked)}"},
     )
     request = Request("pathwise_intent", messages, SCHEMA, limit=_REPLY_TOKENS)
-    return agent.ask(request, lambda reply: parse_intent(reply, question, rules), question, str)
+
+    def check(reply: object) -> tuple[Intent, Plan]:
+        intent, plan = parse_intent(reply, question, rules), read_plan(reply)
+        check_about(plan, asked)
+        return intent, plan
+
+    return agent.ask(request, check, question, lambda read: f"{read[0]} | {describe(read[1].steps)}")
+
+
+def describe(steps: Iterable[SubQuestion | SubProblem]) -> str:
+    """Write the questions of a network in one line."""
+    return " ".join(f"({step.id}) {step.question}" for step in steps)
 
 
 def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
@@ -231,29 +295,29 @@ def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
 
     Raises:
         ValueError: the reply has no type or depth, or none of its names stands in the question, as where a
-            small
-            model repeats its example.
+            small model repeats its example.
     """
-    said = reply if isinstance(reply, Mapping) else {}
-    kind, depth = said.get("type"), said.get("depth")
+    fields = reply if isinstance(reply, Mapping) else {}
+    kind, depth = fields.get("type"), fields.get("depth")
     if kind not in KINDS:
         raise ValueError(f'"type" must be one of {", ".join(KINDS)}')
     if depth not in _DEPTHS:
         raise ValueError(f'"depth" must be one of {", ".join(_DEPTHS)}')
-    named = {key: _texts(said.get(key)) for key in ("entities", "sides")}
+    named = {key: _texts(fields.get(key)) for key in ("entities", "sides")}
     known = {key: _in_question(question, texts) for key, texts in named.items()}
     if any(named.values()) and not any(known.values()):
         raise ValueError("nothing that the reply names stands in the question: copy its words")
     sides = (_sides(question, known["sides"]) if kind == "comparative" else None) or rules.sides
-    level = rules.depth if rules.level == depth else _DEPTHS[depth]
+    level = rules.depth if min(rules.depth, 3) == _DEPTHS[depth] else _DEPTHS[depth]
     return replace(
         rules,
         entities=tuple(known["entities"]) or rules.entities,
         kind="comparative" if sides else kind if kind != "comparative" else rules.kind,
         depth=max(level, 2) if sides else level,
         sides=sides,
-        bounded=rules.bounded and sides is None,
-        broad=said.get("broad") is True and sides is None,
+        attributes=tuple(_texts(fields.get("attributes")))[:MOST_ATTRIBUTES] if sides else (),
+        timed=rules.timed and sides is None,
+        broad=fields.get("broad") is True and sides is None,
     )
 
 
@@ -262,8 +326,11 @@ def _texts(value: object) -> list[str]:
 
 
 def _in_question(question: str, texts: Sequence[str]) -> list[str]:
-    whole = f" {normalise(question)} "
-    return list(dict.fromkeys(text for text in texts if (key := normalise(text)) and f" {key} " in whole))
+    def words(text: str) -> str:
+        return " ".join(["", *re.findall(r"\w+", normalise(text)), ""])
+
+    whole = words(question)
+    return list(dict.fromkeys(text for text in texts if words(text).strip() and words(text) in whole))
 
 
 def _sides(question: str, side_names: Sequence[str]) -> Sides | None:

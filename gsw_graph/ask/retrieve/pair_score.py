@@ -297,7 +297,8 @@ def features(
     found[:, 3] = hop.passages[numbers] @ question
     for row, pair in enumerate(pairs):
         own = content_words(pair.question)
-        found[row, 4] = _share(asked.names, own | content_words(pair.title), nothing=0.5)
+        known = asked.names & (own | content_words(pair.title))
+        found[row, 4] = len(known) / len(asked.names) if asked.names else 0.5
         found[row, 5] = related_coverage(asked.words, own.union(*map(content_words, pair.descriptions)))
         found[row, 6] = type_match(asked.kind, answer_types(pair.answers, pair.descriptions))
         found[row, 7] = fine_type_match(asked.sort, pair.question, pair.answers, pair.descriptions)
@@ -328,7 +329,3 @@ def scores(found: NDArray[np.float32], fit: Fit, *, fitted: bool) -> NDArray[np.
     *weights, bias = fit.pair
     chances: NDArray[np.float64] = 1 / (1 + np.exp(bias - found @ np.array(weights)))
     return chances
-
-
-def _share(words: frozenset[str], own: Iterable[str], *, nothing: float) -> float:
-    return len(words.intersection(own)) / len(words) if words else nothing

@@ -84,9 +84,11 @@ class PropositionGraph:
         return np.flatnonzero(np.isin(self.home, passages))
 
 
-def build(rows: Iterable[PassagePropositions], encode: Encode | None = None) -> PropositionGraph:
-    """Build a graph from rows of passages, sorted since engines give them in any order; encode: vectors of
-    names, where similar ones are wanted."""
+def build(
+    rows: Iterable[PassagePropositions], similar_to: Callable[[list[str]], sparse.csr_array] | None = None
+) -> PropositionGraph:
+    """Build a graph from rows of passages, sorted since engines give them in any order; similar_to: gives the
+    cosines of similar names, where they are wanted."""
     passages: list[str] = []
     propositions: list[str] = []
     home: list[int] = []
@@ -104,20 +106,20 @@ def build(rows: Iterable[PassagePropositions], encode: Encode | None = None) -> 
     ones = np.ones(len(column), np.float32)
     shape = (len(propositions), len(concepts))
     matrix = sparse.csr_array((ones, column, ends), shape=shape)
-    similar = similar_names(concepts, encode) if encode else _none_similar(len(concepts))
+    similar = similar_to(concepts) if similar_to else _none_similar(len(concepts))
     return PropositionGraph(passages, concepts, propositions, matrix, np.array(home, dtype=np.int32), similar)
 
 
-def similar_names(names: Sequence[str], encode: Encode) -> sparse.csr_array:
+def similar_names(names: Sequence[str], encode: Encode, threshold: float = 0.0) -> sparse.csr_array:
     """Return (names, names), symmetric: the cosine of names of more than two letters that is above the
     threshold, of each name its NEIGHBOURS nearest and those whose nearest it is among.
 
-    The threshold is the cosine that a share of CHANCE of the pairs exceeds, so that it fits any embedder.
+    A threshold of 0 is the cosine that a share of CHANCE of the pairs exceeds, so that it fits any embedder.
     """
     rows, columns, cosines = [], [], []
     vectors = encode(names) if names else np.zeros((0, 1), np.float32)
-    least = FALLBACK
-    if len(names) >= _FEWEST:
+    least = threshold or FALLBACK
+    if not threshold and len(names) >= _FEWEST:
         places = np.linspace(0, len(names) - 1, min(_SAMPLE, len(names))).astype(np.intp)
         pairs = (vectors[places] @ vectors[places].T)[np.triu_indices(len(places), 1)]
         least = float(np.quantile(pairs, 1 - CHANCE))
@@ -281,6 +283,8 @@ def rank_passages(
     inside = np.unique(np.concatenate([focus, edges[focus].indices]))
     concepts = inside[inside >= size] - size
     single, paths = _search(graph, vector, focus, concepts, recipe, vectors_of, encode)
+    if recipe.first_stage:
+        single = start[: recipe.propositions]
     place = {int(node): n for n, node in enumerate(inside)}
     seeds = {
         node: weight for node, weight in _from_paths(graph, single, paths, recipe).items() if node in place

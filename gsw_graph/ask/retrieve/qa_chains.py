@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.recipes import ChainRecipe
     from gsw_graph.ask.strategy import Query
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.facts import Pair
 
 
@@ -489,14 +489,16 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
 
 
 def _hop_trace(expansion: Expansion) -> HopTrace:
-    candidates = [_candidate(one) for one in expansion.considered]
+    candidates = [
+        Candidate(
+            QA(candidate.scored.pair.id, candidate.scored.pair.question, list(candidate.scored.pair.answers)),
+            list(candidate.scored.ways),
+            candidate.scored.score,
+            candidate.fate,
+        )
+        for candidate in expansion.considered
+    ]
     return HopTrace(expansion.step.id, expansion.concrete.text, expansion.instead is not None, candidates)
-
-
-def _candidate(one: Considered) -> Candidate:
-    pair = one.scored.pair
-    qa = QA(pair.id, pair.question, list(pair.answers))
-    return Candidate(qa, list(one.scored.ways), one.scored.score, one.fate)
 
 
 def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float) -> Retrieved:

@@ -120,7 +120,7 @@ class BridgeRecipe(Recipe):
 class RerankRecipe(Recipe):
     """The last order of what a walk found; docs/linked.md. passages: of the walk that are put in order, 0 for
     the walk's own. first: of them, those that can name a title, or be named. read: of them, those whose words
-    count as said. The others are weights of features (names/rerank.py), fitted by bench/linked_order.py on
+    count as said. The others are weights of features (names/walk.py), fitted by bench/linked_order.py on
     three sets of questions, each with the same weight."""
 
     passages: int = 30
@@ -272,22 +272,40 @@ GRASP_PAPER = GraspRecipe(
 class PathwiseRecipe(Recipe):
     """Of `pathwise`; docs/pathwise.md.
 
-    Paths. paths: at most (N = 4). documents: of each, where all it finds is new (k = 5). gain: share of what
-    a path finds that must be new, or it stops (tau, not published). rounds: of adjustment (T, not published).
+    Paths. paths: at most (N). documents: of each (k). hybrid: lambda of equation 12, 1 for vectors alone.
+    gain: least expected share of something new, or a sub-problem is not searched for (tau_gain, not
+    published). rounds: of added sub-problems (T, not published).
     Integration. whole: weight of what the question as a whole finds, where that of a path is 1. rank:
     constant of the reciprocal rank by which lists are merged. duplicate: share of words in common from which
     two passages are one.
+    Switches of the ablation. intent, selection, adjustment, integration: the component works; paths=1 is
+    without multi-path reasoning.
     """
 
     paths: int = count(4)
     documents: int = count(5)
-    gain: float = 0.2
+    hybrid: float = 1.0
+    gain: float = 0.05
     rounds: int = 2
     whole: float = 0.5
     rank: float = 1.0
     duplicate: float = 0.9
+    intent: bool = True
+    selection: bool = True
+    adjustment: bool = True
+    integration: bool = True
 
 
+_PATHS = PathwiseRecipe(hybrid=0.6, whole=0.0)
+PATHWISE_RECIPES = {  # the paper's A.2, and its table 10
+    "default": PathwiseRecipe(),
+    "paper": _PATHS,
+    "hotpotqa": replace(_PATHS, hybrid=0.7, documents=7),
+    "strategyqa": _PATHS,
+    "complexwebqa": replace(_PATHS, paths=3, documents=6),
+    "nq": replace(_PATHS, paths=3, hybrid=0.4),
+    "triviaqa": replace(_PATHS, hybrid=0.5),
+}
 CHOICES = ("all", "unique", "none")
 
 
@@ -396,9 +414,12 @@ class PropositionRecipe(Recipe):
     stored vectors is their score. one_order: two orders of the same propositions count as one path, the first
     found (the paper says nothing).
     Seeds of stage 2. paths: best paths, of all lengths. path_entities: concepts of these (5). first_entities:
-    concepts of the best single propositions (5). Size. nearest: passages whose cosines it knows. steps: of a
-    walk. whole: whether it goes over the whole graph, which is read for the question, with edges between
-    similar names; else over `limit` passages around the question, `cap` propositions of one concept, without.
+    concepts of the best single propositions (5): first_stage, of those of stage 1, else of those within the
+    subgraph. Size. nearest: passages whose cosines it knows. steps: of a walk. whole: whether it goes over
+    the whole graph, which is read for the question, with edges between names whose cosine is `synonyms` at
+    least (0: a share of pairs, that fits any embedder); else over `limit` passages around the question, `cap`
+    propositions of one concept, without. instruction: before the question where it is embedded (the code's;
+    the paper prints none).
     """
 
     weights: EdgeWeights = field(
@@ -420,9 +441,12 @@ class PropositionRecipe(Recipe):
     paths: int = 5
     path_entities: int = 5
     first_entities: int = 5
+    first_stage: bool = False
     nearest: int = count(100)
     steps: int = count(30)
     whole: bool = True
+    synonyms: float = 0.0
+    instruction: str = ""
     cap: int = count(100)
     limit: int = count(1000)
 
@@ -438,6 +462,10 @@ PAPER = PropositionRecipe(
     jumps=5,
     coherence=0.075,
     one_order=False,
+    first_stage=True,
+    synonyms=0.8,
+    instruction="Instruct: Given a question, retrieve relevant sentences that best answer the question. "
+    "Please make sure each sentence is connected to the next through at least a shared entity.\nQuery: ",
 )
 # The code's over the part of the graph around the question, and no path is embedded: that costs many times
 # what all else does and finds less (docs/proprag.md).

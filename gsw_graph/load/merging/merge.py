@@ -1,19 +1,20 @@
 """Find concepts that are the same thing, join them by `ALIAS_OF`, and undo that.
 
-Three kinds of evidence join two names: the same letters, an abbreviation or alias that a text states, and
-the full name with which an article opens. Kinds, numbers, generations and years of birth keep them apart.
-English.
+Two kinds of evidence join two names: the same letters, and an abbreviation or alias that a text states; where
+that is wanted also near vectors. Kinds, numbers, generations and years of birth keep them apart. English.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gsw_graph.errors import InputError
 from gsw_graph.load.merging.same_names import (
@@ -21,7 +22,6 @@ from gsw_graph.load.merging.same_names import (
     find_statements,
     generation,
     letters,
-    middle_names,
     name_places,
     numbers,
     same_letters,
@@ -36,7 +36,13 @@ from gsw_graph.text.names import normalise
 from gsw_graph.text.words import kinds_of_roles
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
     from gsw_graph.engine import Connection
+
+    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 EVERYTHING = "all"
 SURE = 0.85  # from here on concepts are merged
@@ -44,7 +50,10 @@ SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
 _COMMON = 30  # passages: a name in more of them is no sign that two others are the same
 _NEIGHBOUR_PASSAGES = 100  # of a name that are looked at
+_ROWS = 1024  # names that are compared with all others at once
+_COSINE = "the cosine"
 _BLOCK = 40  # names under one key; what more share tells nothing
+_FACTS = ("score", "reason", "method", "run", "at")  # of an alias
 _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
 
 
@@ -58,9 +67,14 @@ class Pair:
     reasons: tuple[str, ...]
 
     @property
+    def method(self) -> str:
+        """Name what joined them first."""
+        return "vectors" if self.reasons[0].startswith(_COSINE) else "rules"
+
+    @property
     def ambiguous(self) -> bool:
         """Tell whether what joins them may join the shorter name to other things as well."""
-        return not self.reasons[0].startswith(("the same letters", "alias stated", "opening stated"))
+        return not self.reasons[0].startswith(("the same letters", "alias stated"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +123,20 @@ class Concept:
 class ConceptIndex:
     """Index all concepts that are no dates, and what passages state of them, in one pass over passages."""
 
-    def __init__(self, rows: Iterable[tuple[str, str, str, Sequence[Name]]]) -> None:
-        """Read rows of a document, its title, a passage's text and its names."""
+    def __init__(self, rows: Iterable[tuple[str, str, Sequence[Name]]]) -> None:
+        """Read rows of a document, a passage's text and its names."""
         self.concepts: dict[str, Concept] = {}
         self.names_in: list[list[str]] = []  # the concepts of each passage
         self.document_of: list[int] = []  # of each passage
         self.statements: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # words by how
         documents: dict[str, int] = {}
-        for number, (document, title, text, names) in enumerate(rows):
+        for number, (document, text, names) in enumerate(rows):
             place = documents.setdefault(document, len(documents))
             self.document_of.append(place)
             self.names_in.append(list(dict.fromkeys(name.key for name in names)))
             for name in names:
                 self._add(name, number, place, text)
-            for statement in find_statements(title, text, names):
+            for statement in find_statements(text, names):
                 first, second = sorted((statement.first, statement.second))
                 self.statements[first, second].setdefault(statement.how, statement.words)
 
@@ -154,33 +168,44 @@ class ConceptIndex:
 # What merge, show and undo do
 
 
-def merge(connection: Connection, *, dry_run: bool) -> Merged:
-    """Join concepts that are the same; see `Memory.merge`."""
+def merge(
+    connection: Connection,
+    *,
+    dry_run: bool,
+    encode: Encode | None = None,
+    near: float = 0.0,
+    at_most: int = 0,
+) -> Merged:
+    """Join concepts that are the same; see `Memory.merge`. encode: gives vectors of names, of length 1."""
     reader = Reader(connection)
     index = ConceptIndex(_rows(reader))
-    groups, doubtful = group_pairs(index, find_pairs(index), reader.aliases())
-    run, at = None, datetime.now(timezone.utc).isoformat(timespec="microseconds")
-    if not dry_run and groups:
-        run = content_id("merge", at)[:8]
-        written = set(_write(connection, groups, run, at))
-        groups = [
-            Group(group.canonical, {key: pair for key, pair in group.aliases.items() if key in written})
-            for group in groups
-            if not written.isdisjoint(group.aliases)
+    pairs = find_pairs(index)
+    if encode is not None and near:
+        most = max(len(index.concepts) - at_most, 0) if at_most else None
+        pairs = near_pairs(index, encode, near)[:most] + pairs
+    groups, doubtful = group_pairs(index, pairs, reader.aliases())
+    at = datetime.now(timezone.utc).isoformat(timespec="microseconds") if groups and not dry_run else None
+    run = content_id("merge", at)[:8] if at else None
+    results = [_result(index, group, run, at) for group in groups]
+    if run:
+        rows = [
+            {"alias": alias.id, "canonical": group.id} | {name: getattr(alias, name) for name in _FACTS}
+            for group in results
+            for alias in group.aliases
         ]
-    return Merged(
-        run,
-        [_result(index, group, run, at if run else None) for group in groups],
-        [
-            Suspicion(
-                [pair.first, pair.second],
-                [index.concepts[key].name for key in (pair.first, pair.second)],
-                pair.score,
-                _reason(pair),
-            )
-            for pair in doubtful
-        ],
-    )
+        with connection.session() as session:
+            written = set(writer.merge(session, rows))
+        results = _chosen(results, lambda alias: alias.id in written)
+    suspicious = [
+        Suspicion(
+            [pair.first, pair.second],
+            [index.concepts[key].name for key in (pair.first, pair.second)],
+            pair.score,
+            _reason(pair),
+        )
+        for pair in doubtful
+    ]
+    return Merged(run, results, suspicious)
 
 
 def merged(connection: Connection, name: str = "") -> Merged:
@@ -199,12 +224,7 @@ def unmerge(connection: Connection, what: str) -> Unmerged:
     """
     groups = _stored(Reader(connection))
     if what != EVERYTHING:
-        by_run = [
-            MergeGroup(group.id, group.name, group.passages, aliases)
-            for group in groups
-            if (aliases := [alias for alias in group.aliases if alias.run == what])
-        ]
-        groups = by_run or _groups_of(groups, what)
+        groups = _chosen(groups, lambda alias: alias.run == what) or _groups_of(groups, what)
         if not groups:
             raise InputError(
                 f"there is no merged name and no run {what!r}",
@@ -222,8 +242,8 @@ def _groups_of(groups: Sequence[MergeGroup], name: str) -> list[MergeGroup]:
     return [group for group in groups if key in (group.id, *(alias.id for alias in group.aliases))]
 
 
-def _rows(reader: Reader) -> Iterator[tuple[str, str, str, list[Name]]]:
-    for row in reader.named_passages():
+def _rows(reader: Reader) -> Iterator[tuple[str, str, list[Name]]]:
+    for row in reader.stream("read/named_passages"):
         names = [
             Name(
                 name["key"],
@@ -235,29 +255,16 @@ def _rows(reader: Reader) -> Iterator[tuple[str, str, str, list[Name]]]:
                     )
                 ),
             )
-            for name in sorted(
-                row["names"], key=lambda name: str(name["name"])
-            )  # engines differ in the order
+            # Engines differ in the order.
+            for name in sorted(row["names"], key=lambda name: str(name["name"]))
         ]
-        yield row["document"], row["title"] or "", row["text"], names
+        yield row["document"], row["text"], names
 
 
-def _write(connection: Connection, groups: Iterable[Group], run: str, at: str) -> list[str]:
-    rows = [
-        {
-            "alias": alias,
-            "canonical": group.canonical,
-            "score": pair.score,
-            "reason": _reason(pair),
-            "method": "rules",
-            "run": run,
-            "at": at,
-        }
-        for group in groups
-        for alias, pair in group.aliases.items()
-    ]
-    with connection.session() as session:
-        return writer.merge(session, rows)
+def _chosen(groups: Iterable[MergeGroup], choose: Callable[[Alias], bool]) -> list[MergeGroup]:
+    """Return the groups with the aliases that are chosen, without those that have none left."""
+    chosen = (replace(group, aliases=list(filter(choose, group.aliases))) for group in groups)
+    return [group for group in chosen if group.aliases]
 
 
 def _result(index: ConceptIndex, group: Group, run: str | None, at: str | None) -> MergeGroup:
@@ -265,7 +272,7 @@ def _result(index: ConceptIndex, group: Group, run: str | None, at: str | None) 
         return index.concepts[key].name, len(index.concepts[key].passages)
 
     aliases = [
-        Alias(key, *shown(key), pair.score, _reason(pair), "rules", run, at)
+        Alias(key, *shown(key), pair.score, _reason(pair), pair.method, run, at)
         for key, pair in group.aliases.items()
     ]
     return MergeGroup(group.canonical, *shown(group.canonical), aliases)
@@ -278,16 +285,32 @@ def _reason(pair: Pair) -> str:
 
 def _stored(reader: Reader) -> list[MergeGroup]:
     groups: dict[str, MergeGroup] = {}
-    for row in reader.merges():
+    for row in reader.rows("read/merges"):
         group = groups.setdefault(
             row["canonical"], MergeGroup(row["canonical"], row["name"], row["passages"], [])
         )
-        facts = (row[name] for name in ("score", "reason", "method", "run", "at"))
+        facts = (row[name] for name in _FACTS)
         group.aliases.append(Alias(row["alias"], row["alias_name"], row["alias_passages"], *facts))
     return [group for _, group in sorted(groups.items())]
 
 
 # Pairs and groups
+
+
+def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
+    """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
+    first (AutoPrunedRetriever, section 2.7). What only a chain of them joins stays apart in `group_pairs`."""
+    concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
+    vectors = encode([concept.name for concept in concepts])
+    pairs = []
+    for begin in range(0, len(concepts), _ROWS):
+        cosines = np.triu(vectors[begin : begin + _ROWS] @ vectors.T, begin + 1)
+        for row, column in np.argwhere(cosines >= least).tolist():
+            first, second, cosine = concepts[begin + row], concepts[column], float(cosines[row, column])
+            if may_be_same(first, second):
+                reason = f"{_COSINE} of the names is {cosine:.2f}"
+                pairs.append(Pair(first.id, second.id, round(max(cosine, SURE), 4), (reason,)))
+    return sorted(pairs, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
 def find_pairs(index: ConceptIndex) -> list[Pair]:
@@ -319,10 +342,14 @@ def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None
     if not may_be_same(first, second):
         return None
     score, reasons = _by_statement(index, first, second)
-    if not score:
-        score, reasons = _by_letters(first, second)
-    if not score:
+    if not reasons and not same_letters(first.id, second.id, (first.name, second.name)):
         return None
+    if not reasons:
+        count = sorted(len(words(concept.id)) for concept in (first, second))
+        is_split = count == [1, 2] and not (first.name.islower() and second.name.islower())
+        # "Charles Town" and "Charlestown"
+        score = 0.8 if is_split else 0.96
+        reasons = ["the same letters, as one word and as two" if is_split else "the same letters"]
     if first.titles - second.titles and second.titles - first.titles:
         score, reasons = min(score, 0.7), [*reasons, "but each is the title of a passage of its own"]
     return Pair(first.id, second.id, round(score, 3), tuple(reasons))
@@ -350,8 +377,7 @@ def _by_statement(index: ConceptIndex, first: Concept, second: Concept) -> tuple
     for short, long in ((first, second), (second, first)):
         strict = without_remark(long.id) != long.id  # "X" may be another thing than "X (film)"
         elsewhere = _unexplained(index, short, long, strict=strict)
-        settled = _means_one_thing(short, long) or ("opening" in stated and _is_article_of(short, long))
-        if elsewhere and (strict or not settled):
+        if elsewhere and (strict or not _means_one_thing(short, long)):
             scores.append(0.7)
             reasons.append(f"but {short.name} stands in {elsewhere} documents that do not say so")
         else:
@@ -380,20 +406,6 @@ def _means_one_thing(name: Concept, other: Concept) -> bool:
     return bool(name.kind & {"place", "organisation", "work", "event"}) and bool(
         not other.kind or name.kind & other.kind
     )
-
-
-def _is_article_of(name: Concept, full: Concept) -> bool:
-    """Tell whether a name is that of an article about the person whose full name it opens with."""
-    return bool(name.titles) and "(" not in name.id and middle_names(name.id, full.id)
-
-
-def _by_letters(first: Concept, second: Concept) -> tuple[float, list[str]]:
-    if same_letters(first.id, second.id, (first.name, second.name)):
-        count = sorted(len(words(concept.id)) for concept in (first, second))
-        if count == [1, 2] and not (first.name.islower() and second.name.islower()):
-            return 0.8, ["the same letters, as one word and as two"]  # "Charles Town" and "Charlestown"
-        return 0.96, ["the same letters"]
-    return 0.0, []
 
 
 Near = dict[str, dict[str, Pair]]

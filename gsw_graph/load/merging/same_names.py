@@ -27,7 +27,7 @@ class Statement:
     """Hold that a text calls two concepts the same.
 
     Attributes:
-        how: `abbreviation`, `alias` or `opening` (of an article that is called as the first one is).
+        how: `abbreviation` or `alias`.
         words: the text that says so.
     """
 
@@ -59,9 +59,6 @@ _ENDS = re.compile(rf"{_QUOTES}\s*(?:[,.;:()\]–—]|(?:is|was|are|were|in|and|
 _PART = re.compile(r"\b(?:of|de|von|van|del|di|da|for|in|at|on|to|from|near|by|with|and)\s+(?:the\s+)?$")
 _OPENS = re.compile(rf"^\s*{_QUOTES}\s*\(\s*(?:the\s+|or\s+|also\s+)?{_QUOTES}$", re.IGNORECASE)
 _CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
-_IS = re.compile(
-    r"[\"”']?\s*(?:,[^.(]{1,60},?\s*)?(?:\((?:[^()]|\([^()]*\))*\)\s*,?\s*)?(?:[^.()]{1,80},\s*)?(?:is|was|are|were)\b"
-)
 _NO_NAMES = frozenset(_ADVERBS.split("|"))
 _JOINED = (" and ", " or ", " & ")
 _ALIAS_ROLES = frozenset(["alias", "abbreviation", "acronym", "nickname"])
@@ -77,12 +74,11 @@ _BETWEEN = 60  # characters between two names of a statement
 _NEXT = 5  # names that may stand between them
 
 
-def find_statements(title: str, text: str, names: Sequence[Name]) -> Iterator[Statement]:
+def find_statements(text: str, names: Sequence[Name]) -> Iterator[Statement]:
     """Find what a passage says of its names: that one is short for another, or another name of it."""
     by_key = {name.key: name for name in names}
     yield from _stated_by_roles(names, by_key)
     spans = list(_spans(text, names))
-    yield from _opening(title, text, spans, by_key)
     for n, (begin, end, key) in enumerate(spans):
         for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
             between = text[end:other_begin]
@@ -136,33 +132,6 @@ def _plausible(first: Name, second: Name, birth: str | None) -> bool:
     if birth:
         return not any(few)
     return not few[0] or first.title or any(first.roles) or second.title
-
-
-def _opening(
-    title: str, text: str, spans: Sequence[tuple[int, int, str]], by_key: Mapping[str, Name]
-) -> Iterator[Statement]:
-    """Find the full name of what a title names at the beginning: "Hans Robert Bryner (born 1911) was"."""
-    key = normalise(title)
-    if not spans or spans[0][0] > 5 or key not in by_key or spans[0][2] == key:
-        return
-    begin, end, full = spans[0]
-    if not _IS.match(text, end) or len(words(without_remark(key))) < 2:
-        return
-    if (
-        without_remark(key) == full
-        or middle_names(without_remark(key), full)
-        or _within(without_remark(key), full, text[begin:end])
-    ):
-        yield Statement(key, full, "opening", text[: end + 40])
-
-
-def _within(short: str, long: str, written: str) -> bool:
-    """Tell whether a full name holds all words of a title, and is not that of another thing: "the Fall of X",
-    "X's Y"."""
-    if not set(words(short)) <= set(words(long)) or re.search(r"['’]s\b", written):
-        return False
-    before = long.partition(short)[0].split() if short in long else []
-    return not before or before[-1] not in ("of", "in", "on", "at", "for", "to", "and", "from", "by", "with")
 
 
 def _stated_by_roles(names: Sequence[Name], by_key: Mapping[str, Name]) -> Iterator[Statement]:
@@ -227,17 +196,10 @@ def words(key: str) -> tuple[str, ...]:
 
 
 def _word(word: str, n: int, last: int) -> str:
-    if word in _NUMBERS:
-        return _NUMBERS[word]
-    if match := _NTH.match(word):
-        return match[1]
-    if n == last and n and word in _ROMAN:
-        return _ROMAN[word]
-    if n < last and word in _SHORT:
-        return _SHORT[word]
-    if len(word) > 5:
-        for pattern, to in _BRITISH:
-            word = pattern.sub(to, word)
+    word = _NTH.sub(r"\1", _NUMBERS.get(word, word))
+    word = _SHORT.get(word, word) if n < last else _ROMAN.get(word, word) if n else word
+    for pattern, to in _BRITISH if len(word) > 5 else ():
+        word = pattern.sub(to, word)
     return word
 
 
@@ -255,28 +217,23 @@ def same_letters(one: str, other: str, written: tuple[str, str] = ("", "")) -> b
     whole = letters(one)
     if whole != letters(other) or len(whole) < _LEAST:
         return False
-    split = [_given(key) for key in (one, other)]
+    split = [_WORD.findall(key.translate(_MARK)) for key in (one, other)]
     initials = _has_initials(split[0]) != _has_initials(split[1])
     if len(split[0]) == len(split[1]) == 1 and split[0] != split[1]:
         return False
-    if (
-        len(whole) <= _SHORTEST
-        and not initials
-        and (len(split[0]) != len(split[1]) or ("'" in one) != ("'" in other))
-    ):
+    differs = len(split[0]) != len(split[1]) or ("'" in one) != ("'" in other)
+    if len(whole) <= _SHORTEST and not initials and differs:
         return False
     if any(c.isdigit() for c in one):
         return True
     if initials:
         runs = set(words(one)) ^ set(words(other)) or set(words(one))
-        return all(any(run.upper() in _run_together(name) for run in runs) for name in written if name)
+        together = [
+            "".join(name.split()).replace(".", "") if name[:1].isupper() else "" for name in written if name
+        ]
+        return all(any(run.upper() in name for run in runs) for name in together)
     alone = [{word for word in words(key) if len(word) == 1} for key in (one, other)]
     return alone[0] == alone[1]
-
-
-def _run_together(written: str) -> str:
-    """Return a name without dots and spaces; empty where it begins with a small letter."""
-    return written.replace(".", "").replace(" ", "") if written[:1].isupper() else ""
 
 
 def _has_initials(parts: list[str]) -> bool:
@@ -298,24 +255,6 @@ def generation(key: str) -> str:
 def without_remark(key: str) -> str:
     """Return a name without the remark at its end: "X (film)"."""
     return key.split(" (")[0]
-
-
-def middle_names(one: str, other: str) -> bool:
-    """Tell whether two names of persons are equal but for middle names that one leaves out or shortens."""
-    first, second = sorted((_given(one), _given(other)), key=len)
-    if len(first) < 2 or first == second or first[-1] != second[-1] or first[0] != second[0]:
-        return False
-    inner = iter(second[1:-1])
-    return len(first[0]) > 1 and all(any(_fits(name, one) for one in inner) for name in first[1:-1])
-
-
-def _given(key: str) -> list[str]:
-    """Return the words of a person's name, each initial alone."""
-    return _WORD.findall(key.translate(_MARK))
-
-
-def _fits(one: str, other: str) -> bool:
-    return one == other or (min(len(one), len(other)) == 1 and one[0] == other[0])
 
 
 def abbreviates(short: str, long: str) -> bool:

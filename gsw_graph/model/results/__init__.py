@@ -10,6 +10,7 @@ from gsw_graph.model.results.answers import (
     Citation,
     Claim,
     Conflict,
+    Exchange,
     Fact,
     FactPath,
     FoundRun,
@@ -18,6 +19,7 @@ from gsw_graph.model.results.answers import (
     KeptReply,
     PastAnswer,
     RankedPassage,
+    Result,
     RunEdge,
     Step,
     Trace,
@@ -54,7 +56,6 @@ from gsw_graph.model.results.contents import (
     UsedPassage,
     WholePassage,
 )
-from gsw_graph.model.results.result import Result
 
 __all__ = [
     "QA",
@@ -72,6 +73,7 @@ __all__ = [
     "DocumentCounts",
     "Documents",
     "Estimate",
+    "Exchange",
     "Exported",
     "Fact",
     "FactPath",

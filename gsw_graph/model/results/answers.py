@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.model.results.result import Result, frame
+from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+
+class Result:
+    """A result that can be turned into JSON types."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return this result as JSON types, keys in their documented order."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+
+def frame(rows: list[dict[str, Any]], columns: Sequence[str]) -> Any:
+    """Return rows as a data frame of pandas. Raises InputError where pandas is not installed."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        raise InputError("pandas is not installed", hint="pip install pandas, or use to_dict()") from None
+    return DataFrame(rows, columns=list(columns))
 
 
 @dataclass(frozen=True)
-class RankedPassage(Result):
-    """A passage of an answer; `score` is comparable within one answer only."""
+class PassageText(Result):
+    """A passage of the memory."""
 
     id: str
     title: str
     text: str
     source: str
+
+
+@dataclass(frozen=True)
+class RankedPassage(PassageText):
+    """A passage of an answer; `score` is comparable within one answer only."""
+
     document: str
     score: float
 
@@ -174,6 +197,15 @@ class AgentStep(Result):
     failed: str | None = None
 
 
+@dataclass(frozen=True)
+class Exchange(Result):
+    """What a language model was asked, after the system message of its stage, and its reply as it came."""
+
+    stage: str
+    asked: str
+    reply: str
+
+
 @dataclass
 class Trace(Result):
     """How an answer came about; written by the strategy.
@@ -183,7 +215,7 @@ class Trace(Result):
     what the second starts from. Of `pruned`: these of its one walk, `bridges` from its best runs, and the
     runs. Of `fusion` without a plan these are of the second walk. Of PropRAG: these of the last walk, and the
     paths it started from. Of `ricr` and of `fusion` with a plan: what was asked hop by hop.
-    Of agents: their steps, in the order in which they ended.
+    Of agents: their steps, in the order in which they ended. exchanges: with the language model.
     """
 
     linked: list[dict[str, str]] = field(default_factory=list)  # {"text": as asked, "concept": id}
@@ -196,6 +228,7 @@ class Trace(Result):
     runs: list[FoundRun] = field(default_factory=list)
     asked: list[HopTrace] = field(default_factory=list)
     steps: list[AgentStep] = field(default_factory=list)
+    exchanges: list[Exchange] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

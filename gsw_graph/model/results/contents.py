@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.model.documents import Failure
-from gsw_graph.model.results.answers import QA, Fact, RankedPassage
-from gsw_graph.model.results.result import Result, frame
+from gsw_graph.model.results.answers import QA, Fact, PassageText, RankedPassage, Result, frame
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Entry
@@ -121,14 +120,11 @@ class StoredName(Result):
 
 
 @dataclass(frozen=True)
-class FollowedName(Result):
+class FollowedName(StoredName):
     """A name over all documents. `roles` it plays with their states, `pairs` about it or with it as their
     answer, `facts` that mention it, `places`: passages that it stands in, `beside`: names that stand in most
     of these."""
 
-    id: str
-    name: str
-    passages: int
     roles: dict[str, list[str]]
     pairs: list[QA]
     facts: list[Fact]
@@ -137,13 +133,9 @@ class FollowedName(Result):
 
 
 @dataclass(frozen=True)
-class UsedPassage(Result):
+class UsedPassage(PassageText):
     """A passage that an answer used; `rank` counts from 1."""
 
-    id: str
-    title: str
-    text: str
-    source: str
     rank: int
     cited: bool
 
@@ -304,7 +296,7 @@ class LoadReport(Result):
 
 
 @dataclass(frozen=True)
-class Alias(Result):
+class Alias(StoredName):
     """Hold a concept that is the same as another.
 
     Attributes:
@@ -314,9 +306,6 @@ class Alias(Result):
         run, at: of the merge (ISO, UTC); None where nothing was written.
     """
 
-    id: str
-    name: str
-    passages: int
     score: float
     reason: str
     method: str = "rules"
@@ -325,12 +314,9 @@ class Alias(Result):
 
 
 @dataclass(frozen=True)
-class MergeGroup(Result):
+class MergeGroup(StoredName):
     """A canonical concept with its aliases; `passages` are its own."""
 
-    id: str
-    name: str
-    passages: int
     aliases: list[Alias]
 
 

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 from gsw_graph.concurrency import Check, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, EndedError, InputError, ReplyError, StoppedError
-from gsw_graph.model.results import KeptReply
+from gsw_graph.model.results import Exchange, KeptReply
 from gsw_graph.models.chat.cache import (
     FILE,
     SHORT_GUESS,
@@ -639,6 +639,7 @@ class QuestionModel:
                 budget.use(other.price)
         self._context = CallContext(budget, check)
         self._kept: list[KeptReply] = []
+        self.exchanges: list[Exchange] = []
 
     @property
     def on_trouble(self) -> Callable[[str], None]:
@@ -656,7 +657,13 @@ class QuestionModel:
         if self._context.budget is not None:
             self._context.budget.reserve_for_answer(final=request.final)
         chat = self._chat.of_stage(request.stage)
-        reply = chat.ask(request, check, on_text=on_text, context=self._context)
+
+        def heard(value: Any) -> T:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            self.exchanges.append(Exchange(request.stage, request.messages[-1]["content"], text))
+            return check(value)
+
+        reply = chat.ask(request, heard, on_text=on_text, context=self._context)
         if reply.cached:
             tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
             if request.stage in PLAN_STAGES:

@@ -1,12 +1,16 @@
 """The best passages by a walk: the question's names linked to concepts, then a personalised PageRank over
 names and passages. No language model anywhere.
 
-What `linked` is; docs/linked.md has its constants, how they were chosen, and what did not help.
+What `linked` is; docs/linked.md has its constants, how they were chosen, and what did not help. The order of
+the first passages, and the bridge entities to a second walk, come from the words of the question.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from math import exp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +19,17 @@ from scipy.sparse import csgraph
 
 from gsw_graph.ask.retrieve.names.linking import Mention, canonical, link, mentions
 from gsw_graph.model.results import Step
+from gsw_graph.text.names import normalise, title_names
+from gsw_graph.text.words import STOP_WORDS, sentences, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.names.graph import NameGraph, Near
-    from gsw_graph.ask.retrieve.recipes import WalkRecipe
+    from gsw_graph.ask.retrieve.recipes import BridgeRecipe, RerankRecipe, WalkRecipe
     from gsw_graph.model.results import RankedPassage, Trace
 
 _SHOWN = 20  # seeds of a trace
@@ -216,10 +222,12 @@ def write_walk(
     context: Context, trace: Trace, result: WalkResult, passages: Sequence[RankedPassage], *, twice: bool
 ) -> None:
     """Write into a trace how a walk came to its passages: names linked, seeds, and the strongest path to each
-    passage. twice: it is the second walk of `fusion`."""
+    passage, of two the last. twice: it is the second walk of `fusion`."""
+    wanted = {passage.id for passage in passages}
+    ways = {id_: way for id_, way in zip(result.passages, result.paths, strict=True) if id_ in wanted}
     known = context.neighbourhood.texts if context.neighbourhood else {}
     titles = {passage.id: passage.title or passage.text[:60] for passage in [*known.values(), *passages]}
-    nodes = {node for path in result.paths for node in path}
+    nodes = {node for path in ways.values() for node in path}
     others = sorted(node for node in nodes if node not in titles)
     with context.clock("database"):
         names = context.reader.concept_names(others)
@@ -235,10 +243,7 @@ def write_walk(
     }
     trace.linked, trace.seeds = linked_names(result.mentions), seed_weights(result.seeds)
     # A passage without names leads to itself by its own one.
-    paths = [[node for n, node in enumerate(path) if n == 0 or node != path[n - 1]] for path in result.paths]
-    trace.paths = {
-        passage: [steps[node] for node in path] for passage, path in zip(result.passages, paths, strict=True)
-    }
+    trace.paths = {passage.id: [steps[node] for node, _ in groupby(ways[passage.id])] for passage in passages}
     trace.walked, trace.passages_walked = "twice" if twice else "neighbourhood", result.walked
 
 
@@ -250,3 +255,157 @@ def linked_names(found: Sequence[Mention]) -> list[dict[str, str]]:
 def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
     """Return concepts with their seed weights, as `Trace.seeds` has them."""
     return [{"concept": name, "weight": round(weight, 6)} for name, weight in weights]
+
+
+# The order by the words of the question: docs/linked.md has what each feature is worth, and
+# bench/linked_order.py fits their weights.
+
+FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
+_SHORTEST = 2  # letters of a term
+_LONGEST = 20_000  # characters of a passage that are looked at
+
+
+class QueryTerms:
+    """A question's words without their endings, function words apart, each with its share of all: the rarer
+    among the texts, the more. The texts are what was found for the question, so that nothing need be known
+    of the whole memory.
+
+    Attributes:
+        terms: The words.
+        has: (texts, terms), which text has which term.
+        shares: (terms,), which sum to 1.
+    """
+
+    def __init__(self, question: str, texts: Sequence[str]) -> None:
+        self.terms = [
+            stem(word)
+            for word in dict.fromkeys(words(question))
+            if word not in STOP_WORDS and len(word) >= _SHORTEST
+        ]
+        of_texts = [stems_of(text) for text in texts]
+        self.has = np.array(
+            [[term in stems for term in self.terms] for stems in of_texts], dtype=np.float64
+        ).reshape(len(texts), len(self.terms))
+        rarity = np.log1p(len(texts) / (1 + self.has.sum(axis=0)))
+        self.shares: NDArray[np.float64] = rarity / (rarity.sum() or 1)
+
+    def coverage(self, text: str) -> float:
+        """Return how much of the question a text has, in [0, 1]."""
+        stems = stems_of(text)
+        return float(sum(share for term, share in zip(self.terms, self.shares, strict=True) if term in stems))
+
+
+@lru_cache(maxsize=256)  # both walks of a question find much the same texts
+def stems_of(text: str) -> frozenset[str]:
+    """Return the words of a text without their endings."""
+    return frozenset(map(stem, set(words(text))))
+
+
+def text_of(passage: RankedPassage) -> str:
+    """Return a passage with its title."""
+    return f"{passage.title}\n{passage.text}"
+
+
+def bridge_entities(
+    graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: BridgeRecipe
+) -> list[str]:
+    """Return the first `recipe.names` names, as written, of the best sentences of some passages, each with
+    the passage's title before it.
+
+    A sentence weighs what the walk gave its passage times exp(sharpness * its coverage of the question). Left
+    out is what stands in the question, and a name that leads nowhere as no other passage has it; a title
+    leads to its own passage. A passage without names takes the place of one, and leads nowhere else.
+    """
+    terms = QueryTerms(question, list(map(text_of, passages)))
+    sentences = [
+        (passage.score * exp(recipe.sharpness * terms.coverage(sentence)), passage, sentence)
+        for passage in passages
+        for sentence in _sentences(passage)
+        if sentence.strip()
+    ]
+    asked = f" {normalise(question)} "
+    bridges: dict[str, str] = {}
+    for _, passage, sentence in sorted(sentences, key=lambda entry: -entry[0]):
+        own = {normalise(name) for name in title_names(passage.title)}
+        if graph.nameless[graph.names_of(graph.passage_numbers[passage.id])].any():
+            bridges.setdefault(passage.id, "")
+        for name, key in _names(graph, passage.title, sentence):
+            number = graph.name_numbers.get(key)
+            if number is None or f" {key} " in asked:
+                continue
+            if key in own or graph.frequency[number] > 1:
+                bridges.setdefault(key, name)
+            if len(bridges) >= recipe.names:
+                break
+        if len(bridges) >= recipe.names:
+            break
+    return [name for name in list(bridges.values())[: recipe.names] if name]
+
+
+def _sentences(passage: RankedPassage) -> list[str]:
+    text = passage.text[:_LONGEST].removeprefix(f"{passage.title}\n")
+    return list(sentences(text))
+
+
+def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield the title and the names of a sentence that the graph knows, in their order, with their keys."""
+    yield title, normalise(title)
+    for mention in sorted(link(mentions(sentence), graph.name_numbers), key=lambda one: one.first):
+        yield mention.text, mention.key
+
+
+def rerank(
+    graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: RerankRecipe
+) -> tuple[list[int], list[float]]:
+    """Return the numbers of some passages, best first, and the share of each in the softmax; passages in the
+    order of a walk, its weights as their scores."""
+    terms = QueryTerms(question, list(map(text_of, passages)))
+    weights = np.array([getattr(recipe, name) for name in FEATURES])
+    logits = features(graph, passages, terms, recipe) @ weights
+    shares = np.exp(logits - logits.max(initial=0.0))
+    shares /= shares.sum() or 1
+    order = np.argsort(-shares, kind="stable")
+    return order.tolist(), shares[order].tolist()
+
+
+def features(
+    graph: NameGraph, passages: Sequence[RankedPassage], terms: QueryTerms, recipe: RerankRecipe
+) -> NDArray[np.float64]:
+    """Return the FEATURES of some passages: (passages, features).
+
+    walk_score, rank: logarithms of the walk's weight, 0 for the best, and of the place in its order, from 1.
+    uncovered: the share of the question that the passage has and the first `recipe.read` passages lack.
+    named: whether one of the first `recipe.first` passages has its title among its names. joint: the share of
+    the question that it has together with one of the first whose title it names, or that names its title; 0
+    without such a one.
+    """
+    scores = np.maximum([passage.score for passage in passages], np.finfo(np.float32).tiny)
+    names_title = _names_title_of(graph, passages)
+    has, first = terms.has, recipe.first
+    unread = 1 - has[: recipe.read].max(axis=0, initial=0)
+    either = (names_title | names_title.T)[:, :first]
+    both = np.maximum(has[:, None], has[None, :first]) @ terms.shares
+    return np.stack(
+        [
+            np.log(scores / scores.max(initial=np.finfo(np.float32).tiny)),
+            np.log1p(np.arange(len(passages))),
+            has @ (terms.shares * unread),
+            names_title.T[:, :first].any(axis=1).astype(float),
+            np.where(either, both, 0.0).max(axis=1, initial=0.0),
+        ],
+        axis=1,
+    )
+
+
+def _names_title_of(graph: NameGraph, passages: Sequence[RankedPassage]) -> NDArray[np.bool_]:
+    """Return (passages, passages): whether the first has the title of the second among its names; of itself
+    no passage has."""
+    names, titles = [], []
+    for passage in passages:
+        names.append(set(graph.names_of(graph.passage_numbers[passage.id]).tolist()))
+        keys = map(normalise, title_names(passage.title))
+        titles.append({graph.name_numbers[key] for key in keys if key in graph.name_numbers})
+    found = [[bool(own & others) for others in titles] for own in names]
+    matrix = np.array(found, dtype=bool).reshape(len(passages), len(passages))
+    np.fill_diagonal(matrix, False)
+    return matrix

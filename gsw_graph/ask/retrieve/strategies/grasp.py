@@ -164,7 +164,8 @@ def search(agent: Agent, stage: str, statement: str, keywords: str, recipe: Gras
         found = agent.search(stage, asked, facts, [FACTS], _first, describe)
         if found.items:
             return found
-        asked = f"{asked} (no {recipe.units}: passages)"
+        kinds = "propositions and no pairs" if recipe.units == "facts" else recipe.units
+        asked = f"{asked} (no {kinds}: passages)"
     return agent.search(stage, asked, passages, [DENSE, WORDS], _first, describe)
 
 

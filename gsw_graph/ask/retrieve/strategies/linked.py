@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     """Walk twice over the part of the graph around the question, in at most three round trips."""
     from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
-    from gsw_graph.ask.retrieve.names.rerank import bridge_entities
-    from gsw_graph.ask.retrieve.names.walk import rank_passages, write_walk
+    from gsw_graph.ask.retrieve.names.walk import bridge_entities, rank_passages, write_walk
 
     question, traced = query.question, context.trace is not None
     graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
@@ -43,11 +42,8 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     with context.clock("rank"):
         ranked = in_order(graph, question, passages, recipe.rerank, query.k)
     if context.trace is not None:
-        paths = dict(zip(result.passages, result.paths, strict=True))
-        paths |= zip(first.passages, first.paths, strict=True)
-        ids = [passage.id for passage in ranked]
-        shown = replace(first, passages=ids, paths=[paths[id_] for id_ in ids])
-        write_walk(context, context.trace, shown, ranked, twice=False)
+        both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
+        write_walk(context, context.trace, both, ranked, twice=False)
         context.trace.bridges = bridges
     return Retrieved(ranked)
 
@@ -79,7 +75,7 @@ def in_order(
 ) -> list[RankedPassage]:
     """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has
     them, below."""
-    from gsw_graph.ask.retrieve.names.rerank import rerank
+    from gsw_graph.ask.retrieve.names.walk import rerank
 
     candidates = passages[: recipe.passages]
     if not candidates:

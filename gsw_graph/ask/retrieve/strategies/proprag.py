@@ -3,6 +3,7 @@ docs/proprag.md."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.retrieve.recipes import PROPOSITION_RECIPES, QUICK, PropositionRecipe
@@ -13,10 +14,14 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.propositions import PropositionResult
     from gsw_graph.model.results import Trace
+
+
+_KEPT: dict[tuple[str | None, float, tuple[str, ...]], sparse.csr_array] = {}
 
 
 def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
@@ -24,7 +29,7 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
     for this question alone."""
     from gsw_graph.ask.retrieve.propositions import build, rank_passages
 
-    vector = context.vector(query.question)
+    vector = context.vector(f"{recipe.instruction}{query.question}")
     with context.clock("database"):
         part = context.reader.propositions_around(
             vector.tolist(), recipe.nearest, recipe.propositions, cap=recipe.cap, limit=recipe.limit
@@ -32,8 +37,8 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
         rows = list(context.reader.proposition_graph()) if recipe.whole else part.passages
     known = {passage for passage, *_ in rows}
     rows += [(passage, [], []) for passage, _ in part.near if passage not in known]
-    similar = recipe.whole and recipe.weights.synonymy
-    graph = build(rows, context.text_vectors if similar else None)
+    with_similar = recipe.whole and recipe.weights.synonymy
+    graph = build(rows, partial(_similar, context, recipe.synonyms) if with_similar else None)
 
     def vectors_of(ids: list[str]) -> NDArray[np.float32]:
         with context.clock("database"):
@@ -55,6 +60,18 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
     if context.trace is not None:
         _write(context, context.trace, result)
     return Retrieved(passages)
+
+
+def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr_array:
+    """Return the cosines of similar names, kept until the names are others."""
+    from gsw_graph.ask.retrieve.propositions import similar_names
+
+    key = (context.used.get("embedder"), threshold, tuple(names))
+    if key not in _KEPT:
+        found = similar_names(names, context.text_vectors, threshold)
+        _KEPT.clear()
+        _KEPT[key] = found
+    return _KEPT[key]
 
 
 def _write(context: Context, trace: Trace, result: PropositionResult) -> None:

@@ -86,15 +86,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
     with context.clock("rank"):
         ranked = in_order(graph, question, passages, recipe.rerank, query.k)
     if context.trace is not None:
-        paths = dict(zip(result.passages, result.paths, strict=True))
-        ids = [passage.id for passage in ranked]
-        write_walk(
-            context,
-            context.trace,
-            replace(result, passages=ids, paths=[paths[id_] for id_ in ids]),
-            ranked,
-            twice=bool(bridges),
-        )
+        write_walk(context, context.trace, result, ranked, twice=bool(bridges))
         context.trace.bridges = shown
         context.trace.runs = [
             FoundRun(book.runs[run.run], name, run.score, book.edges(run.run))

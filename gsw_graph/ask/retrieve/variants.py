@@ -46,6 +46,8 @@ class Variant:
         strategy = find_strategy(self.strategy)
         for name, value in self.settings.items():
             _validate(name, value, current_value(self.strategy, name), strict=True)
+        if not self.settings:
+            return strategy
         settings, recipe = dict(self.settings), strategy.recipe
         if _RECIPE in settings and strategy.recipes:
             named = settings.pop(_RECIPE)
@@ -59,7 +61,7 @@ class Variant:
 def parse_variants(text: str) -> list[Variant]:
     """Return the variants that a text names: `linked, proprag[recipe=paper, width=5]`. InputError: it is
     written otherwise, or names what there is not."""
-    return [_parse_variant(part.strip()) for part in _COMMA.split(text)]
+    return [parse_variant(part.strip()) for part in _COMMA.split(text)]
 
 
 def parse_value(strategy: str, name: str, text: str) -> Value:
@@ -93,7 +95,9 @@ def current_value(strategy: str, name: str) -> Value:
     return values[name]
 
 
-def _parse_variant(text: str) -> Variant:
+def parse_variant(text: str) -> Variant:
+    """Return the strategy and settings that a text names, such as `ricr[recipe=paper]`. InputError: see
+    `parse_variants`."""
     strategy, bracket, inside = text.partition("[")
     plain = Variant(strategy.strip())
     if not bracket:

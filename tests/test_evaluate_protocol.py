@@ -1,0 +1,194 @@
+"""How questions are asked: protocols, budgets, traces, parts joined, estimates, contexts of their own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from evaluate_fakes import FakeMemory, many, questions, record
+from fake_memory import passage
+
+from gsw_graph.ask.retrieve.strategies import strategies
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError, StoppedError
+from gsw_graph.evaluate import (
+    compare,
+    datasets,
+    estimate,
+    evaluate,
+    evaluate_contexts,
+    export_answers,
+    load,
+    merge,
+    read_traces,
+    run,
+    write,
+)
+from gsw_graph.evaluate.data import QuestionSet, read_plans
+from gsw_graph.evaluate.report import protocol
+
+MODEL = Settings(llm="gpt-4.1-mini")
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(run, "WARM", 0.0)
+
+
+class Memory(FakeMemory):
+    """Keeps the options that it was asked with."""
+
+    def ask(self, question, *, past=False, **options):
+        others = {name: options.pop(name) for name in ("evidence", "must_answer", "trace", "excluded") if name in options}
+        strategy = options.pop("strategy")
+        answer = super().ask(question, past=False, strategy=strategies().get(strategy, strategy) if isinstance(strategy, str) else strategy, **options)
+        next(call for call in reversed(self.calls) if call["question"] == question).update(others, past=past)
+        return answer
+
+
+def nothing(question, strategy):
+    return [1]
+
+
+def test_the_protocol_reaches_the_memory_and_the_first_line_of_the_report():
+    memory = Memory(nothing, settings=MODEL)
+    found = evaluate(memory, questions(record("a", 1)), ["linked"], evidence="passages", must_answer=True)
+    assert (memory.calls[-1]["evidence"], memory.calls[-1]["must_answer"]) == ("passages", True)
+    assert not {"evidence", "must_answer"} & memory.calls[0].keys(), "warming asks no model"
+    assert protocol(found) == "1 question (own); k=20; reads passages, must answer; plans: by the language model (no strategy followed one); model: gpt-4.1-mini; embedder: mini; reranker: cosine"
+    plain = evaluate(Memory(nothing, settings=MODEL), questions(record("a", 1)), ["linked"])
+    assert "protocol" in compare(plain, found).settings
+
+
+def test_questions_of_a_conversation_are_asked_in_order_and_kept():
+    asked = questions(*(record(f"{talk}{n}", 1, conversation=talk) for n in range(3) for talk in "xy"))
+    memory = Memory(nothing, settings=MODEL)
+    evaluate(memory, asked, ["auto"], in_order=True, at_once=4)
+    calls = [call for call in memory.calls if call["answer"]]
+    assert all(call["keep"] and call["past"] for call in calls)
+    for talk in "xy":
+        assert [call["question"] for call in calls if call["question"][0] == talk] == [f"{talk}{n}?" for n in range(3)]
+    with pytest.raises(InputError, match="by one strategy"):
+        evaluate(memory, asked, ["auto", "linked"], in_order=True)
+
+
+def test_a_budget_ends_a_run_that_goes_on_with_a_larger_one(tmp_path):
+    asked = questions(*(record(f"q{n}", 1) for n in range(6)))
+    said = {(f"q{n}?", "linked"): {"tokens": {"in": 90, "out": 10}} for n in range(6)}
+    memory = Memory(nothing, said, settings=MODEL)
+    memory.chat = SimpleNamespace(price=None)
+    with pytest.raises(StoppedError, match=r"budget of 250 tokens is used up.*larger budget goes on"):
+        evaluate(memory, asked, ["linked"], out=tmp_path, budget="250tok")
+    assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 4, "the row that was paid for is kept"
+    evaluate(memory, asked, ["linked"], out=tmp_path, budget="1ktok")
+    assert len([call for call in memory.calls if call["answer"]]) == 6
+
+
+def test_what_a_run_will_take_is_typical_until_some_of_it_was_measured(tmp_path):
+    asked = questions(*(record(f"q{n}", 1) for n in range(10)))
+    memory = Memory(nothing, {("q0?", "linked"): {"tokens": {"in": 500, "out": 50}}}, settings=MODEL)
+    guess = estimate(memory, asked, ["linked", "ricr"], judge="m", at_once=2)
+    assert (guess.questions, guess.calls, guess.measured) == (10, 10 * (1 + 2 + 2 + 2), [])
+    assert guess.tokens == {"in": 10 * (2 * (1200 + 700) + 900), "out": 10 * (2 * 50 + 90)}
+    assert guess.dollars == pytest.approx((guess.tokens["in"] * 0.4 + guess.tokens["out"] * 1.6) / 1e6)
+    assert memory.calls == []
+    evaluate(memory, asked.subset(1), ["linked"], out=tmp_path)
+    assert estimate(memory, asked, ["linked"], out=tmp_path).tokens == {"in": 5000, "out": 500}
+    assert estimate(memory, asked, ["linked"], llm=False).calls == 0
+
+
+def test_parts_joined_are_the_whole(tmp_path):
+    asked, found, said = many()
+    whole = evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5)
+    halves = [replace(asked, questions=asked.questions[:8]), replace(asked, questions=asked.questions[8:])]
+    for number, half in enumerate(halves):
+        write(evaluate(FakeMemory(found, said), half, ["ricr", "linked"], k=5), tmp_path / str(number))
+    joined = merge([tmp_path / "0", tmp_path / "1"])
+    assert (joined.strategies, joined.differences, joined.questions) == (whole.strategies, whole.differences, whole.questions)
+    apart = merge([evaluate(FakeMemory(found, said), asked, [name], k=5) for name in ("ricr", "linked")])
+    assert apart.strategies == whole.strategies
+    with pytest.raises(InputError, match="linked lacks 8 of 20 questions"):
+        merge([evaluate(FakeMemory(found, said), asked, ["ricr"], k=5), evaluate(FakeMemory(found, said), halves[1], ["linked"], k=5)])
+    with pytest.raises(InputError, match="differ in k"):
+        merge([whole, evaluate(FakeMemory(found, said), asked, ["ricr"], k=6)])
+
+
+def test_a_run_and_results_of_another_version_are_read(tmp_path):
+    asked = questions(record("a", 1), record("b", 1))
+    evaluate(FakeMemory(nothing), asked.subset(1), ["linked"], out=tmp_path)
+    journal = tmp_path / "answers.jsonl"
+    head, row = journal.read_text().splitlines()
+    value = json.loads(head)
+    value["run"]["gswgraph"] = "0.0.1"
+    journal.write_text(json.dumps(value) + "\n" + json.dumps({**json.loads(row), "of_the_past": 1}) + "\n")
+    memory = FakeMemory(nothing)
+    found = evaluate(memory, asked, ["linked"], out=tmp_path)
+    assert memory.asked == [("b?", "linked")]
+    assert found.settings["gswgraph"] == "0.0.1"
+    write(found, tmp_path)
+    old = json.loads((tmp_path / "results.json").read_text())
+    for question in old["questions"]:
+        question["strategies"]["linked"]["of_the_past"] = question["strategies"]["linked"].pop("rouge_l")
+        del question["type"], question["scope"]
+    (tmp_path / "results.json").write_text(json.dumps(old))
+    assert compare(load(tmp_path), found).questions == 2
+
+
+def test_a_trace_keeps_the_way_and_its_plans_can_be_used_again(tmp_path):
+    asked = questions(record("a", 1, type="Fact", scope="novel"))
+    said = {("a?", "ricr"): {"answer": "Ada", "answer_source": "llm", "plan": [{"id": 1, "question": "Who?"}]}}
+    memory = Memory(nothing, said, settings=MODEL)
+    write(evaluate(memory, asked, ["ricr"], out=tmp_path, trace=True), tmp_path)
+    assert memory.calls[-1]["trace"] is True
+    trace = read_traces(tmp_path, "a")["ricr"]
+    assert (trace["question"], trace["plan"], trace["passages"][0]["text"]) == ("a?", said["a?", "ricr"]["plan"], "text 1")
+    assert read_plans(str(tmp_path / "trace.jsonl"), asked).by_key == {"a": said["a?", "ricr"]["plan"]}
+    (row,) = export_answers(tmp_path, "ricr")
+    assert row == {"id": "a", "question": "a?", "source": "novel", "question_type": "Fact", "ground_truth": "Ada", "generated_answer": "Ada", "context": ["text 1"]}
+    with pytest.raises(InputError, match="no traces of 'linked'"):
+        export_answers(tmp_path, "linked")
+
+
+def test_each_question_is_asked_in_its_own_context_alone(tmp_path, monkeypatch):
+    loaded = {}
+
+    class Opened(Memory):
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def load(self, name, *, stdin, extractor):
+            loaded[self.place.name] = [json.loads(line)["text"] for line in stdin.read().decode().splitlines()]
+
+    def opened(place, *, settings):
+        memory = Opened(nothing, settings=settings)
+        memory.place = place
+        return memory
+
+    monkeypatch.setattr(run, "Memory", SimpleNamespace(open=opened))
+    asked = questions(record("a", 1, scope="x"), record("b", 1, scope="y"), record("c", 1, scope="x"))
+    corpus = [{"source": scope, "id": str(n), "title": "", "text": f"{scope}{n}"} for scope in "xy" for n in range(2)]
+    found = evaluate_contexts(tmp_path / "memories", asked, corpus, ["linked"], settings=Settings(), out=tmp_path / "out")
+    assert sorted(loaded.values()) == [["x0", "x1"], ["y0", "y1"]]
+    assert [question["key"] for question in found.questions] == ["a", "c", "b"]
+    with pytest.raises(InputError, match="no context"):
+        evaluate_contexts(tmp_path / "memories", questions(record("a", 1)), corpus, ["linked"], settings=Settings())
+
+
+def test_data_sets_are_listed_with_what_they_cost():
+    listed = {each["name"]: each for each in datasets("gpt-4.1-mini")}
+    assert {"musique", "strategyqa", "triviaqa", "complexwebquestions", "nq", "longbench", "lveval", "graphrag-bench", "locomo", "longmemeval"} <= listed.keys()
+    assert all(each["where"].startswith("https://") and each["licence"] for each in listed.values())
+    assert listed["musique"]["load $"] > listed["musique"]["ask $"] > 0
+    assert {each["load $"] for each in datasets("unknown-model")} == {"?"}
+
+
+def test_types_of_questions_have_figures_of_their_own():
+    asked: QuestionSet = questions(record("a", 1, type="Fact"), record("b", 2, type="Creative"))
+    found = evaluate(FakeMemory(nothing), asked, ["linked"])
+    assert {name: part["recall"]["5"] for name, part in found.strategies["linked"]["by_type"].items()} == {"Creative": 0, "Fact": 1}
+    assert passage(1, title="T1", text="x").id
