@@ -23,7 +23,7 @@ def records() -> Iterator[dict[str, Any]]:
     """Yield the workspace of each document."""
     lines = (EXAMPLES / "replies.jsonl").read_text(encoding="utf-8").splitlines()
     replies = [reply for reply in map(json.loads, lines) if reply.get("when", {}).get("stage") == "extract"]
-    for document in loaders.read([EXAMPLES / "corpus"]):
+    for document in loaders.read([str(EXAMPLES / "corpus")]):
         if not isinstance(document, Document):
             sys.exit(f"cannot be read: {document}")
         passages = [passage.text for passage in document.passages]

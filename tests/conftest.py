@@ -49,8 +49,10 @@ ON_NEO4J = frozenset(
         *(f"contract_{part}" for part in "ask caches chains cypher explore forget hostile load merge model nearest past questions replace runs workspaces".split()),
     )
 )
-# Of 2026, whose dialect is that of 5.26: connection, schema, what people write, a hop.
-ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_cypher", "test_contract_chains"})
+# Of 2026, whose dialect is that of 5.26: connection, schema, loads.
+ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_load"})
+# Tests of these files that show nothing more on a server.
+ONCE = ("test_a_file_runs_as_it_stands_with_its_defaults", "test_kill_while", "test_ctrl_c")
 SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
 LONG = ("test_docs", "test_local_model", "test_crash", "test_crash_model", "test_load_faults", "test_embedder", "test_recall")  # begin early
 ALL = os.environ.get("GSWGRAPH_TEST_ALL") == "1"
@@ -65,7 +67,7 @@ def _marks(item: pytest.Item) -> Iterator[str]:
         yield "engine"
     else:
         yield "unit"
-    if "page" in fixtures or item.path.stem == "test_browser_drawn":
+    if hasattr(getattr(item, "module", None), "chromium"):
         yield "browser"
 
 
@@ -74,8 +76,7 @@ def _left_out(item: pytest.Item) -> bool:
     topic = item.path.stem
     return (
         item.get_closest_marker("slow") is not None
-        or ("5.26" in item.nodeid and topic not in ON_NEO4J)
-        or ("5.26" in item.nodeid and topic == "test_crash" and "test_kill_anywhere" not in item.nodeid)
+        or ("5.26" in item.nodeid and (topic not in ON_NEO4J or item.name.startswith(ONCE)))
         or ("2026" in item.nodeid and "neo4j" in item.keywords and topic not in ON_NEO4J_2026)
     )
 
@@ -87,7 +88,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(mark)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: ("neo4j" not in item.keywords, item.path.stem not in LONG))
-    if not ALL and (left_out := [item for item in items if _left_out(item)]):
+    if not ALL and config.option.markexpr != "slow" and (left_out := [item for item in items if _left_out(item)]):
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if not _left_out(item)]
 

@@ -60,7 +60,7 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
 def choices(strategy, name):
     record, _, last = name.rpartition(".")
     recipe = value(STRATEGIES[strategy].recipe, record) if record else STRATEGIES[strategy].recipe
-    return next(field.metadata["among"] for field in fields(recipe) if field.name == last)
+    return next(field.metadata.get("among", ("any text",)) for field in fields(recipe) if field.name == last)
 
 
 def value(recipe, name):

@@ -116,8 +116,8 @@ class OnnxBackend:
             states = states[:, 0]
         elif states.ndim == 3:
             states = np.einsum("btd,bt->bd", states, mask.astype(np.float32))
-        norms: NDArray[np.float32] = np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12)
-        return states / norms
+        norms = np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12)
+        return np.asarray(states / norms, np.float32)
 
 
 def is_ready(folder: Path) -> bool:

@@ -173,11 +173,15 @@ def quiet_libraries() -> Iterator[None]:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     with warnings.catch_warnings(), ExitStack() as restore:
         warnings.simplefilter("ignore")
-        from huggingface_hub import utils as hub
+        from huggingface_hub.utils.tqdm import (
+            are_progress_bars_disabled,
+            disable_progress_bars,
+            enable_progress_bars,
+        )
         from transformers.utils import logging as reports
 
         for enabled, disable, enable in (
-            (not hub.are_progress_bars_disabled(), hub.disable_progress_bars, hub.enable_progress_bars),
+            (not are_progress_bars_disabled(), disable_progress_bars, enable_progress_bars),
             (reports.is_progress_bar_enabled(), reports.disable_progress_bar, reports.enable_progress_bar),
         ):
             if enabled:
