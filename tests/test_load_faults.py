@@ -18,7 +18,6 @@ from model_server import Fault, ModelServer
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.extract import Work, rebel
-from gsw_graph.load import loading
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Workspace
 from gsw_graph.models.chat import chat as chat_calls
@@ -243,14 +242,12 @@ def test_a_dry_run_leaves_what_rebel_read(settings: Settings, tmp_path: Path, mo
     class Rebel:
         name, window, model = "rebel", 256, rebel.MODEL
 
-        def __init__(self, device: str) -> None: ...
-
         def run(self, work: Iterable[Work]) -> Iterator[Work]:
             for one in work:
                 one.workspace = Workspace(one.document, "rebel", model=self.model)
                 yield one
 
-    monkeypatch.setattr(loading, "Rebel", Rebel)
+    monkeypatch.setattr(rebel, "load", lambda _: Rebel())
     path = tmp_path / "a.txt"
     path.write_text("Ana sang.")
     load(str(path), "--extractor", "rebel")

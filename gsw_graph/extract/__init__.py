@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from gsw_graph.model.documents import Document, Failure, Workspace
@@ -74,30 +73,6 @@ class Rules:
                 else:
                     one.workspace = rules.extract(one.document)
             yield one
-
-
-class Rebel:
-    """Triples by REBEL, a few documents at a time."""
-
-    name = "rebel"
-    window = 256
-    _DOCUMENTS = 32
-
-    def __init__(self, device: str) -> None:
-        from gsw_graph.extract import rebel
-
-        self._rebel = rebel.load(device)
-        self.model: str | None = self._rebel.name
-
-    def run(self, work: Iterable[Work]) -> Iterator[Work]:
-        iterator = iter(work)
-        while some := list(islice(iterator, self._DOCUMENTS)):
-            new = [task for task in some if task.workspace is None]
-            results = self._rebel.extract([task.document for task in new])
-            for task, (workspace, left_out) in zip(new, results, strict=True):
-                task.workspace = replace(with_names(workspace), model=self.model)
-                task.faults = [Failure(task.document.source, what, part=True) for what in left_out]
-            yield from some
 
 
 def with_names(workspace: Workspace) -> Workspace:

@@ -10,16 +10,18 @@ import atexit
 import re
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sentencex import segment
 
 from gsw_graph.errors import ModelError
+from gsw_graph.extract import Work, with_names
 from gsw_graph.load.assemble import Assembler
-from gsw_graph.model.documents import Document, Workspace
+from gsw_graph.model.documents import Document, Failure, Workspace
 from gsw_graph.models.embed.embedder import find_model
 from gsw_graph.models.embed.torch_backend import choose_device, quiet_libraries
 
@@ -27,107 +29,94 @@ MODEL = "Babelscape/rebel-large"
 LENGTH = 256
 """Tokens of a text and of what is written about it, as in the model's training."""
 
-_BATCH = {"cpu": 8, "mps": 16, "cuda": 64}
+_DOCUMENTS = 32  # whose passages are read together
+_BATCH = {"cpu": 8, "mps": 16, "cuda": 32}
 _BEAMS = 3  # those of the authors' demo, and that longer readings are not preferred
 _SPECIAL = re.compile(r"<s>|<pad>")
 _END = "</s>"
 _WORD = re.compile(r"\w+")
-_ELSE = (
-    "With a network the weights are fetched once; without, copy them into the cache of Hugging "
-    "Face "
+_OTHER = (
+    "With a network the weights are fetched once; without, copy them into the cache of Hugging Face "
     "(HF_HOME), or use --extractor rules or llm"
 )
 
 Triple = tuple[str, str, str]  # subject, relation, object
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A stretch of a passage that the model reads at once: whose it is, its text and its length in tokens."""
-
-    document: int
-    passage: int
-    text: str
-    tokens: int
+Piece = tuple[int, int, str, int]  # document, passage, text that the model reads at once, its tokens
 
 
 class Rebel:
-    """REBEL on one device. `name` is the model's; not for several threads."""
+    """REBEL on one device; an extractor, not for several threads. model: its name or folder."""
 
-    def __init__(self, name: str, folder: Path | None, device: str) -> None:
-        self.name, self.device = name, device
-        self._tokenizer, self._model = _load(name, folder, device)
+    name = "rebel"
+    window = 256
+
+    def __init__(self, model: str, folder: Path | None, device: str) -> None:
+        self.model, self.device = model, device
+        self._tokenizer, self._network = _load(model, folder, device)
         self._batch = _BATCH[device]
         # A load that is interrupted leaves the thread behind that reads, and a program that ends while it is
         # inside torch or the tokenizer is aborted.
         self._reading = threading.Lock()
         atexit.register(self._reading.acquire)
 
-    def extract(self, documents: Sequence[Document]) -> list[tuple[Workspace, list[str]]]:
-        """The workspace of each document, and what was left out of it. Raises ModelError.
+    def run(self, work: Iterable[Work]) -> Iterator[Work]:
+        """Fill in the workspaces of work as it comes, a few documents at a time."""
+        iterator = iter(work)
+        while tasks := list(islice(iterator, _DOCUMENTS)):
+            new = [task for task in tasks if task.workspace is None]
+            for task, (workspace, faults) in zip(new, self.extract([t.document for t in new]), strict=True):
+                task.workspace = replace(with_names(workspace), model=self.model)
+                task.faults = [Failure(task.document.source, fault, part=True) for fault in faults]
+            yield from tasks
 
-        The model makes up names now and then: a triple is kept only where its subject and its object stand
-        in the passage.
+    def extract(self, documents: Sequence[Document]) -> list[tuple[Workspace, list[str]]]:
+        """Return the workspace of each document, and what was left out of it. Raises ModelError.
+
+        The model makes up names now and then: a triple is kept only where its subject and its object stand in
+        the passage.
         """
         assemblers = [Assembler(document) for document in documents]
-        pieces = [
-            piece for number, document in enumerate(documents) for piece in self._pieces(number, document)
-        ]
-        for piece, written in zip(pieces, self._written(pieces), strict=True):
-            assembler = assemblers[piece.document]
-            if piece.tokens > LENGTH:
-                assembler.faults.append(
-                    f"a sentence of {piece.tokens} tokens in passage {piece.passage + 1} was read up to "
-                    f"the {LENGTH}th"
-                )
-            text = _words(assembler.document.passages[piece.passage].full_text)
-            for subject, relation, object_ in triples(written):
-                if absent := [name for name in (subject, object_) if f" {_words(name)} " not in f" {text} "]:
-                    told = f"{subject} / {relation} / {object_}"
-                    assembler.faults.append(
-                        f"the triple {told[:120]!r} was left out: {absent[0][:60]!r} is not in passage "
-                        f"{piece.passage + 1}"
-                    )
+        pieces = [piece for n, document in enumerate(documents) for piece in self._pieces(n, document)]
+        for (number, position, _, tokens), reply in zip(pieces, self._read(pieces), strict=True):
+            assembler, place = assemblers[number], f"passage {position + 1}"
+            if tokens > LENGTH:
+                fault = f"a sentence of {tokens} tokens in {place} was read up to the {LENGTH}th"
+                assembler.faults.append(fault)
+            text = f" {_words(assembler.document.passages[position].full_text)} "
+            for triple in triples(reply):
+                absent = [name for name in (triple[0], triple[2]) if f" {_words(name)} " not in text]
+                if absent:
+                    shown = " / ".join(triple)[:120]
+                    fault = f"the triple {shown!r} was left out: {absent[0][:60]!r} is not in {place}"
+                    assembler.faults.append(fault)
                 else:
-                    assembler.triple(subject, relation, object_, piece.passage)
+                    assembler.triple(*triple, position)
         return [(assembler.workspace("rebel"), assembler.faults) for assembler in assemblers]
 
-    def _pieces(self, number: int, document: Document) -> Iterator[_Piece]:
-        """The passages, as many whole sentences at a time as the model reads."""
+    def _pieces(self, number: int, document: Document) -> Iterator[Piece]:
+        """Yield the passages of a document, as many whole sentences at a time as the model reads."""
         for passage in document.passages:
-            held, size = "", 2  # the marks of beginning and end
-            for sentence in segment("en", passage.text):
+            text, size = "", 2  # the marks of beginning and end
+            for sentence in [*segment("en", passage.text), ""]:
                 with self._reading:
                     length = len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
-                if held.strip() and size + length > LENGTH:
-                    yield _Piece(number, passage.position, held.strip(), size)
-                    held, size = "", 2
-                held, size = held + sentence, size + length
-            if held.strip():
-                yield _Piece(number, passage.position, held.strip(), size)
+                if text.strip() and (not sentence or size + length > LENGTH):
+                    yield number, passage.position, text.strip(), size
+                    text, size = "", 2
+                text, size = text + sentence, size + length
 
-    def _written(self, pieces: Sequence[_Piece]) -> list[str]:
-        """What the model writes about each piece, in their order; those of like length are read together."""
-        import torch
-
-        order = sorted(range(len(pieces)), key=lambda n: -pieces[n].tokens)
-        written = [""] * len(pieces)
-        start = 0
-        while start < len(order):
-            some = order[start : start + self._batch]
-            try:
-                for place, text in zip(some, self._generate([pieces[n].text for n in some]), strict=True):
-                    written[place] = text
-                start += len(some)
-                continue
-            except torch.OutOfMemoryError as error:
-                if self._batch == 1:
-                    raise self._failed(f"one text does not fit into the memory of {self.device}") from error
-                self._batch //= 2
-            except (RuntimeError, MemoryError) as error:
-                raise self._failed(f"reading {len(some)} texts failed ({error})") from error
-            torch.cuda.empty_cache()
-        return written
+    def _read(self, pieces: Sequence[Piece]) -> list[str]:
+        """Return what the model writes about each piece; those of like length are read together."""
+        order = sorted(range(len(pieces)), key=lambda n: -pieces[n][3])
+        replies: dict[int, str] = {}
+        try:
+            while places := order[len(replies) : len(replies) + self._batch]:
+                texts = [pieces[n][2] for n in places]
+                replies.update(zip(places, self._generate(texts), strict=True))
+        except (RuntimeError, MemoryError) as error:
+            what, hint = f"reading {len(texts)} texts failed ({error})", "Try GSWGRAPH_DEVICE=cpu"
+            raise ModelError(what, where=self.model, hint=hint) from error
+        return [replies[n] for n in range(len(pieces))]
 
     def _generate(self, texts: list[str]) -> list[str]:
         import torch
@@ -139,49 +128,47 @@ class Rebel:
             inputs.pop("token_type_ids", None)
             beams = {"max_length": LENGTH, "num_beams": _BEAMS, "length_penalty": 0.0}
             written = self._tokenizer.batch_decode(
-                self._model.generate(**inputs, **beams), skip_special_tokens=False
+                self._network.generate(**inputs, **beams), skip_special_tokens=False
             )
             del inputs
         return list(written)
 
-    def _failed(self, what: str) -> ModelError:
-        return ModelError(what, where=self.name, hint="Try GSWGRAPH_DEVICE=cpu")
-
 
 def load(device: str = "auto", name: str = MODEL) -> Rebel:
-    """REBEL by name or folder, downloaded only if it is nowhere on this machine. `device` as in the
-    settings. Raises ModelError, InputError (device)."""
+    """Load REBEL by name or folder, downloaded only if it is nowhere on this machine.
+
+    Args:
+        device: As in the settings.
+        name: Of the model.
+
+    Raises:
+        ModelError: It cannot be loaded.
+        InputError: There is no such device.
+    """
     return Rebel(name, find_model(name), choose_device(device))
 
 
 def triples(written: str) -> list[Triple]:
-    """The triples of what the model wrote: `<triplet> subject <subj> object <obj> relation`, and of the same
-    subject again `<subj> object <obj> relation`.
+    """Read what the model wrote: `<triplet> subject <subj> object <obj> relation`, and of the same subject
+    again `<subj> object <obj> relation`.
 
     Triples that lack a part are left out; so is the last one where the text was cut by its length, as its
     relation may go on.
     """
     text = _SPECIAL.sub("", written).strip()
-    whole = text.endswith(_END)
-    found: list[Triple] = []
+    results: list[Triple] = []
     for group in text.replace(_END, "").split("<triplet>")[1:]:
         subject, *rest = group.split("<subj>")
         for part in rest:
             object_, mark, relation = part.partition("<obj>")
-            found.append(
-                (_plain(subject), _plain(relation.partition("<obj>")[0]) if mark else "", _plain(object_))
-            )
-    if found and not whole:
-        found.pop()
-    return [triple for triple in dict.fromkeys(found) if all(triple)]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split())
+            named = subject, relation.partition("<obj>")[0] if mark else "", object_
+            results.append(tuple(" ".join(name.split()) for name in named))  # type: ignore[arg-type]
+    whole = results if text.endswith(_END) else results[:-1]
+    return [triple for triple in dict.fromkeys(whole) if all(triple)]
 
 
 def _words(text: str) -> str:
-    """The words of a text, however they are written and parted."""
+    """Return the words of a text, however they are written and parted."""
     return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
@@ -190,26 +177,16 @@ def _load(name: str, folder: Path | None, device: str) -> tuple[Any, Any]:
         import torch
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-        place, local = (name, False) if folder is None else (str(folder), True)
+        place = name if folder is None else str(folder)
+        options: dict[str, Any] = {"local_files_only": folder is not None, "trust_remote_code": False}
+        kind = torch.float16 if device == "cuda" else torch.float32
         try:
-            tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=local, trust_remote_code=False)
-            kind = torch.float16 if device == "cuda" else torch.float32
-            model = AutoModelForSeq2SeqLM.from_pretrained(
-                place, local_files_only=local, trust_remote_code=False, weights_only=True, dtype=kind
-            )
+            tokenizer = AutoTokenizer.from_pretrained(place, **options)
+            model = AutoModelForSeq2SeqLM.from_pretrained(place, weights_only=True, dtype=kind, **options)
             model = model.to(device).eval()
         except Exception as error:  # every library below raises its own kinds
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            what = (
-                f"the extraction model cannot be loaded ({reason})"
-                if folder
-                else "no such model is here, nor could it be downloaded"
-            )
-            raise ModelError(what, where=name, hint=_ELSE) from error
-    if missing := [
-        mark
-        for mark in ("<triplet>", "<subj>", "<obj>")
-        if tokenizer.convert_tokens_to_ids(mark) in (None, tokenizer.unk_token_id)
-    ]:
-        raise ModelError(f"this is no REBEL: its vocabulary has no {missing[0]}", where=name, hint=_ELSE)
+            loading = f"the extraction model cannot be loaded ({reason})"
+            what = loading if folder else "no such model is here, nor could it be downloaded"
+            raise ModelError(what, where=name, hint=_OTHER) from error
     return tokenizer, model

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import option
 from gsw_graph.errors import EndedError, InputError
-from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rebel, Rules, Work, with_names
+from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace
 from gsw_graph.model.results import DocumentCounts, LoadReport
 from gsw_graph.models.chat.limits import Budget
@@ -334,9 +334,9 @@ def opened_extractor(
                 chat,
             )
     elif name == "rebel":
-        from gsw_graph.extract.rebel import MODEL
+        from gsw_graph.extract import rebel
 
-        yield Rules(name, MODEL) if options.dry_run else Rebel(settings.device), None
+        yield Rules(name, rebel.MODEL) if options.dry_run else rebel.load(settings.device), None
     else:
         yield Rules(name), None
 
