@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import fields, replace
 
 import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.ask.retrieve.recipes import (
-    PAPER,
     QUICK,
     ChainRecipe,
     FusionRecipe,
@@ -43,14 +42,16 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
     """Of the text that says it: so that there is none that `eval` cannot set."""
     present = current(strategy, name)
     if isinstance(present, str):
-        other = {"recipe": "paper", "score": "geometric", "rewrite": "first", "facts": "drop", "answers": "drop"}[name.rpartition(".")[2]]
+        path, _, last = name.rpartition(".")
+        among = STRATEGIES[strategy].recipes if name == "recipe" else recipe_fields(value(STRATEGIES[strategy].recipe, path))[last].metadata["among"]
+        other = next(one for one in among if one != present)
     else:
         other = not present if isinstance(present, bool) else present + 1
     variant = Variant(strategy, {name: parse_value(strategy, name, str(other))})
     assert variant.name == f"{strategy} [{name}={other}]"
     changed = variant.build()
     if name == "recipe":
-        assert changed.recipe == PAPER
+        assert changed.recipe == STRATEGIES[strategy].recipes[other]
         return
     changed_now = {one for one in names(strategy) if one != "recipe" and value(changed.recipe, one) != value(STRATEGIES[strategy].recipe, one)}
     assert changed_now == {name}
@@ -58,8 +59,12 @@ def test_every_setting_changes_its_own_field_and_no_other(strategy, name):
     assert replace(changed, recipe=STRATEGIES[strategy].recipe) == STRATEGIES[strategy], "and the rest is as it was"
 
 
+def recipe_fields(recipe):
+    return {one.name: one for one in fields(recipe)}
+
+
 def value(recipe, name):
-    for part in name.split("."):
+    for part in filter(None, name.split(".")):
         recipe = getattr(recipe, part)
     return recipe
 
@@ -164,9 +169,3 @@ def test_a_variant_is_asked_with_its_settings_and_no_other_is():
     assert seen == [(0.1, 15), (0.3, 4)] * 2  # warming, then asking
     assert list(found.strategies) == ["linked", "linked [walk.restart=0.3, walk.steps=4]"]
     assert found.settings["strategies"][1]["settings"] == {"walk.restart": 0.3, "walk.steps": 4}
-
-
-@dataclass(frozen=True)
-class Outer:
-    walk: WalkRecipe = field(default_factory=WalkRecipe)
-    word: str = ""
