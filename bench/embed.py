@@ -26,8 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gsw_graph.config import Settings
-from gsw_graph.models.embed.embedder import Embedder
-from gsw_graph.models.embed.model_files import find_model
+from gsw_graph.models.embed.embedder import Embedder, find_model
 from gsw_graph.models.embed.torch_backend import TorchBackend
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "corpus"

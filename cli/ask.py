@@ -138,9 +138,8 @@ def ask(
         "candidates": trace == "all",
         "wanted": options["strategy"],
     }
-    models = [
-        name for name, needed in (("embedder", options["strategy"] != "bm25"), ("llm", not no_llm)) if needed
-    ]
+    needed = {"embedder": options["strategy"] != "bm25", "llm": not no_llm, "walk": True}
+    models = [name for name, is_needed in needed.items() if is_needed]
     with (
         Waiting(quiet=show_cypher).begin("opening the memory") as waiting,
         open_memory(url, models=models, llm=llm, show_cypher=show_cypher) as memory,

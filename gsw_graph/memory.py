@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from gsw_graph.explore.picture.picture import Picture
     from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.questions import Verdict
     from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
@@ -98,8 +98,8 @@ class Memory:
         `create=False` that is an EngineError, as it is to the verbs of the command line that only read: a
         mistyped name then does not look like an empty memory.
         models: what is loaded while an embedded engine starts, instead of when it is first needed:
-        `embedder`, `llm` (the client of a language model). tracer: gets each statement that runs, as a text
-        for people (`tracer=print`).
+        `embedder`, `llm` (the client of a language model), `walk` (the library of walks). tracer: gets each
+        statement that runs, as a text for people (`tracer=print`).
         Raises EngineError where it cannot be reached or does not exist, MemoryLockedError where another
         process has the folder open, InputError for another name in `models`.
         """
@@ -162,7 +162,7 @@ class Memory:
         embedder's vectors serve."""
         with self._lazy:
             if self._reranker is None:
-                from gsw_graph.models.rerank.reranker import load
+                from gsw_graph.models.rerank import load
 
                 self._reranker = load(self._settings)
             return self._reranker

@@ -41,24 +41,55 @@ fake_embedder = fakes.fake_embedder
 place = crash_place.new_place
 
 
-# What a Neo4j of another version line may do otherwise: its dialect, schema, vectors, what people write, a hop, forgetting.
-ON_EVERY_NEO4J = ("neo4j_engine", "contract_cypher", "contract_chains", "contract_forget", "contract_questions", "contract_caches", "contract_explore", "nodes")
-
-
+# Files that run on Neo4j 5.26 too: what writes, and statements or clients that an engine may treat otherwise.
+ON_NEO4J = frozenset(
+    f"test_{topic}"
+    for topic in (
+        *"browser browser_drawn crash docs embedded_engine embedding_server export local_neo4j moving neo4j_engine nodes tracing without_password".split(),
+        *(f"contract_{part}" for part in "ask caches chains cypher explore forget hostile load merge model nearest past questions replace runs workspaces".split()),
+    )
+)
+# Of 2026, whose dialect is that of 5.26: connection, schema, what people write, a hop.
+ON_NEO4J_2026 = frozenset({"test_neo4j_engine", "test_nodes", "test_contract_cypher", "test_contract_chains"})
 SERVERS = ("neo4j-", "test_neo4j_engine", "test_local_neo4j", "[5.26", "[2026")  # in the id of a test that needs one
-LONG = ("test_docs", "test_local_model", "test_crash", "test_load_faults")  # files that take minutes, and begin early
+LONG = ("test_docs", "test_local_model", "test_crash", "test_crash_model", "test_load_faults", "test_embedder", "test_recall")  # begin early
+ALL = os.environ.get("GSWGRAPH_TEST_ALL") == "1"
+
+
+def _marks(item: pytest.Item) -> Iterator[str]:
+    """What a test needs, by its id and its fixtures; `slow` stands at the tests themselves."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if any(sign in item.nodeid for sign in SERVERS):
+        yield "neo4j"
+    elif item.path.stem in OWN_ENGINE or fixtures & {"engine_settings", "embedded_sample", "embedded_corpus", "sample_folder", "place"}:
+        yield "engine"
+    else:
+        yield "unit"
+    if "page" in fixtures or item.path.stem == "test_browser_drawn":
+        yield "browser"
+
+
+def _left_out(item: pytest.Item) -> bool:
+    """Tell whether a test runs with GSWGRAPH_TEST_ALL=1 (`make test-all`) only."""
+    topic = item.path.stem
+    return (
+        item.get_closest_marker("slow") is not None
+        or ("5.26" in item.nodeid and topic not in ON_NEO4J)
+        or ("5.26" in item.nodeid and topic == "test_crash" and "test_kill_anywhere" not in item.nodeid)
+        or ("2026" in item.nodeid and "neo4j" in item.keywords and topic not in ON_NEO4J_2026)
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Neo4j 2026 runs what depends on the version, all with GSWGRAPH_TEST_ALL=1 (`make test-all`); what takes long comes first."""
+    """Mark the tests, leave out those of `make test-all`, and begin with what takes long."""
+    for item in items:
+        for mark in _marks(item):
+            item.add_marker(mark)
     if hasattr(config, "workerinput"):
-        items.sort(key=lambda one: (not any(sign in one.nodeid for sign in SERVERS), one.path.stem not in LONG))
-    if os.environ.get("GSWGRAPH_TEST_ALL") == "1":
-        return
-    left_out = [one for one in items if "neo4j-2026" in one.nodeid and one.path.stem.removeprefix("test_") not in ON_EVERY_NEO4J]
-    if left_out:
+        items.sort(key=lambda item: ("neo4j" not in item.keywords, item.path.stem not in LONG))
+    if not ALL and (left_out := [item for item in items if _left_out(item)]):
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [one for one in items if one not in set(left_out)]
+        items[:] = [item for item in items if not _left_out(item)]
 
 
 @pytest.hookimpl(optionalhook=True)

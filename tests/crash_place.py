@@ -19,7 +19,7 @@ from dump import Dump, differences, dump
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
 
-CRASHES = int(os.environ.get("GSWGRAPH_CRASHES", "3"))
+CRASHES = int(os.environ.get("GSWGRAPH_CRASHES", "1"))
 RUNNER = str(Path(__file__).with_name("crash_runner.py"))
 
 

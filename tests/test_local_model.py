@@ -61,6 +61,7 @@ AGENTS = [name for name, one in STRATEGIES.items() if one.makes_plan]
 BUDGET = 2500  # tokens; what a prompt is estimated to take may be a tenth too little
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", AGENTS)
 def test_agents_end_whatever_it_writes(settings: Settings, sample_folder: Path, strategy: str) -> None:
     shutil.copytree(sample_folder, settings.memory)

@@ -12,9 +12,7 @@ import pytest
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
 from gsw_graph.models.embed.torch_backend import quiet_libraries
-from gsw_graph.models.rerank import reranker
-from gsw_graph.models.rerank.cross_encoder import CrossEncoderReranker
-from gsw_graph.models.rerank.http_reranker import HttpReranker
+from gsw_graph.models.rerank import CrossEncoderReranker, HttpReranker, load, sigmoid
 
 WORDS = "who wrote the trial novel by kafka river flows from mountain to sea blue was born in prague a".split()
 PAIRS = [
@@ -60,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cross(folder: Path) -> CrossEncoderReranker:
-    loaded = reranker.load(Settings(reranker=str(folder), device="cpu"))
+    loaded = load(Settings(reranker=str(folder), device="cpu"))
     assert isinstance(loaded, CrossEncoderReranker)
     return loaded
 
@@ -82,20 +80,20 @@ def expected(logits: np.ndarray) -> np.ndarray:
 
 def test_settings() -> None:
     assert Settings().reranker == Settings.from_env({"GSWGRAPH_RERANKER": ""}).reranker == "cosine"
-    assert reranker.load(Settings()) is None
+    assert load(Settings()) is None
     set_ = Settings.from_env({"GSWGRAPH_RERANKER": "https://h/rerank", "GSWGRAPH_RERANKER_MODEL": "m", "GSWGRAPH_RERANKER_KEY": KEY})
     assert (set_.reranker, set_.reranker_model, set_.reranker_key) == ("https://h/rerank", "m", KEY)
     assert KEY not in repr(set_)
-    loaded = reranker.load(set_)
+    loaded = load(set_)
     assert isinstance(loaded, HttpReranker)
     assert loaded.name == "m at h"
     assert KEY not in repr(loaded)
 
 
 def test_sigmoid_keeps_the_order_at_both_ends() -> None:
-    assert np.allclose(reranker.sigmoid(np.array([-2.0, 0.0, 3.0])), expected(np.array([-2.0, 0.0, 3.0])))
-    assert (np.diff(reranker.sigmoid(np.array([-1e4, -700.0, -40.0, -39.0, 30.0, 31.0]))) > 0).all()
-    assert reranker.sigmoid(np.array([1e9])) == 1
+    assert np.allclose(sigmoid(np.array([-2.0, 0.0, 3.0])), expected(np.array([-2.0, 0.0, 3.0])))
+    assert (np.diff(sigmoid(np.array([-1e4, -700.0, -40.0, -39.0, 30.0, 31.0]))) > 0).all()
+    assert sigmoid(np.array([1e9])) == 1
 
 
 def test_cross_encoder_scores(cross: CrossEncoderReranker, folder: Path) -> None:
@@ -173,16 +171,16 @@ def test_models_that_are_no_rerankers(tmp_path: Path) -> None:
 def test_missing_models(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     for name in ("/no/such/folder", str(tmp_path)):
         with pytest.raises(ModelError, match=r"config\.json"):
-            reranker.load(Settings(reranker=name, device="cpu"))
+            load(Settings(reranker=name, device="cpu"))
     (tmp_path / "config.json").write_text((folder / "config.json").read_text())
     with pytest.raises(ModelError, match="the model cannot be loaded"):
-        reranker.load(Settings(reranker=str(tmp_path), device="cpu"))
+        load(Settings(reranker=str(tmp_path), device="cpu"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match=r"nor could it be downloaded.*GSWGRAPH_RERANKER=cosine") as caught:
-        reranker.load(Settings(reranker="nobody/no-such-model", device="cpu"))
+        load(Settings(reranker="nobody/no-such-model", device="cpu"))
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="no device"):
-        reranker.load(Settings(reranker=str(folder), device="gpu"))
+        load(Settings(reranker=str(folder), device="gpu"))
     assert capfd.readouterr() == ("", "")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gsw_graph.models.embed.model_files import find_model
+from gsw_graph.models.embed.embedder import find_model
 
 REPOSITORY = Path(__file__).parents[1]
 OFFLINE = {"HF_HUB_OFFLINE": "1", "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}

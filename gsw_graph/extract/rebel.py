@@ -20,7 +20,7 @@ from sentencex import segment
 from gsw_graph.errors import ModelError
 from gsw_graph.load.assemble import Assembler
 from gsw_graph.model.documents import Document, Workspace
-from gsw_graph.models.embed.model_files import find_model
+from gsw_graph.models.embed.embedder import find_model
 from gsw_graph.models.embed.torch_backend import choose_device, quiet_libraries
 
 MODEL = "Babelscape/rebel-large"

@@ -9,20 +9,26 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 import httpx
 
-from gsw_graph.errors import ModelError
+from gsw_graph.errors import ModelError, StoppedError
+
+CONNECT = 10.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A checked url. host: with its port, safe to show. here: it is on this machine."""
+    """A checked url. host: with its port, safe to show. here: it is on this machine. what: such as "the
+    reranker". hint: on the url."""
 
     url: httpx.URL
     host: str
     here: bool
     key: str = field(repr=False)
+    what: str
+    hint: str
 
     @classmethod
     def check(cls, what: str, url: str, key: str | None, *, whole: str, key_name: str) -> Endpoint:
@@ -59,7 +65,48 @@ class Endpoint:
         ):
             if wrong:
                 raise ModelError(message, where=host or None, hint=hint)
-        return cls(parsed, host, here, key)
+        return cls(parsed, host, here, key, what, whole)
+
+    def client(self, timeout: float, retries: int) -> Any:
+        """Return a client of the openai SDK, which sends the key to this url alone and follows no redirect.
+
+        Args:
+            timeout: Seconds in which the next part of a reply must come.
+            retries: Of a request that fails in passing; they wait as long as Retry-After says.
+        """
+        import openai
+
+        limits = openai.Timeout(timeout, connect=CONNECT)
+        # trust_env: a proxy named in the environment must not see what is meant for this machine.
+        http = openai.DefaultHttpxClient(timeout=limits, follow_redirects=False, trust_env=not self.here)
+        client = openai.OpenAI(
+            api_key=self.key or "none",  # the SDK insists on one
+            base_url=str(self.url),
+            max_retries=retries,
+            timeout=limits,
+            http_client=http,
+        )
+        client.organization = client.project = None  # of the environment, and for OpenAI alone
+        return client
+
+    def refusal(self, error: Any, hints: Mapping[int, str], hint: str) -> StoppedError:
+        """Return what to raise for an error of the SDK.
+
+        Args:
+            error: An `openai.OpenAIError`.
+            hints: By status of the reply.
+            hint: For every other status.
+        """
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            return StoppedError(f"{self.what} did not answer in time", where=self.host, hint=self.hint)
+        if not isinstance(error, openai.APIStatusError):
+            detail = self.short(str(error.__cause__ or error))
+            return StoppedError(f"{self.what} cannot be reached ({detail})", where=self.host, hint=self.hint)
+        detail = self.short(error.response.text)
+        what = f"{self.what} answered {error.status_code}{': ' if detail else ''}{detail}"
+        return StoppedError(what, where=self.host, hint=hints.get(error.status_code, hint))
 
     def short(self, said: str) -> str:
         """One line of what a server said; never the key, which some repeat."""

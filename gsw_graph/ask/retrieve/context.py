@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.names.graph import Neighbourhood
     from gsw_graph.models.chat.chat import QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.reader import Reader
 
 STAGES = (

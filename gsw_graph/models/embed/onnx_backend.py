@@ -68,9 +68,7 @@ class OnnxBackend:
         self._output = next(
             (name for name in ("sentence_embedding", "last_hidden_state") if name in outputs), outputs[0]
         )
-        self._workers = (
-            len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        )
+        self._workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         self.dimension: int = self._run([[self._pad]]).shape[1]
 
     def encode(self, texts: Sequence[str], *, query: bool) -> NDArray[np.float32]:  # noqa: ARG002
@@ -80,12 +78,9 @@ class OnnxBackend:
         def run(batch: tuple[list[int], list[list[int]]]) -> None:
             vectors[batch[0]] = self._run(batch[1])
 
-        if len(texts) == 1:
-            run(next(self._batches(texts)))
-        else:
-            with ThreadPoolExecutor(self._workers) as pool:
-                for _ in pool.map(run, self._batches(texts)):
-                    pass
+        with ThreadPoolExecutor(self._workers) as pool:
+            for _ in pool.map(run, self._batches(texts)):
+                pass
         return vectors
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], list[list[int]]]]:
@@ -109,30 +104,27 @@ class OnnxBackend:
         mask = np.zeros_like(tokens)
         for row, some in enumerate(ids):
             tokens[row, : len(some)], mask[row, : len(some)] = some, 1
-        feed = {"input_ids": tokens, "attention_mask": mask}
-        if "token_type_ids" in self._inputs:
-            feed["token_type_ids"] = np.zeros_like(tokens)
-        if "position_ids" in self._inputs:
-            feed["position_ids"] = np.tile(np.arange(self._first, self._first + longest), (len(ids), 1))
-        (states,) = self._session.run([self._output], feed)
-        if states.ndim == 3:
-            states = (
-                states[:, 0]
-                if self._pooling == "cls"
-                else np.einsum("btd,bt->bd", states, mask.astype(np.float32))
-            )
-        vectors: NDArray[np.float32] = states / np.maximum(
-            np.linalg.norm(states, axis=1, keepdims=True), 1e-12
-        )
-        return vectors
+        feed = {
+            "input_ids": tokens,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(tokens),
+            "position_ids": np.tile(np.arange(self._first, self._first + longest), (len(ids), 1)),
+        }
+        known = {name: value for name, value in feed.items() if name in self._inputs}
+        (states,) = self._session.run([self._output], known)
+        if states.ndim == 3 and self._pooling == "cls":
+            states = states[:, 0]
+        elif states.ndim == 3:
+            states = np.einsum("btd,bt->bd", states, mask.astype(np.float32))
+        norms: NDArray[np.float32] = np.maximum(np.linalg.norm(states, axis=1, keepdims=True), 1e-12)
+        return states / norms
 
 
 def is_ready(folder: Path) -> bool:
     """Tell whether onnxruntime can run the model in `folder`: a graph or BERT layers, a tokenizer, and no
     module after the pooling but the normalisation."""
-    if not (folder / TOKENIZER).is_file() or not (_graph(folder) or bert.is_supported(folder)):
-        return False
-    return pooling(folder) is not None
+    runnable = _graph(folder) is not None or bert.is_supported(folder)
+    return runnable and (folder / TOKENIZER).is_file() and pooling(folder) is not None
 
 
 def pooling(folder: Path) -> str | None:

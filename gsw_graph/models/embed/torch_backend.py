@@ -9,7 +9,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gsw_graph.errors import InputError, ModelError
-from gsw_graph.models.embed.model_files import GPU
 
+GPU = "pip install 'gswgraph[gpu]'"
 DEVICES = ("auto", "cpu", "cuda", "mps")
 # Short, long, with accents and capitals: what half precision must be able to hold.
 PROBES = (
@@ -63,11 +63,20 @@ class TorchBackend:
         return np.asarray(vectors, np.float32)
 
     def _halve(self) -> None:
-        """Use float16, which keeps three more bits than bfloat16; bfloat16 for the models whose activations
-        are too large for float16."""
-        self.model.half()
-        if not np.isfinite(self.encode(PROBES, query=False)).all():
-            self.model = self._load().bfloat16()
+        self.model = halved(self.model, lambda: self.encode(PROBES, query=False), self._load)
+
+
+def halved(model: Any, probe: Callable[[], NDArray[Any]], load: Callable[[], Any]) -> Any:
+    """Return a model in float16, which keeps three more bits than bfloat16; in bfloat16 where its activations
+    are too large for float16.
+
+    Args:
+        model: It is changed in place.
+        probe: Runs it on texts that a half precision must be able to hold.
+        load: Loads it again.
+    """
+    model.half()
+    return model if np.isfinite(probe()).all() else load().bfloat16()
 
 
 def in_memory(run: Callable[[int], Any], batch: int, name: str, device: str) -> tuple[Any, int]:
@@ -108,11 +117,9 @@ def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bo
             )
         except Exception as error:  # every library below raises its own kinds
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            what = (
-                f"the model cannot be loaded ({reason})"
-                if folder
-                else "no such model is here, nor could it be downloaded"
-            )
+            what = f"the model cannot be loaded ({reason})"
+            if not folder:
+                what = "no such model is here, nor could it be downloaded"
             hint = "Check the name and the network, or give a folder"
             if kind == "CrossEncoder":
                 hint += ", or do without: GSWGRAPH_RERANKER=cosine"
@@ -164,28 +171,20 @@ def quiet_libraries() -> Iterator[None]:
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     # Set outright, or tokenizers prints a warning when the process forks.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), ExitStack() as restore:
         warnings.simplefilter("ignore")
-        import transformers.utils.logging as transformers_logging
-        from huggingface_hub.utils.tqdm import (
-            are_progress_bars_disabled,
-            disable_progress_bars,
-            enable_progress_bars,
-        )
+        from huggingface_hub import utils as hub
+        from transformers.utils import logging as reports
 
-        restore: list[Callable[[], None]] = []
-        if not are_progress_bars_disabled():
-            disable_progress_bars()
-            restore.append(enable_progress_bars)
-        if transformers_logging.is_progress_bar_enabled():
-            transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-            restore.append(transformers_logging.enable_progress_bar)
+        for enabled, disable, enable in (
+            (not hub.are_progress_bars_disabled(), hub.disable_progress_bars, hub.enable_progress_bars),
+            (reports.is_progress_bar_enabled(), reports.disable_progress_bar, reports.enable_progress_bar),
+        ):
+            if enabled:
+                disable()
+                restore.callback(enable)
         for name in ("transformers", "huggingface_hub", "sentence_transformers", "torch"):
             logger = logging.getLogger(name)
-            restore.append(lambda logger=logger, level=logger.level: logger.setLevel(level))  # type: ignore[misc]
+            restore.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
-        try:
-            yield
-        finally:
-            for undo in restore:
-                undo()
+        yield

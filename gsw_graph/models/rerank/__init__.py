@@ -1,1 +1,0 @@
-"""Reranking: how well a pair answers a question."""
