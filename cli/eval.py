@@ -265,6 +265,23 @@ def merge(parts: tuple[str, ...], out: str) -> None:
 
 
 @eval.command()
+@click.argument("run", type=click.Path(exists=True), metavar="RUN")
+@click.option("--strategy", required=True, help="Whose answers.")
+def export(run: str, strategy: str) -> None:
+    """Print the answers of a strategy as the evaluator of GraphRAG-Bench reads them, of a run with --trace.
+
+    \b
+    Example:
+      gswgraph eval export results/novel --strategy linked > linked.json
+    """
+    import json
+
+    from gsw_graph.evaluate import export_answers
+
+    click.echo(json.dumps(export_answers(run, strategy), indent=1))
+
+
+@eval.command()
 @click.argument("path", type=click.Path(dir_okay=False), metavar="FILE")
 @click.option(
     "--size", type=click.IntRange(min=1), help="So many passages: gold ones, then distractors at random."

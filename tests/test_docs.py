@@ -37,6 +37,7 @@ REASONS = {
     "serves until it is ended; examples/recorded.sh runs it",
     "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
     "tests/test_strategy.py runs it",
+    "tests/test_reproduce.py runs it on samples",
 }
 RUN = {"sh", "console", "python", "cypher", "json"}  # `text` is what something prints, or a drawing
 # What is said where nothing was recorded.

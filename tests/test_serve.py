@@ -69,6 +69,25 @@ def test_routes_give_what_the_memory_says(server: Served, corpus: Memory) -> Non
     assert [one["id"] for one in found["passages"]] == [one["id"] for one in asked["passages"][:2]]
 
 
+def test_an_agent_retrieves_as_search_r1_does(server: Served, corpus: Memory) -> None:
+    body = {"queries": [ASKED, "harbour"], "topk": 2, "return_scores": True}
+    first, second = server.client.post("/api/retrieve", json=body).json()["result"]
+    best = corpus.ask(ASKED, strategy="dense", k=2, keep=False).passages
+    assert [one["document"]["id"] for one in first] == [passage.id for passage in best]
+    assert first[0]["document"]["contents"].startswith(f'"{best[0].title}"\n')
+    assert first[0]["score"] == pytest.approx(best[0].score)
+    plain = server.client.post("/api/retrieve", json={**body, "return_scores": False}).json()["result"]
+    assert plain == [[one["document"] for one in each] for each in (first, second)]
+
+
+def test_an_agent_retrieves_pairs(sample: Memory) -> None:
+    with served.served(sample) as server:
+        for unit in ("pairs", "both"):
+            body = {"queries": ["Who built the Stone Pier?"], "topk": 3, "unit": unit}
+            (found,) = server.client.post("/api/retrieve", json=body).json()["result"]
+            assert "Who built the Stone Pier? Ana Ruiz" in [document["contents"] for document in found]
+
+
 def test_loads_and_answers_come_as_events(server: Served) -> None:
     head = {"Accept": "text/event-stream"}
     files = [("files", ("trip/day one.md", b"# Quellam\n\nThe Quellam Lamp was lit by Zorvik Anselm in 1931.")), ("files", ("two.csv", b"title,text\nLamp,It is red.\n"))]

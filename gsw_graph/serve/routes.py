@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from inspect import Parameter, Signature
-from typing import Annotated, Any, BinaryIO, get_type_hints
+from typing import Annotated, Any, BinaryIO, Literal, get_type_hints
 
 from fastapi import APIRouter, Depends, File, Form, UploadFile
 from fastapi.responses import HTMLResponse, Response
@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph import __version__
 from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.retrieve.strategies.fusion import RICR
+from gsw_graph.ask.strategy import Strategy
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import InputError
 from gsw_graph.load.loading import LoadOptions, Progress
@@ -34,6 +36,7 @@ router = APIRouter()
 uploads = APIRouter()  # its bodies may be larger
 
 MAX_FILES = 10_000  # in a request: a folder that is dragged onto the page
+_TOP_K = 3  # documents of a query, as Search-R1 has them
 MAX_NAME = 500  # characters of the name of an upload
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
@@ -70,6 +73,16 @@ class SearchBody(Body):
     question: QuestionText
     strategy: StrategyName = "auto"
     k: TopK = 5
+
+
+class RetrieveBody(Body):
+    """A batch of queries as Search-R1 sends them, and what is searched."""
+
+    queries: list[QuestionText] = Field(max_length=256)
+    topk: TopK | None = None
+    return_scores: bool = False
+    unit: Literal["passages", "pairs", "both"] = "passages"
+    strategy: StrategyName = "dense"
 
 
 class DrawBody(Body):
@@ -175,6 +188,48 @@ async def search(context: Context, body: SearchBody) -> Response:
         return {"strategy": answer.strategy, "passages": passages}
 
     return json_response(await context.run(context.app.asks, work))
+
+
+@router.post("/retrieve", summary="Find passages for an agent, as Search-R1 asks", tags=["ask"])
+async def retrieve(context: Context, body: RetrieveBody) -> Response:
+    """For each query the best documents: passages, question-answer pairs, or both by their scores."""
+    pairs = replace(RICR.recipe, entities=0, unplanned="one", beam=body.topk or _TOP_K)
+    searches: list[str | Strategy[Any]] = [body.strategy] if body.unit != "pairs" else []
+    searches += [RICR.with_recipe(pairs)] if body.unit != "passages" else []
+
+    def work(cancel: Cancel) -> Any:
+        how: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
+        results = []
+        for query in body.queries:
+            documents = [
+                {"document": {"id": id_, "contents": text}, "score": score}
+                for search in searches
+                for id_, text, score in _found(
+                    context.memory.ask(query, strategy=search, cancel=cancel, **how)
+                )
+            ]
+            documents.sort(key=lambda found: -float(str(found["score"])))
+            results.append(documents[: how["k"]])
+        if not body.return_scores:
+            return {"result": [[found["document"] for found in documents] for documents in results]}
+        return {"result": results}
+
+    return json_response(await context.run(context.app.asks, work))
+
+
+def _found(answer: Answer) -> list[tuple[str, str, float]]:
+    """Return the ids, texts and scores of the pairs of an answer's chains, else of its passages."""
+    pairs = {hop.qa.id: (hop.qa, hop.score) for chain in answer.chains for hop in chain.hops}
+    if pairs:
+        return [(id_, f"{qa.question} {', '.join(qa.answers)}", score) for id_, (qa, score) in pairs.items()]
+    return [
+        (
+            passage.id,
+            f'"{passage.title}"\n{passage.text.removeprefix(passage.title).strip()}',
+            passage.score,
+        )
+        for passage in answer.passages
+    ]
 
 
 @router.get("/questions", summary="List what was asked", tags=["ask"])

@@ -378,9 +378,18 @@ PRUNED_RECIPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class IRCoTRecipe(Recipe):
-    """Of `ircot`. near: passages of each search. steps: sentences at the most. held: passages shown."""
+class SearchRecipe(Recipe):
+    """Of `dense` and `bm25`. rerank: so many passages are put in order by the reranker of the settings."""
 
+    rerank: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IRCoTRecipe(Recipe):
+    """Of `ircot`. search: the strategy that searches. near: passages of each search. steps: sentences at the
+    most. held: passages shown."""
+
+    search: str = field(default="linked", metadata={"among": ("linked", "dense", "bm25", "proprag")})
     near: int = count(5)
     steps: int = count(4)
     held: int = count(15)

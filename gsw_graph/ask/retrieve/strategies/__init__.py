@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from gsw_graph.ask.retrieve.strategies.auto import AUTO
-from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE, IRCOT
+from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE, IRCOT, NONE
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.ask.retrieve.strategies.grasp import GRASP
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
@@ -36,6 +36,7 @@ STRATEGIES: dict[str, Strategy[Any]] = {
         IRCOT,
         DENSE,
         BM25,
+        NONE,
     )
 }
 

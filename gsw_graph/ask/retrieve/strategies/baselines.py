@@ -1,6 +1,6 @@
-"""The baselines: `dense`, nearest vectors; `bm25`, rare words in common; and `ircot`, a sentence of
-reasoning, a search by it, and so on (Trivedi 2023, Interleaving Retrieval with Chain-of-Thought Reasoning; it
-has no equations).
+"""The baselines: `none`, a language model without the memory; `dense`, nearest vectors; `bm25`, rare words in
+common; and `ircot`, a sentence of reasoning, a search by it, and so on (Trivedi 2023, Interleaving Retrieval
+with Chain-of-Thought Reasoning; it has no equations). Their reader gets the first passages and nothing else.
 
 Ours in `ircot`: the search is `linked`, as the papers that compare with it search by a graph; the prompt,
 without examples; what several searches found stands first; the answer model reads the best five passages, as
@@ -10,16 +10,18 @@ that of every other strategy does.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.evidence import flat, listed, texts
 from gsw_graph.ask.retrieve.agents import Agent, Team
 from gsw_graph.ask.retrieve.names.linking import lucene_words
-from gsw_graph.ask.retrieve.recipes import IRCoTRecipe
+from gsw_graph.ask.retrieve.recipes import IRCoTRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
+from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import NoRecipe, Query, Retrieved, Strategy
-from gsw_graph.errors import ReplyError
+from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy
+from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
 
@@ -28,25 +30,74 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
 
 
-def dense(context: Context, query: Query, _: NoRecipe) -> Retrieved:
+def closed_book(context: Context, query: Query, _: NoRecipe) -> Retrieved:
+    """Have the language model answer from what it knows."""
+    if context.llm is None or not query.answer:
+        return Retrieved([])
+    messages = (
+        {"role": "system", "content": prompt("closed_book")},
+        {"role": "user", "content": f"Question: {flat(query.question)}"},
+    )
+    with context.clock("answer"):
+        reply = context.llm.ask(Request("answer", messages, limit=_LIMIT, final=True), _short_answer)
+    return Retrieved([], draft=AnswerDraft(reply.value, "llm"))
+
+
+def _short_answer(reply: object) -> str:
+    """Return what follows "Answer:". ValueError: nothing does."""
+    answer = str(reply).rpartition("Answer:")[2].strip().partition("\n")[0]
+    if not answer or "Answer:" not in str(reply):
+        raise ValueError('write "Answer:" and a few words')
+    return answer
+
+
+def dense(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
     """Find the passages whose vectors are nearest to the question's."""
     embedding = context.vector(query.question).tolist()
     with context.clock("database"):
-        return Retrieved(context.reader.dense(embedding, max(query.k, 10))[: query.k])
+        passages = context.reader.dense(embedding, max(query.k, recipe.rerank, 10))
+    return Retrieved(_reranked(context, query, passages, recipe), evidence="passages")
 
 
-def bm25(context: Context, query: Query, _: NoRecipe) -> Retrieved:
+def bm25(context: Context, query: Query, recipe: SearchRecipe) -> Retrieved:
     """Find passages that share rare words with the question, by the engine's full-text index."""
     words = lucene_words(query.question)
     with context.clock("database"):
-        return Retrieved(context.reader.bm25(words, query.k) if words else [])
+        passages = context.reader.bm25(words, max(query.k, recipe.rerank)) if words else []
+    return Retrieved(_reranked(context, query, passages, recipe), evidence="passages")
 
 
-DENSE = Strategy("dense", "nearest vectors", dense, NoRecipe(), steady=True)
-BM25 = Strategy("bm25", "the engine's full-text index", bm25, NoRecipe(), steady=True)
+def _reranked(
+    context: Context, query: Query, passages: list[RankedPassage], recipe: SearchRecipe
+) -> list[RankedPassage]:
+    """Return the first passages, some of them in the order of the reranker."""
+    first = passages[: recipe.rerank]
+    if first:
+        if (reranker := context.reranker) is None:
+            raise InputError(
+                "there is no reranker", hint="Name one in GSWGRAPH_RERANKER, or leave rerank at 0"
+            )
+        with context.clock("rerank"):
+            scores = reranker.score([(query.question, f"{p.title}\n{p.text}") for p in first]).tolist()
+        ranked = sorted(zip(scores, first, strict=True), key=lambda pair: -pair[0])
+        first = [replace(passage, score=score) for score, passage in ranked]
+    return [*first, *passages[len(first) :]][: query.k]
+
+
+NONE = Strategy(
+    "none",
+    "the language model alone, without the memory",
+    closed_book,
+    NoRecipe(),
+    needs=frozenset({"llm"}),
+    gives=frozenset({"answer"}),
+)
+DENSE = Strategy("dense", "nearest vectors", dense, SearchRecipe(), steady=True)
+BM25 = Strategy("bm25", "the engine's full-text index", bm25, SearchRecipe(), steady=True)
 
 
 _LIMIT = 300  # tokens of a sentence
+_SEARCHES: dict[str, Strategy[Any]] = {one.name: one for one in (LINKED, DENSE, BM25, PROPRAG)}
 _ENDS = re.compile(r"\bso,? the answer is\b", re.IGNORECASE)
 
 
@@ -54,7 +105,7 @@ def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
     """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says again what
     was said, ends it with what was found: passages, which the reader of every strategy answers from."""
     agent = Team(context).agent("reasoning")
-    rankings = [_search(agent, query.question, recipe.near)]
+    rankings = [_search(agent, query.question, recipe)]
     thoughts: list[str] = []
     note = None
     for _ in range(recipe.steps):
@@ -68,15 +119,16 @@ def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
         thoughts.append(thought)
         if _ENDS.search(thought):
             break
-        rankings.append(_search(agent, thought, recipe.near))
-    return Retrieved(reciprocal_rank_fusion(rankings)[: query.k], note=note)
+        rankings.append(_search(agent, thought, recipe))
+    return Retrieved(reciprocal_rank_fusion(rankings)[: query.k], note=note, evidence="passages")
 
 
-def _search(agent: Agent, words: str, k: int) -> list[RankedPassage]:
+def _search(agent: Agent, words: str, recipe: IRCoTRecipe) -> list[RankedPassage]:
+    search = _SEARCHES[recipe.search]
     return agent.search(
         "search",
         words,
-        lambda context: LINKED(context, Query(words, k=k)).passages,
+        lambda context: search(context, Query(words, k=recipe.near)).passages,
         ["read/nearest", "read/passages"],
         list,
     )

@@ -1,0 +1,97 @@
+"""The commands of docs/reproduce.md run as they stand, on made-up files of the published shapes; and how these shapes are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import doc_blocks
+import engines
+import published
+import pytest
+from doc_blocks import REPOSITORY, Shell, commands
+from model_server import ModelServer
+
+from gsw_graph.evaluate import load, read_corpus, read_questions, run
+
+PAGE = REPOSITORY / "docs" / "reproduce.md"
+# By file: the shape, an answer of the first question, how many passages of it are gold, whether it sees its own context alone.
+SHAPES = {
+    "musique.json": ("musique", "Person1 Smith", 1, False),
+    "hotpotqa.json": ("hotpotqa", "Person1 Smith", 1, False),
+    "2wikimultihopqa.json": ("2wikimultihopqa", "Person1 Smith", 1, False),
+    "popqa.json": ("popqa", "Person1 Smith", 1, False),
+    "nq_rear.json": ("nq", "Person1 Smith", 1, False),
+    "nq_google.jsonl": ("nq", "Person1 Smith", 1, False),
+    "lveval.jsonl": ("lveval", "Person1 Smith", 0, True),
+    "hotpotqa_longbench.jsonl": ("longbench", "Person1 Smith", 0, True),
+    "strategyqa.json": ("strategyqa", "yes", 0, False),
+    "triviaqa.json": ("triviaqa", "A. Smith", 0, False),
+    "cwq.json": ("complexwebquestions", "A. Smith", 0, False),
+    "novel_questions.json": ("graphrag-bench", "Person1 Smith", 0, True),
+    "locomo10.json": ("locomo", "Person1 Smith", 1, True),
+    "longmemeval_s.json": ("longmemeval", "Person1 Smith", 1, True),
+}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    published.write(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_published_shape_is_read(files: Path, name: str) -> None:
+    shape, answer, gold, scoped = SHAPES[name]
+    found = read_questions(files / name)
+    assert (found.failures, list(found.shapes)) == ([], [shape])
+    first = found.questions[0]
+    assert answer in first.answers
+    assert (len(first.gold), bool(first.scope)) == (gold, scoped)
+
+
+def test_contexts_and_conversations_are_documents_of_their_questions(files: Path) -> None:
+    for name, each in (("hotpotqa_longbench.jsonl", 3), ("locomo10.json", 10), ("longmemeval_s.json", 2), ("lveval.jsonl", 3)):
+        asked, corpus = read_questions(files / name).questions, read_corpus(files / name)
+        assert {record["source"] for record in corpus} == {question.scope for question in asked}
+        assert sum(record["source"] == asked[0].scope for record in corpus) == each
+        sources = {f"{record['source']}#{record['id']}" for record in corpus}
+        assert {gold.source for question in asked for gold in question.gold} <= sources
+    assert [question.answerable for question in read_questions(files / "locomo10.json").questions[:6]] == [True] * 5 + [False]
+    assert [question.answerable for question in read_questions(files / "longmemeval_s.json").questions] == [True] * 3 + [False]
+
+
+def test_a_larger_corpus_holds_the_smaller_and_gold_passages_come_first(files: Path) -> None:
+    small, large = (read_corpus(files / "musique.json", size, seed=1) for size in (15, 25))
+    assert small == large[:15]
+    assert {record["title"] for record in small[:10]} == {f"Day {n}" for n in range(10)}
+    assert len(read_corpus(files / "musique.json")) == 30
+
+
+def test_the_commands_of_the_page_run_as_they_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "WARM", 0.0)
+    published.write(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    engines.quick_cache(home / "cache")
+    with ModelServer(published.model) as server:
+        variables = {**doc_blocks.clean_variables(home), "GSWGRAPH_LLM_URL": server.url}
+        shell = Shell(tmp_path, variables)
+        for block in doc_blocks.blocks(PAGE):
+            if block.kind == "sh":
+                for command, _ in commands("sh", block.text):
+                    shell.run(command)
+    runs = {path.name: load(path) for path in (tmp_path / "results").iterdir()}
+    assert runs["panini"].strategies["ricr [recipe=paper]"]["f1"] == 1
+    assert runs["unanswerable"].strategies["ricr [recipe=paper]"]["abstention"]["unanswerable"] == 10
+    assert len(runs["ablations"].strategies) == 6
+    assert runs["ablations"].settings["plans"] == "file"
+    assert runs["grasp"].strategies["ircot"]["lr1"] == 1
+    assert runs["novel"].strategies["linked"]["coverage"] == 0.5
+    assert {"Fact Retrieval", "Contextual Summarize"} == set(runs["novel"].strategies["linked"]["by_type"])
+    assert runs["longbench"].strategies["linked"]["f1"] == 1
+    assert runs["locomo"].strategies["linked"]["recall"]["20"] == 1
+    assert all(not evaluation.failures for evaluation in runs.values())
+    exported = json.loads((tmp_path / "novel-linked.json").read_text())
+    assert [len(row["context"]) > 0 for row in exported] == [True] * 10
