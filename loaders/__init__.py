@@ -103,6 +103,24 @@ def size(
     return None if "-" in names else total
 
 
+def paths(names: Iterable[str], *, follow_links: bool = False) -> tuple[list[str], list[Failure]]:
+    """Return the files that `read` would open, and what cannot be read or is left out."""
+    expanded, failures = expand(names)
+    seen: set[Path] = set()
+    files = [
+        path
+        for name, root in expanded.items()
+        for path in walk(Path(name), seen, root, follow_links=follow_links)
+    ]
+    failures += (path for path in files if isinstance(path, Failure))
+    return [path.as_posix() for path in files if not isinstance(path, Failure)], failures
+
+
+def read_stream(path: str, stream: BinaryIO) -> Iterator[Document | Workspace | Failure]:
+    """Yield the documents and workspaces of a file whose contents are given; see `read`."""
+    return _distinct(_read_file(path, Path(path).resolve(), stream))
+
+
 def _length(stream: BinaryIO) -> int:
     return stream.seek(0, os.SEEK_END) - stream.seek(0)
 

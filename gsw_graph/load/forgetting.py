@@ -59,9 +59,7 @@ def resolve(
     from gsw_graph import loaders
 
     if any(not name.strip() for name in names):
-        raise InputError(
-            "an empty name means no document", hint="All documents: gswgraph forget --all"
-        )
+        raise InputError("an empty name means no document", hint="All documents: gswgraph forget --all")
     stored = reader.sources()
     chosen: dict[str, str] = {}
     unknown = []

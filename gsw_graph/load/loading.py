@@ -7,7 +7,7 @@ one writes; the caller's waits for them and reports. `concurrency.prefetch` boun
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from gsw_graph.concurrency import prefetch
 from gsw_graph.config import option
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
-from gsw_graph.model.documents import Document, Failure, Skipped, Workspace
+from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
 from gsw_graph.model.results import DocumentCounts, LoadReport
 from gsw_graph.models.chat.limits import Budget
 
@@ -59,22 +59,15 @@ class LoadOptions:
     A new option is a field here and a line in `cli/load.py`; help and OpenAPI show its description.
     """
 
-    extractor: str = option(
-        "auto",
-        "What finds facts; auto: llm where one is set, else rules.",
-    )
+    extractor: str = option("auto", "What finds facts; auto: llm where one is set, else rules.")
     replace: bool = option(False, "Load documents again though their content is unchanged.")
     upgrade: bool = option(
-        False,
-        "Read documents again that another extractor or model read; their passages and questions stay.",
+        False, "Read documents again that another extractor or model read; their passages and questions stay."
     )
     second_pass: bool = option(
         False, "Have the language model repair what lint finds; up to twice the calls."
     )
-    batch: bool = option(
-        False,
-        "Send the first pass by the Batch API, at half price; run again to go on waiting.",
-    )
+    batch: bool = option(False, "Send the first pass by the Batch API, at half price; run again to go on.")
     dry_run: bool = option(
         False, "Say what would be loaded and what it would take; call nothing, write nothing."
     )
@@ -84,9 +77,7 @@ class LoadOptions:
     near: float = option(
         0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
     )
-    follow_links: bool = option(
-        False, "Follow links that lead out of a folder; without this they are skipped."
-    )
+    follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
 
     def chosen(self, settings: Settings) -> str:
         """Return the extractor's name; InputError where an option does not fit."""
@@ -143,9 +134,11 @@ class Progress:
 class LoadCounters:
     """Counts of one load, added to from several threads.
 
-    `upgradable`: unchanged documents in which this extractor would find more. `seen`: passages found to
-    load, in the first `read_bytes` of `bytes` of the files (None where that is not known). `spent`: returns
-    what a language model was asked so far.
+    Attributes:
+        bytes: Of the files, None where that is not known; `read_bytes` of them were read so far.
+        upgradable: Unchanged documents in which this extractor would find more.
+        seen: Passages to load in what was read.
+        spent: Returns what a language model was asked so far.
     """
 
     bytes: int | None = None
@@ -165,8 +158,8 @@ class LoadCounters:
     failures: list[Failure] = field(default_factory=list)
     skipped: list[Failure] = field(default_factory=list)
     faults: list[Failure] = field(default_factory=list)
-    seconds: dict[str, float] = field(
-        default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0)
+    seconds: Counter[str] = field(
+        default_factory=lambda: Counter(dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0))
     )
     spent: Callable[[], Entry] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -177,28 +170,27 @@ class LoadCounters:
             for name, amount in amounts.items():
                 setattr(self, name, getattr(self, name) + amount)
 
-    @property
-    def documents(self) -> DocumentCounts:
-        """Documents by what became of them."""
-        failed = sum(not failure.part for failure in self.failures)
-        return DocumentCounts(self.new, self.unchanged, self.replaced, failed)
-
-    @property
-    def total(self) -> int | None:
-        """Passages to load: known once all is read, before that an estimate from the bytes of the files."""
-        if self.all_read:
-            return self.seen
-        if not (self.bytes and self.read_bytes and self.seen):
-            return None
-        return round(self.seen * max(self.bytes / self.read_bytes, 1))
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time that a block takes to that of a stage."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += perf_counter() - start
 
     def progress(self, stage: str) -> Progress:
-        """Return how far the load is."""
-        spent = self.spent() if self.spent else None
+        """Return how far the load is. The total is known once all is read, before that it is an estimate from
+        the bytes of the files."""
+        spent, total = self.spent() if self.spent else None, None
+        if self.all_read:
+            total = self.seen
+        elif self.bytes and self.read_bytes and self.seen:
+            total = round(self.seen * max(self.bytes / self.read_bytes, 1))
         return Progress(
             self.documents_embedded,
             self.passages,
-            self.total,
+            total,
             stage,
             len(self.failures),
             self.problem or (self.failures[-1].reason if self.failures else None),
@@ -208,13 +200,21 @@ class LoadCounters:
             0 if spent is None else spent.failed,
         )
 
+    def report(self, seconds: float, **more: Any) -> LoadReport:
+        """Return the report of a load that took some seconds."""
+        failed = sum(not failure.part for failure in self.failures)
+        return LoadReport(
+            DocumentCounts(self.new, self.unchanged, self.replaced, failed),
+            failures=self.failures,
+            skipped=self.skipped,
+            faults=self.faults,
+            seconds={**self.seconds, "total": seconds},
+            **more,
+        )
 
-@dataclass
-class Window:
-    """Workspaces that are embedded together, each with how it comes into the memory."""
 
-    workspaces: list[tuple[Workspace, Mode]] = field(default_factory=list)
-    passages: int = 0
+Window = list[tuple[Workspace, "Mode"]]
+"""Workspaces that are embedded together, each with how it comes into the memory."""
 
 
 def load(
@@ -288,14 +288,10 @@ def load(
             raise
         _index(connection, embedder().dimension, counters, report, alone)
         after = reader.counts()[0]
-        return LoadReport(
-            counters.documents,
-            {label: after[label] - before.get(label, 0) for label in after},
-            counters.failures,
-            {**counters.seconds, "total": perf_counter() - start},
-            faults=counters.faults,
+        return counters.report(
+            perf_counter() - start,
+            nodes={label: after[label] - before.get(label, 0) for label in after},
             note=_note(counters, chosen, settings),
-            skipped=counters.skipped,
             **_spent(chat),
         )
 
@@ -366,7 +362,8 @@ def new_work(
         fresh: list[Work] = []
         for item, document in zip(some, documents, strict=True):
             state = known.get(document.id)
-            if _claims(document, state):
+            stored = state.loader if state else None
+            if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))
             elif mode := _mode(item, document, state, extractor, counters, options):
                 named = with_names(item) if isinstance(item, Workspace) else None
@@ -381,7 +378,8 @@ def new_work(
 
 def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) -> Iterator[Window]:
     """Yield extracted workspaces in runs that are embedded together, a small one first."""
-    window, enough = Window(), min(_FIRST_WINDOW, extractor.window)
+    window: Window = []
+    passages, enough = 0, min(_FIRST_WINDOW, extractor.window)
     seconds = counters.seconds
     start, read = perf_counter(), seconds["read"]
     for done in extractor.run(work):
@@ -389,14 +387,14 @@ def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) 
         counters.failures += done.failures
         counters.faults += done.faults
         if done.workspace is not None:
-            window.workspaces.append((done.workspace, done.mode))
-            window.passages += len(done.document.passages)
+            window.append((done.workspace, done.mode))
+            passages += len(done.document.passages)
             counters.add(**{"new" if done.mode == "new" else "replaced": 1})
-            if window.passages >= enough:
+            if passages >= enough:
                 yield window
-                window, enough = Window(), extractor.window
+                window, passages, enough = [], 0, extractor.window
         start, read = perf_counter(), seconds["read"]
-    if window.workspaces:
+    if window:
         yield window
 
 
@@ -477,11 +475,10 @@ def _write(
                 with lock:
                     check()
                     idle.clear()
-                start = perf_counter()
                 try:
-                    write_batch(connection, batch, on_written)
+                    with counters.timed("write"):
+                        write_batch(connection, batch, on_written)
                 finally:
-                    counters.seconds["write"] += perf_counter() - start
                     idle.set()
                 yield None
 
@@ -500,23 +497,23 @@ def _write(
 def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[Batch]:
     from gsw_graph.store.writer import BATCH_BYTES, Batch
 
-    start, before = perf_counter(), counters.passages
+    before, passages = counters.passages, sum(len(workspace.document.passages) for workspace, _ in window)
 
-    def embedded(share: float) -> None:
-        counters.passages = before + int(share * window.passages)
+    def on_share(share: float) -> None:
+        counters.passages = before + int(share * passages)
 
-    vectors_of = list(embed(window.workspaces, embedder, embedded))
-    counters.seconds["embed"] += perf_counter() - start
+    with counters.timed("embed"):
+        vectors_of = list(embed(window, embedder, on_share))
     batch = Batch()
-    for (workspace, mode), vectors in zip(window.workspaces, vectors_of, strict=True):
+    for (workspace, mode), vectors in zip(window, vectors_of, strict=True):
         batch.add(workspace, vectors, mode)
         if batch.bytes >= BATCH_BYTES:
             yield batch
             batch = Batch()
     if batch.documents:
         yield batch
-    counters.documents_embedded += len(window.workspaces)
-    counters.passages = before + window.passages
+    counters.documents_embedded += len(window)
+    counters.passages = before + passages
 
 
 def _index(
@@ -539,10 +536,8 @@ def _index(
     else:
         return
     report("indexing")
-    start = perf_counter()
-    with alone():
+    with counters.timed("index"), alone():
         build(connection, dimension)
-    counters.seconds["index"] = perf_counter() - start
 
 
 def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) -> Iterator[list[Item]]:
@@ -551,21 +546,18 @@ def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) 
     passages = 0
     iterator = iter(items)
     while True:
-        start = perf_counter()
-        item = next(iterator, None)
-        counters.seconds["read"] += perf_counter() - start
-        if item is None:
-            break
+        with counters.timed("read"):
+            item = next(iterator, None)
         if isinstance(item, Failure):
             (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
-            continue
-        some.append(item)
-        passages += len((item.document if isinstance(item, Workspace) else item).passages)
-        if passages >= _COMPARED:
+        elif item is not None:
+            some.append(item)
+            passages += len((item.document if isinstance(item, Workspace) else item).passages)
+        if some and (item is None or passages >= _COMPARED):
             yield some
             some, passages = [], 0
-    if some:
-        yield some
+        if item is None:
+            return
 
 
 def _mode(
@@ -594,16 +586,6 @@ def _mode(
     else:
         same = True
     return None if same else "renew"
-
-
-def _claims(document: Document, state: DocumentState | None) -> bool:
-    """Return whether a record would take the place of a file."""
-    return (
-        state is not None
-        and document.loader in _RECORDS
-        and state.loader is not None
-        and state.loader not in _RECORDS
-    )
 
 
 def _rank(extractor: str) -> int:
@@ -659,25 +641,17 @@ def _estimated(
             profile = PROFILES[options.chosen(settings)]()
             profile.second_pass = options.second_pass
             estimated = estimate(_counted(work, counters), chat, cache, profile, batch=options.batch)
-    return LoadReport(
-        counters.documents,
-        {"Document": counters.new, "Passage": counters.passages},
-        counters.failures,
-        {**counters.seconds, "total": perf_counter() - start},
+    note = _note(counters, options.chosen(settings), settings)
+    if settings.embedder_url and counters.passages:  # passages are what rules embed
+        note = (
+            f"the server of embeddings would be sent {counted({'passage': counters.passages})}, about "
+            f"{counters.passage_tokens:,} tokens, and the phrases and pairs that are found in them"
+        )
+    return counters.report(
+        perf_counter() - start,
+        nodes={"Document": counters.new, "Passage": counters.passages},
         estimate=estimated,
-        note=_embedding_note(counters, settings) or _note(counters, options.chosen(settings), settings),
-        skipped=counters.skipped,
-    )
-
-
-def _embedding_note(counters: LoadCounters, settings: Settings) -> str | None:
-    """Estimate what a server of embeddings would be sent for the passages, which is what rules embed."""
-    if not settings.embedder_url or not counters.passages:
-        return None
-    passages = "1 passage" if counters.passages == 1 else f"{counters.passages:,} passages"
-    return (
-        f"the server of embeddings would be sent {passages}, about "
-        f"{counters.passage_tokens:,} tokens, and the phrases and pairs that are found in them"
+        note=note,
     )
 
 
@@ -696,11 +670,8 @@ def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
 def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
     """Name what a user may have meant: a better extractor, or the model of a server."""
     if counters.upgradable:
-        documents = (
-            "1 unchanged document was"
-            if counters.upgradable == 1
-            else f"{counters.upgradable:,} unchanged documents were"
-        )
+        were = "was" if counters.upgradable == 1 else "were"
+        documents = f"{counted({'unchanged document': counters.upgradable})} {were}"
         return f"{documents} read by less than {extractor}; --upgrade has them read again"
     if settings.llm_url and not settings.llm:
         return "a server of language models is set and no model, so none was asked: set GSWGRAPH_LLM"
