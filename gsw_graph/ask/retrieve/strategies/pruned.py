@@ -84,14 +84,14 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(graph, question, passages, recipe.rerank, query.k)
+        ranked = in_order(context, graph, question, result.mentions, near, passages, recipe.rerank, query.k)
     if context.trace is not None:
         paths = dict(zip(result.passages, result.paths, strict=True))
         ids = [passage.id for passage in ranked]
         write_walk(
             context,
             context.trace,
-            replace(result, passages=ids, paths=[paths[id_] for id_ in ids]),
+            replace(result, passages=ids, paths=[paths.get(id_, []) for id_ in ids]),
             ranked,
             twice=bool(bridges),
         )
