@@ -34,8 +34,7 @@ from recorder import ModelServer, known_or_recorded
 from gsw_graph.ask.plan import decompose
 from gsw_graph.config import Settings
 from gsw_graph.errors import ReplyError, StoppedError
-from gsw_graph.evaluate.metrics import exact_match, f1
-from gsw_graph.evaluate.statistics import paired
+from gsw_graph.evaluate.metrics import exact_match, f1, paired
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
 from gsw_graph.models.chat.chat import QuestionModel, Spent

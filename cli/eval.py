@@ -76,6 +76,18 @@ def _asking(command: Any) -> Any:
                 help="Questions asked side by side; above 1 nothing is timed.",
             ),
             click.option("--no-answer", is_flag=True, help="Passages only."),
+            click.option(
+                "--evidence",
+                type=click.Choice(("lines", "chains", "compact", "passages")),
+                help="What the language model reads; usually what each strategy is read by.",
+            ),
+            click.option("--must-answer", is_flag=True, help="The language model may not refuse."),
+            click.option(
+                "--reader",
+                type=click.Choice(("paper",)),
+                help="paper: five passages whole, reasoning, a short answer, no refusal.",
+            ),
+            click.option("--budget", metavar="AMOUNT", help="Dollars or tokens to spend: 2.00, 500ktok."),
             click.option("--llm", metavar="MODEL", help="The language model; wins over GSWGRAPH_LLM."),
             click.option("--no-llm", is_flag=True, help="Ask no language model, though one is set."),
             click.option(
@@ -124,13 +136,19 @@ def eval() -> None:
     metavar="MODEL",
     help="A language model at the same server that judges the answers too: LR-1 (strict) and LR-2 (partial credit).",
 )
+@click.option(
+    "--in-order",
+    is_flag=True,
+    help="Questions of a conversation one after another, with memory of the earlier.",
+)
+@click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
+@click.option("--dry-run", is_flag=True, help="Only say what it will take: calls, tokens, dollars, hours.")
 @json_option
 @click.pass_obj
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
     """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
 
-    Reads MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ and LV-Eval as they are published, and lines of our own:
-    {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
+    Reads the data sets of `gswgraph eval data` as they are published, and lines of our own: {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
     A setting is a constant of the strategy (linked has walk.restart); of proprag also recipe (code, paper, quick).
 
@@ -146,11 +164,18 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.cli.text.evaluations import going_on, print_evaluation, progress
+    from gsw_graph.cli.text.evaluations import going_on, print_estimate, print_evaluation, progress
     from gsw_graph.cli.text.output import print_json
-    from gsw_graph.evaluate import evaluate, write
+    from gsw_graph.evaluate import estimate, evaluate, write
 
     out, how = options["out"], _how(options)
+    if options["dry_run"]:
+        with open_memory(url, llm=options["llm"]) as memory:
+            how.pop("budget")
+            guess = estimate(memory, _questions(questions, options), strategy, judge=options["judge"], **how)
+        print_json(guess.to_dict()) if as_json else print_estimate(guess, options["at_once"])
+        return
+    how |= {name: options[name] for name in ("in_order", "trace")}
     with (
         open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
         going_on(out),
@@ -191,6 +216,72 @@ def compare(first: str, second: str, as_json: bool) -> None:
 
 
 @eval.command()
+@click.argument("parts", nargs=-1, required=True, type=click.Path(exists=True), metavar="A B...")
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=click.Path(file_okay=False),
+    help="Where the whole is written.",
+)
+def merge(parts: tuple[str, ...], out: str) -> None:
+    """Join parts of one evaluation, other questions or other strategies asked in the same way, into one report.
+
+    \b
+    Example:
+      gswgraph eval merge results/first results/second --out results/whole
+    """
+    from gsw_graph.cli.text.evaluations import print_evaluation
+    from gsw_graph.evaluate import merge as merged
+    from gsw_graph.evaluate import write
+
+    whole = merged(parts)
+    print_evaluation(whole, write(whole, out))
+
+
+@eval.command()
+@click.argument("path", type=click.Path(dir_okay=False), metavar="FILE")
+@click.option(
+    "--size", type=click.IntRange(min=1), help="So many passages: gold ones, then distractors at random."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of --size.")
+def corpus(path: str, size: int | None, seed: int) -> None:
+    """Print the passages that a file of questions brings along (contexts, conversations, GraphRAG-Bench's texts) as lines that `load` reads; gold passages first.
+
+    \b
+    Example:
+      gswgraph eval corpus longmemeval_s.json | gswgraph load -
+      gswgraph eval corpus musique.json --size 4000 > musique-4000.jsonl
+    """
+    import json
+
+    from gsw_graph.evaluate import read_corpus
+
+    for record in read_corpus(path, size, seed):
+        click.echo(json.dumps(record))
+
+
+@eval.command()
+@click.option(
+    "--llm", metavar="MODEL", default="gpt-4.1-mini", show_default=True, help="Whose price is reckoned with."
+)
+@json_option
+def data(llm: str, as_json: bool) -> None:
+    """List the data sets: where to get each, licence, size, and what loading the corpus and one strategy with planned answers cost.
+
+    \b
+    Example:
+      gswgraph eval data --llm gpt-4o-mini
+    """
+    from gsw_graph.cli.text.evaluations import print_datasets
+    from gsw_graph.cli.text.output import print_json
+    from gsw_graph.evaluate import datasets
+
+    listed = datasets(llm)
+    print_json(listed) if as_json else print_datasets(listed)
+
+
+@eval.command()
 @click.argument("run", type=click.Path(exists=True), metavar="RUN")
 @click.argument("id")
 @json_option
@@ -221,7 +312,7 @@ def show(run: str, id: str, as_json: bool) -> None:
 @eval.command()
 @click.argument("first", type=click.Path(exists=True), metavar="A")
 @click.argument("second", type=click.Path(exists=True), metavar="B")
-@click.option("--metric", default="f1", show_default=True, help="em, f1, lr1, lr2, recall@k or all_gold@k.")
+@click.option("--metric", default="f1", show_default=True, help="em, f1, lr1, recall@k and so on.")
 @json_option
 def diff(first: str, second: str, metric: str, as_json: bool) -> None:
     """Show the questions that B won and lost against A by a metric, with both answers side by side.
@@ -331,10 +422,14 @@ def tune(
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
     """What `evaluate` gets of the options."""
+    paper = options["reader"] == "paper"
     return {
         "plans": options["plans"],
         "k": options["k"],
         "answer": not options["no_answer"],
+        "evidence": options["evidence"] or ("passages" if paper else None),
+        "must_answer": options["must_answer"] or paper,
+        "budget": options["budget"],
         "llm": not options["no_llm"],
         "at_once": options["at_once"],
         "out": options["out"],

@@ -1,25 +1,35 @@
-"""Files to documents and ready workspaces. One module a format; `detect` and `json_files` say which
+"""Files to documents and ready workspaces. One module a format; `files.detect_format` and `records` say which
 by looking at the content."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from gsw_graph.loaders import converter, json_files, markdown, text
-from gsw_graph.loaders.detect import BrokenTextError, Format, detect_format, strip_bom
-from gsw_graph.loaders.files import File, Item, expand, opened, unreadable, walk
+from gsw_graph.loaders import converter, markdown, records, text
+from gsw_graph.loaders.files import (
+    File,
+    Format,
+    Item,
+    UnusableError,
+    detect_format,
+    expand,
+    opened,
+    strip_bom,
+    unreadable,
+    walk,
+)
 from gsw_graph.model.documents import Document, Failure, Workspace
 
 __all__ = ["UPLOAD", "Position", "read", "size", "standard_input"]
 
 UPLOAD = "upload:"
-"""What the source of an upload begins with: it is no file here."""
+"""Prefix of the source of an upload, which is no file here."""
 
 
 class Position:
@@ -28,17 +38,17 @@ class Position:
     bytes = 0
 
 
-# A new format is a module, its line here, and its sign in `detect_format`; what is JSON has its line in
-# `json_files`.
+# A new format is a module, its line here, and its sign in `detect_format`; a new shape of JSON has its line
+# in `records`.
 _READERS: dict[Format, Callable[[File], Iterator[Item]]] = {
-    "json": json_files.read_whole,
-    "jsonl": json_files.read_lines,
+    "json": records.read_whole,
+    "jsonl": records.read_lines,
     "markdown": markdown.read,
     "text": text.read,
-    "pdf": lambda file: converter.read(file, "pdf"),
-    "html": lambda file: converter.read(file, "html"),
-    "archive": lambda file: converter.read(file, "archive"),
-    "mail": lambda file: converter.read(file, "mail"),
+    "pdf": partial(converter.read, form="pdf"),
+    "html": partial(converter.read, form="html"),
+    "archive": partial(converter.read, form="archive"),
+    "mail": partial(converter.read, form="mail"),
     "mailbox": converter.read_mailbox,
     "table": text.read_table,
     "code": text.read_code,
@@ -53,50 +63,59 @@ def read(
     position: Position | None = None,
     follow_links: bool = False,
 ) -> Iterator[Document | Workspace | Failure]:
-    """The documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs and "-"
-    (stdin, by default the process's), and of uploads, by their names, whose source is `upload:NAME`.
+    """Return the documents and workspaces of files, folders (with all below, sorted, no hidden ones), globs
+    and "-", and of uploads.
 
     Lazy: one document is in memory at a time, but for a JSON array or object, which is read whole. What
-    cannot be read is a Failure in its
-    place and the rest goes on, and what holds nothing to read is a Skipped; what is wrong with a part of a
-    document is a Failure of its own, after the document without that part.
-    The same source twice is one document; with different content the second is a Failure. A record that names
-    another file as its source is one too. Links that lead out of a folder are Skipped unless `follow_links`.
-    `position` is kept as it goes.
-    InputError, at the call and before anything is read: not one of the paths exists, no glob has a match.
+    cannot be read is a Failure in its place and the rest goes on, and what holds nothing to read is a
+    Skipped; what is wrong with a part of a document is a Failure of its own, after the document without that
+    part. The same source twice is one document; with different content the second is a Failure. A record that
+    names another file as its source is one too.
+
+    Args:
+        paths: What to read.
+        stdin: What "-" means; by default, standard input of the process.
+        uploads: Open files by name; the source of each is `upload:NAME`.
+        position: Kept as reading goes on.
+        follow_links: Whether links that lead out of a folder are followed, and not Skipped.
+
+    Raises:
+        InputError: At the call and before anything is read: not one of the paths exists, no glob has a match.
     """
-    names, missing = expand([paths] if isinstance(paths, str) else [os.fspath(path) for path in paths])
-    position = position or Position()
-    items = chain(
-        _items(names, stdin, position, follow_links=follow_links), _uploaded(uploads or {}, position)
-    )
+    names, missing = expand([paths] if isinstance(paths, str) else map(os.fspath, paths))
+    items = _items(names, stdin, uploads or {}, position or Position(), follow_links=follow_links)
     return chain(missing, _distinct(items))
 
 
 def size(
     paths: Iterable[str], *, uploads: Mapping[str, BinaryIO] | None = None, follow_links: bool = False
 ) -> int | None:
-    """Bytes of the files that `read` would open, None where it is not known (stdin)."""
+    """Return the bytes of the files that `read` would open, None where it is not known (stdin)."""
     names, _ = expand(paths)
-    if "-" in names:
-        return None
     seen: set[Path] = set()
-    with contextlib.suppress(OSError):
-        found = (
-            path
-            for name, root in names.items()
-            for path in walk(Path(name), seen, root, follow_links=follow_links)
-        )
-        return sum(path.stat().st_size for path in found if not isinstance(path, Failure)) + sum(
-            stream.seek(0, os.SEEK_END) - stream.seek(0) for stream in (uploads or {}).values()
-        )
-    return None
+    try:
+        total = sum(map(_length, (uploads or {}).values()))
+        for name, root in names.items():
+            for path in walk(Path(name), seen, root, follow_links=follow_links) if name != "-" else ():
+                total += 0 if isinstance(path, Failure) else path.stat().st_size
+    except OSError:
+        return None
+    return None if "-" in names else total
+
+
+def _length(stream: BinaryIO) -> int:
+    return stream.seek(0, os.SEEK_END) - stream.seek(0)
 
 
 def _items(
-    names: dict[str, Path | None], stdin: BinaryIO | None, position: Position, *, follow_links: bool
+    names: dict[str, Path | None],
+    stdin: BinaryIO | None,
+    uploads: Mapping[str, BinaryIO],
+    position: Position,
+    *,
+    follow_links: bool,
 ) -> Iterator[Item]:
-    """Yield what files, folders and standard input hold."""
+    """Yield what files, folders, standard input and uploads hold."""
     seen: set[Path] = set()
     for name, root in names.items():
         if name == "-":
@@ -108,65 +127,57 @@ def _items(
                 continue
             try:
                 with path.open("rb") as stream:
-                    size = os.fstat(stream.fileno()).st_size
-                    yield from _followed(path.as_posix(), path.resolve(), stream, size, position)
+                    length = os.fstat(stream.fileno()).st_size
+                    yield from _tracked(path.as_posix(), path.resolve(), stream, length, position)
             except OSError as error:
                 yield unreadable(path, error)
-
-
-def _uploaded(uploads: Mapping[str, BinaryIO], position: Position) -> Iterator[Item]:
-    """Yield what uploads hold."""
     for name, stream in uploads.items():
-        size = stream.seek(0, os.SEEK_END) - stream.seek(0)
-        yield from _followed(name, Path(f"{UPLOAD}{name}"), stream, size, position)
+        yield from _tracked(name, Path(f"{UPLOAD}{name}"), stream, _length(stream), position)
 
 
-def _followed(name: str, path: Path, stream: BinaryIO, size: int, position: Position) -> Iterator[Item]:
-    """Yield what a file of `size` bytes holds, and keep the position in it."""
+def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Position) -> Iterator[Item]:
+    """Yield what a file of `length` bytes holds, and keep the position in it."""
     before = position.bytes
     for item in _read_file(name, path, stream):
         known = not stream.closed and stream.seekable()
-        position.bytes = before + (min(stream.tell(), size) if known else size)
+        position.bytes = before + (min(stream.tell(), length) if known else length)
         yield item
-    position.bytes = before + size
+    position.bytes = before + length
 
 
 def standard_input() -> BinaryIO:
-    """Standard input of the process, by a buffer of its own: a load that is interrupted leaves the thread
-    behind that reads it, and Python, which closes `sys.stdin` at the end of a program, aborts where a
+    """Return standard input of the process, by a buffer of its own: a load that is interrupted leaves the
+    thread behind that reads it, and Python, which closes `sys.stdin` at the end of a program, aborts where a
     thread is in the midst of reading that."""
     try:
         return open(sys.stdin.fileno(), "rb", closefd=False)
-    except (OSError, ValueError):  # one that a program has put in its place
+    except (OSError, ValueError):  # a program has put another in its place
         return sys.stdin.buffer
 
 
 def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]:
+    """Yield what a file holds; no record takes the place of what another file says."""
+    file = opened(name, path, stream)
+    own = "" if path is None else path.as_posix()
     try:
-        file = strip_bom(opened(name, path, stream))
+        own.encode("utf-8")
+        file = strip_bom(file)
         form = detect_format(file)
-        if isinstance(form, Failure):
-            yield form
-        else:
-            yield from (_own(item, file) for item in _READERS[form](file))
-    except BrokenTextError as error:
-        yield Failure(name, f"{error.message}: {error.hint}")
-
-
-def _own(item: Item, file: File) -> Item:
-    """The item, unless it says that it is another file: no record takes the place of what that file says."""
-    if isinstance(item, Failure):
-        return item
-    place, found = item
-    own = file.path is not None and found.source == file.path.as_posix()
-    # os.path, as Path raises for what no file is named
-    if own or not (os.path.isabs(found.source) and os.path.isfile(found.source)):  # noqa: PTH113, PTH117
-        return item
-    return Failure(
-        place,
-        f"its source {found.source!r} is another file; load that file, or give the record a source of its "
-        "own",
-    )
+        for item in [form] if isinstance(form, Failure) else _READERS[form](file):
+            place, source = (item.source, own) if isinstance(item, Failure) else (item[0], item[1].source)
+            # os.path, as Path raises for what no file is named
+            if source != own and os.path.isabs(source) and os.path.isfile(source):  # noqa: PTH113, PTH117
+                reason = (
+                    f"its source {source!r} is another file; load that file, or give the record a source of "
+                    "its own"
+                )
+                yield Failure(place, reason)
+            else:
+                yield item
+    except UnicodeEncodeError:
+        yield Failure(file.name, "the file's name is not UTF-8; rename it")
+    except UnusableError as error:
+        yield Failure(file.name, str(error))
 
 
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:
@@ -179,18 +190,19 @@ def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]
             continue
         place, value = item
         document = value.document if isinstance(value, Workspace) else value
-        source, text, content = document.source, document.content_hash, value.content_hash
+        source = document.source
         if source not in seen:
-            seen[source] = text, content, place
+            seen[source] = document.content_hash, value.content_hash, place
             yield value
-        elif text != seen[source][0]:
+            continue
+        text, content, first = seen[source]
+        if text != document.content_hash:
             yield Failure(
-                place,
-                f"the source {source!r} has other content at {seen[source][2]}; give each record its own id",
+                place, f"the source {source!r} has other content at {first}; give each record its own id"
             )
-        elif content != seen[source][1]:
+        elif content != value.content_hash:
             yield Failure(
                 place,
-                f"the document {source!r} was read at {seen[source][2]} with other findings, or none; load "
-                "only one of the two",
+                f"the document {source!r} was read at {first} with other findings, or none; load only one of "
+                "the two",
             )

@@ -23,15 +23,16 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from gsw_graph.loaders import mail, markdown, office, pdf, text, web
-from gsw_graph.loaders.detect import EXTRA
+from gsw_graph.loaders import markdown, office, pdf, text, web
 from gsw_graph.loaders.files import (
+    EXTRA,
     Converted,
     File,
     Item,
@@ -46,89 +47,74 @@ from gsw_graph.model.documents import Failure, Skipped
 
 MOST = 256 * 1024 * 1024
 """Bytes of a file, of which most are pictures where it is large."""
+MOST_TEXT = 64 * 1024 * 1024
+"""Characters that a document may become; a small one may refer to one of its texts any number of times."""
 MEMORY = 1 << 30
 """Bytes that the child may take, itself included (about 150 MB)."""
 SECONDS = 60.0
 """For one document."""
-_LONGEST = 6 * pdf.MOST  # bytes of an answer
 
 Form: TypeAlias = Literal["pdf", "html", "archive", "mail"]
 
-WHAT: dict[Form, str] = {
-    "pdf": "a PDF file",
-    "html": "an HTML page",
-    "archive": "an Office document, EPUB book or zip archive",
-    "mail": "a mail",
-}
 OUT_OF_MEMORY = 75
-_READERS = {"pdf": pdf.read_pdf, "html": web.markdown, "archive": office.markdown, "mail": mail.read_mail}
+# What a form is called, the library that it needs, and what reads it.
+_FORMS = {
+    "pdf": ("a PDF file", "pypdfium2", pdf.read_pdf),
+    "html": ("an HTML page", "markdownify", web.markdown),
+    "archive": ("an Office document, EPUB book or zip archive", "mammoth", office.markdown),
+    "mail": ("a mail", "email", web.read_mail),
+}
 # What no text has, and documents have all the same.
 _NO_TEXT = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_FORBIDDEN = (
-    "socket.",
-    "subprocess.",
-    "os.exec",
-    "os.fork",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.startfile",
-    "os.system",
+_FORBIDDEN = tuple(
+    "socket. subprocess. os.exec os.fork os.posix_spawn os.spawn os.startfile os.system".split()
 )
 _PROGRAM = "from gsw_graph.loaders.converter import main; main()"
-_LIBRARIES: dict[Form, str] = {
-    "pdf": "pypdfium2",
-    "html": "markdownify",
-    "archive": "mammoth",
-    "mail": "email",
-}
 
 
 def read(file: File, form: Form) -> Iterator[Item]:
     """Yield the document of a file, or the failure that keeps it out, and what was left out of it."""
-    if not find_spec(_LIBRARIES[form]):
-        yield Failure(file.name, f"{WHAT[form]}, which needs more to be read: {EXTRA}")
+    name, library, _ = _FORMS[form]
+    if not find_spec(library):
+        yield Failure(file.name, f"{name}, which needs more to be read: {EXTRA}")
         return
     data = file.stream.read(MOST + 1)
     if len(data) > MOST:
         yield Failure(file.name, f"a document of more than {MOST // 2**20} MiB")
-        return
-    yield from read_data(file, form, data)
+    else:
+        yield from _read_data(file, form, data)
 
 
-def read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[Item]:
-    """Yield the document of some bytes of a file. key: which of its documents it is."""
+def _read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[Item]:
     try:
-        found = shared.convert(form, data)
+        contents = shared.convert(form, data)
     except UnusableError as error:
         yield (Skipped if isinstance(error, NothingError) else Failure)(file.name, str(error))
         return
-    yield from (text if found.plain else markdown).write(file, found, key)
+    yield from (text if contents.plain else markdown).write(file, contents, key)
     kind = Skipped if form == "mail" else Failure
-    yield from (kind(file.name, fault, part=True) for fault in found.faults)
-    yield from left_out(file.name, found.left_out)
+    yield from (kind(file.name, fault, part=True) for fault in contents.faults)
+    yield from left_out(file.name, contents.left_out)
 
 
 def read_mailbox(file: File) -> Iterator[Item]:
     """Yield the mails of a file of many; each is a document, named by its number."""
-    number = 0
+    number = size = 0
     held: list[bytes] = []
-    size = 0
     blank = True
     for place, line in lines(file):
         begins = line is not None and blank and line.startswith(b"From ")
-        if begins or line is None or size > MOST:
-            if held:
-                number += 1
-                yield from read_data(file, "mail", b"".join(held), str(number))
+        if held and (begins or line is None or size > MOST):
+            number += 1
+            yield from _read_data(file, "mail", b"".join(held), str(number))
             held, size = [], 0
         if line is None:
             yield line_too_long(place)
         elif not begins:
             held.append(line.removeprefix(b">") if line.startswith(b">From ") else line)
-            size += len(line)
-            blank = not line.strip()
+            size, blank = size + len(line), not line.strip()
     if held:
-        yield from read_data(file, "mail", b"".join(held), str(number + 1))
+        yield from _read_data(file, "mail", b"".join(held), str(number + 1))
 
 
 # --- the parent ---
@@ -157,8 +143,8 @@ class Converter:
                 answer = self._ask(form, data)
         if answer is None:
             raise UnusableError(
-                f"{WHAT[form]} that ended its reader: it is broken, or takes more than {MEMORY >> 20:,} "
-                "MiB of memory to read"
+                f"{_FORMS[form][0]} that ended its reader: it is broken, or takes more than "
+                f"{MEMORY >> 20:,} MiB of memory to read"
             )
         if "failed" in answer:
             raise (NothingError if answer["nothing"] else UnusableError)(str(answer["failed"]))
@@ -186,7 +172,7 @@ class Converter:
             assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - for mypy
             process.stdin.write(json.dumps({"form": form, "length": len(data)}).encode() + b"\n" + data)
             process.stdin.flush()
-            line = process.stdout.readline(_LONGEST)
+            line = process.stdout.readline(6 * MOST_TEXT)
             if line.endswith(b"\n"):
                 answer = json.loads(line)
                 if isinstance(answer, dict) and ("failed" in answer or isinstance(answer.get("text"), str)):
@@ -200,12 +186,14 @@ class Converter:
             timer.cancel()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=1)
-        code = process.returncode
+        code, bound = process.returncode, ""
         self.stop()
         if time.monotonic() - started >= SECONDS:
-            raise UnusableError(f"{WHAT[form]} that takes more than {SECONDS:.0f} seconds to read")
-        if code == OUT_OF_MEMORY:
-            raise UnusableError(f"{WHAT[form]} that takes more than {MEMORY >> 20:,} MiB of memory to read")
+            bound = f"{SECONDS:.0f} seconds"
+        elif code == OUT_OF_MEMORY:
+            bound = f"{MEMORY >> 20:,} MiB of memory"
+        if bound:
+            raise UnusableError(f"{_FORMS[form][0]} that takes more than {bound} to read")
         return None
 
 
@@ -242,26 +230,29 @@ atexit.register(shared.stop)
 
 def convert(form: Form, data: bytes) -> Converted:
     """Read a document. Raises UnusableError for whatever is wrong with it, and MemoryError."""
-    found = Converted(loader=form)
+    contents = Converted(loader=form)
+    name, _, read_form = _FORMS[form]
     try:
-        _READERS[form](data, found)
+        read_form(data, contents)
+    except (UnusableError, MemoryError):
+        raise
     except RecursionError as error:
-        raise UnusableError(f"{WHAT[form]} that is nested too deeply") from error
+        raise UnusableError(f"{name} that is nested too deeply") from error
     except Exception as error:  # every library has its own kinds for a broken file
-        if isinstance(error, UnusableError | MemoryError):
-            raise
         reason = next(iter(str(error).strip().splitlines()), "")
         raise UnusableError(
-            f"{WHAT[form]} that is broken, or of a kind that is not understood ({type(error).__name__}: "
+            f"{name} that is broken, or of a kind that is not understood ({type(error).__name__}: "
             f"{reason[:200]})"
         ) from error
-    found.text, found.title, found.about = (
-        _NO_TEXT.sub("", part).strip() for part in (found.text, found.title[:1000], found.about)
+    contents.text, contents.title, contents.about = (
+        _NO_TEXT.sub("", part).strip() for part in (contents.text, contents.title[:1000], contents.about)
     )
-    if not found.text:
-        raise UnusableError(f"{WHAT[form]} without text")
-    found.faults = shortened(found.faults)
-    return found
+    if not contents.text:
+        raise UnusableError(f"{name} without text")
+    if len(contents.text) > MOST_TEXT:
+        raise UnusableError(f"its text is longer than {MOST_TEXT // 2**20} million characters")
+    contents.faults = [fault[:500] for fault in shortened(contents.faults)]
+    return contents
 
 
 def main() -> None:
@@ -271,6 +262,7 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints is no answer
     _limit_memory(memory)
     sys.addaudithook(_forbid)
+    warnings.simplefilter("ignore")  # of features that have no text
     while line := source.readline():
         request = json.loads(line)
         # the process ends then, whatever it does and though its parent be gone
@@ -288,8 +280,7 @@ def main() -> None:
 
 def _answer(form: Form, data: bytes) -> bytes:
     try:
-        found = convert(form, data)
-        answer = {**vars(found), "faults": [fault[:500] for fault in found.faults]}
+        answer = vars(convert(form, data))
     except UnusableError as error:
         answer = {"failed": str(error)[:2000], "nothing": isinstance(error, NothingError)}
     return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
@@ -302,10 +293,9 @@ def _limit_memory(memory: int) -> None:
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
     try:
-        resource.setrlimit(
-            resource.RLIMIT_AS, (memory if hard == resource.RLIM_INFINITY else min(memory, hard), hard)
-        )
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
     except (ValueError, OSError):  # macOS
         threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
 

@@ -10,19 +10,19 @@ import datetime
 import io
 import posixpath
 import re
-import warnings
 import zipfile
 import zlib
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from typing import Literal, TypeAlias
 from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from gsw_graph.loaders import pdf, web
+from gsw_graph.loaders import web
 from gsw_graph.loaders.files import Converted, NothingError, UnusableError, properties
-from gsw_graph.loaders.typography import subscript, superscript
+from gsw_graph.loaders.text import subscript, superscript
+from gsw_graph.loaders.web import kind_of
 
 Kind: TypeAlias = Literal["docx", "pptx", "xlsx", "epub"]
 Parts: TypeAlias = dict[str, bytes]
@@ -34,25 +34,24 @@ _MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of mil
 _MOST_MERGED = 100_000  # cells that get the value of the cell they are merged with
 _TEXTS = (".xml", ".rels", ".opf", ".xhtml", ".html", ".htm")
 _PARSED = (".xml", ".rels", ".opf")
-_FOLDERS: tuple[tuple[str, Kind], ...] = (("word/", "docx"), ("ppt/", "pptx"), ("xl/", "xlsx"))
-_NUMBER = re.compile(r"\d+")
+_FOLDERS: dict[str, Kind] = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
 # Parts of an archive that are left out, by what is counted in them (a whole part, where that is empty).
 _UNREAD = (
     (
-        re.compile(r"[^/]+/(?:comments/|threadedComments/)?(?:modernC|c|threadedC)omment[^/]*\.xml"),
-        r"<(?:\w+:)?(?:comment|cm|threadedComment)[ >]",
+        r"[^/]+/(?:comments/|threadedComments/)?(?:modernC|c|threadedC)omment[^/]*\.xml",
+        rb"<(?:\w+:)?(?:comment|cm|threadedComment)[ >]",
         "comment",
     ),
-    (re.compile(r"[^/]+/media/.+"), "", "picture"),
-    (re.compile(r"[^/]+/(?:charts|chartEx)/chart[^/]*\.xml"), "", "chart"),
-    (re.compile(r"[^/]+/embeddings/.+"), "", "embedded object"),
-)  # fmt: skip
+    (r"[^/]+/media/.+", b"", "picture"),
+    (r"[^/]+/(?:charts|chartEx)/chart[^/]*\.xml", b"", "chart"),
+    (r"[^/]+/embeddings/.+", b"", "embedded object"),
+)
 
 
 # --- archives ---
 
 
-def markdown(data: bytes, found: Converted) -> None:
+def markdown(data: bytes, contents: Converted) -> None:
     """Read a document; see `Converted`. Raises UnusableError, and what its libraries raise for a broken
     one."""
     try:
@@ -63,21 +62,26 @@ def markdown(data: bytes, found: Converted) -> None:
         raise UnusableError(f"a broken zip archive or office document ({error})") from error
     except RuntimeError as error:  # zipfile's word for a password
         raise UnusableError("locked with a password: save it without one") from error
-    kind = found.loader = _kind(names, parts)
-    for pattern, sign, what in _UNREAD:
-        for name in filter(pattern.fullmatch, names):
-            text = parts.get(name, b"").decode("utf-8", "replace") if sign else ""
-            found.left_out[what] += len(re.findall(sign, text)) if sign else 1
+    kind = contents.loader = _kind(names, parts)
+    for pattern, sign, left_out in _UNREAD:
+        unread = [name for name in names if re.fullmatch(pattern, name)]
+        contents.left_out[left_out] += (
+            sum(len(re.findall(sign, parts.get(name, b""))) for name in unread) if sign else len(unread)
+        )
     if kind == "epub":
-        _read_book(parts, found)
+        _read_book(parts, contents)
         return
-    found.about = _core_properties(parts)
+    core = parts.get("docProps/core.xml")
+    contents.about = properties(
+        (_ABOUT[kind_of(element)], element.text or "")
+        for element in (_parse(core) if core else ())
+        if kind_of(element) in _ABOUT and (element.text or "").lower() not in _WRITERS
+    )
     if kind == "docx":
-        _read_word(parts, found)
-    elif kind == "pptx":
-        found.text = "\n\n".join(_bounded(_slides(parts)))
+        _read_word(parts, contents)
     else:
-        found.text = "\n".join(_bounded(_sheets(parts, found)))
+        lines = _slides(parts) if kind == "pptx" else _sheets(parts, contents)
+        contents.text = ("\n\n" if kind == "pptx" else "\n").join(lines)
 
 
 def _texts(archive: zipfile.ZipFile) -> Parts:
@@ -89,9 +93,9 @@ def _texts(archive: zipfile.ZipFile) -> Parts:
             continue
         with archive.open(info) as member:
             data = member.read(left + 1)
-        if len(data) > left:
-            raise UnusableError(f"its texts unpack to more than {MOST // 2**20} MiB")
         left -= len(data)
+        if left < 0:
+            raise UnusableError(f"its texts unpack to more than {MOST // 2**20} MiB")
         # Entities are how a small text grows without end; no office program writes them. NULs off, so that
         # UTF-16 hides nothing.
         if name.endswith(_PARSED) and b"<!ENTITY" in data.replace(b"\0", b""):
@@ -112,129 +116,89 @@ def _kind(names: list[str], parts: Parts) -> Kind:
         )
     if "xl/workbook.bin" in names:
         raise UnusableError("a binary Excel workbook, which is not a supported format: save it as .xlsx")
-    if "[Content_Types].xml" in parts:
-        for folder, kind in _FOLDERS:
-            if any(name.startswith(folder) for name in parts):
-                return kind
+    for folder, kind in _FOLDERS.items():
+        if "[Content_Types].xml" in parts and any(name.startswith(folder) for name in parts):
+            return kind
     raise NothingError("a zip archive, which is not a supported format: unpack it and load the folder")
 
 
-class _TextBudget:
-    """As many characters as a PDF may have. A small archive may refer to one of its texts any number of
-    times, or hold a table of one long row and thousands of short ones."""
-
-    def __init__(self) -> None:
-        self._left = pdf.MOST
-
-    def consume(self, text: str) -> str:
-        """Return the text. Raises UnusableError where there is more than may be."""
-        if (left := self._left - len(text)) < 0:
-            raise UnusableError(f"its text is longer than {pdf.MOST // 2**20} million characters")
-        self._left = left
-        return text
-
-
-def _bounded(texts: Iterable[str]) -> Iterator[str]:
-    return map(_TextBudget().consume, texts)
-
-
 def _parse(data: bytes) -> Element:
-    return ElementTree.fromstring(data)  # noqa: S314 (`_texts` refuses entities)
-
-
-def _kind_of(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    """Parse a part; formulas become text, and what is there twice, for newer and older programs, stays in
+    its newer form."""
+    root = ElementTree.fromstring(data)  # noqa: S314 (`_texts` refuses entities)
+    for parent in list(root.iter()):
+        if kind_of(parent) == "AlternateContent":
+            parent[1:] = []
+        for place, child in enumerate(parent):
+            if kind_of(child) in ("oMath", "oMathPara") and not kind_of(parent).startswith("oMath"):
+                run = parent[place] = Element(f"{_W}r")
+                text = ElementTree.SubElement(run, f"{_W}t", {_SPACE: "preserve"})
+                text.text, run.tail = web.formula(child), child.tail
+    return root
 
 
 def _value(element: Element | None, name: str = "val") -> str | None:
     """Return an attribute, in whatever namespace."""
-    if element is None:
-        return None
-    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
+    attributes = {} if element is None else element.attrib
+    return next((value for key, value in attributes.items() if key.rpartition("}")[2] == name), None)
 
 
 def _relations(parts: Parts, name: str) -> dict[str, tuple[str, str]]:
     """Return the kind and the name of each part that a part points to, by id."""
     folder, _, file = name.rpartition("/")
     links = parts.get(f"{folder}/_rels/{file}.rels")
-    found = {}
-    for link in _parse(links) if links is not None else ():
-        target = link.get("Target", "")
-        full = target.lstrip("/") if target.startswith("/") else posixpath.normpath(f"{folder}/{target}")
-        if full in parts:
-            found[link.get("Id", "")] = link.get("Type", "").rpartition("/")[2], full
-    return found
+    # join takes a target that begins at the root as it is
+    targets = {
+        link.get("Id", ""): (
+            link.get("Type", "").rpartition("/")[2],
+            posixpath.normpath(posixpath.join(f"/{folder}", link.get("Target", ""))).lstrip("/"),
+        )
+        for link in (_parse(links) if links else ())
+    }
+    return {key: target for key, target in targets.items() if target[1] in parts}
 
 
 _WRITERS = {"openpyxl", "python-docx", "python-pptx", "docx4j", "apache poi", "user", "admin", "root"}
-_ABOUT = {
-    "creator": "author",
-    "subject": "subject",
-    "keywords": "keywords",
-    "description": "description",
-}
-
-
-def _core_properties(parts: Parts) -> str:
-    data = parts.get("docProps/core.xml")
-    elements = list(_parse(data)) if data else []
-    return properties(
-        (_ABOUT[kind], element.text or "")
-        for element in elements
-        if (kind := _kind_of(element)) in _ABOUT and (element.text or "").lower() not in _WRITERS
-    )
+_ABOUT = {"creator": "author", "subject": "subject", "keywords": "keywords", "description": "description"}
 
 
 # --- Word ---
 
 _DIAGRAM = "{*}ptLst/{*}pt/{*}t/{*}p"  # its texts (SmartArt)
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
-def _read_word(parts: Parts, found: Converted) -> None:
+def _read_word(parts: Parts, contents: Converted) -> None:
     import mammoth
-    from mammoth import documents, transforms
 
-    noted: set[tuple[str, str]] = set()
-
-    def once(reference: documents.NoteReference) -> documents.NoteReference | documents.Text:
-        """The whole note is written for each reference to it: the first stays."""
-        note = (reference.note_type, reference.note_id)
-        if note in noted:
-            return documents.text("")
-        noted.add(note)
-        return reference
-
-    edges = []
+    edges: list[str] = []
+    diagrams: list[str] = []
+    notes: set[str] = set()
     for name in list(parts):
-        if re.fullmatch(r"word/(?:document|footnotes|endnotes|header\d*|footer\d*)\.xml", name):
-            root = _parse(parts[name])
-            _prepare_word(root, found.left_out)
-            if "header" in name or "footer" in name:
-                edges += _paragraphs(root, f".//{_W}p")
-            else:
-                parts[name] = ElementTree.tostring(root, encoding="utf-8")
+        if re.fullmatch(r"word/(?:header|footer)\d*\.xml", name):
+            edges += _paragraphs(_prepared(parts[name], contents.left_out, notes), f".//{_W}p")
+        elif re.fullmatch(r"word/(?:document|footnotes|endnotes)\.xml", name):
+            root = _prepared(parts[name], contents.left_out, notes)
+            parts[name] = ElementTree.tostring(root, encoding="utf-8")
+        elif "/diagrams/data" in name:
+            diagrams += _paragraphs(_parse(parts[name]), _DIAGRAM)
     result = mammoth.convert_to_html(
         _packed(parts),
         style_map="p[style-name='Title'] => h1:fresh",
         include_embedded_style_map=False,
         convert_image=lambda _: [],  # an image may be a link to a file of this machine
         external_file_access=False,
-        transform_document=transforms.element_of_type(documents.NoteReference, once),
     )
-    about = found.about
-    web.read_page(result.value, found)
-    found.about = about
+    about = contents.about
+    web.read_page(result.value, contents)
+    contents.about = about
     edges = [
-        text for text in dict.fromkeys(edges) if re.search(r"[^\W\d_]{2}", text) and text not in found.text
-    ]
-    diagrams = [
         text
-        for name in parts
-        if "/diagrams/data" in name
-        for text in _paragraphs(_parse(parts[name]), _DIAGRAM)
+        for text in dict.fromkeys(edges)
+        if re.search(r"[^\W\d_]{2}", text) and text not in contents.text  # a page number is none
     ]
-    found.text = "\n\n".join([found.text, *diagrams, *edges])
+    contents.text = "\n\n".join([contents.text, *diagrams, *edges])
 
 
 def _packed(parts: Parts) -> io.BytesIO:
@@ -247,25 +211,21 @@ def _packed(parts: Parts) -> io.BytesIO:
     return stream
 
 
-def _prepare_word(root: Element, left_out: Counter[str]) -> None:
-    """Change a part of a Word document so that nothing of it is lost on the way to HTML: text boxes become
-    paragraphs after that which they hang on, formulas become text, hidden runs go."""
+def _prepared(data: bytes, left_out: Counter[str], notes: set[str]) -> Element:
+    """Return a part of a Word document so changed that nothing of it is lost on the way to HTML: text boxes
+    become paragraphs after that which they hang on; hidden runs go, and all but the first reference to a
+    note, as the whole note would be written for each."""
+    root = _parse(data)
     for parent in list(root.iter()):
-        for place, child in reversed(list(enumerate(parent))):
-            kind = _kind_of(child)
-            if kind == "AlternateContent":
-                for other in list(child)[1:]:  # the same again, for older programs
-                    child.remove(other)
-                if len(child) and child[0].find(f".//{_W}txbxContent") is not None:
-                    child[0].tag = f"{_W}r"
-                    child.tag = f"{_W}smartTag"
-            elif kind in ("oMath", "oMathPara") and not _kind_of(parent).startswith("oMath"):
-                run = Element(f"{_W}r")
-                ElementTree.SubElement(
-                    run, f"{_W}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}
-                ).text = formula(child)
-                run.tail = child.tail
-                parent[place] = run
+        for child in list(parent):
+            kind = kind_of(child)
+            if kind == "AlternateContent" and child.find(f"*//{_W}txbxContent") is not None:
+                child[0].tag, child.tag = f"{_W}r", f"{_W}smartTag"
+            elif kind in ("footnoteReference", "endnoteReference"):
+                note = f"{kind} {_value(child, 'id')}"
+                if note in notes:
+                    parent.remove(child)
+                notes.add(note)
             elif kind == "r" and (vanish := child.find(f"{_W}rPr/{_W}vanish")) is not None:
                 if _value(vanish) not in ("0", "false", "off"):
                     left_out["hidden text"] += any(text.text for text in child.iter(f"{_W}t"))
@@ -279,6 +239,7 @@ def _prepare_word(root: Element, left_out: Counter[str]) -> None:
                 parent[place + 1 : place + 1] = [block for box in boxes for block in box]
                 for box in boxes:
                     box[:] = []
+    return root
 
 
 def _boxes(paragraph: Element) -> Iterator[Element]:
@@ -296,74 +257,20 @@ def _paragraphs(element: Element, path: str) -> list[str]:
 
 
 def _plain_text(paragraph: Element) -> str:
-    """Return the text of a paragraph of Word or DrawingML: its runs, line breaks and formulas."""
-    text = ""
-    for part in _inline(paragraph):
-        kind = _kind_of(part)
-        if kind in ("oMath", "oMathPara"):
-            text += formula(part)
+    """Return the text of a paragraph of Word or DrawingML in a line."""
+    text = shift = ""
+    for part in paragraph.iter():
+        kind = kind_of(part)
+        if kind in ("r", "fld", "rPr"):
+            shift = (_value(part, "baseline") or "").strip("0%")
+        elif kind == "t" and shift:
+            write = subscript if shift.startswith("-") else superscript
+            text += write(text[-60:], part.text or "")
+        elif kind == "t":
+            text += part.text or ""
         elif kind in ("br", "p", "tab", "cr"):
             text += " "
-        elif kind == "fld":
-            text += "".join(t.text or "" for t in part.iter() if _kind_of(t) == "t")
-        else:
-            run = "".join(t.text or "" for t in part if _kind_of(t) == "t")
-            run += " " * any(_kind_of(t) in ("br", "tab") for t in part)
-            baseline = _value(part.find("{*}rPr"), "baseline") or "0"
-            write = subscript if baseline.startswith("-") else superscript
-            text += write(text[-60:], run) if baseline.strip("-0%") else run
     return " ".join(text.split())
-
-
-def _inline(element: Element) -> Iterator[Element]:
-    """Yield what a line is made of, in its order, not what stands within that."""
-    for child in element:
-        kind = _kind_of(child)
-        leaf = kind in ("r", "fld", "oMath", "oMathPara", "br", "tab", "cr")
-        if leaf or kind == "p":
-            yield child
-        if not leaf and kind != "Fallback":
-            yield from _inline(child)
-
-
-# --- formulas ---
-
-_GROUPED = re.compile(r"[\w.,]*|\(.*\)", re.DOTALL)
-# How the common kinds of formula are written, by their parts. Any other is its text in reading order.
-_FORMULAS: dict[str, Callable[[Mapping[str, str]], str]] = {
-    "sSup": lambda part: _group(part["e"]) + _scripts(part),
-    "sSub": lambda part: _group(part["e"]) + _scripts(part),
-    "sSubSup": lambda part: _group(part["e"]) + _scripts(part),
-    "f": lambda part: f"{_group(part['num'])}/{_group(part['den'])}",
-    "rad": lambda part: (f"root_{_group(part['deg'])}" if part["deg"] else "sqrt") + f"({part['e']})",
-    "nary": lambda part: f"{part['chr'] or '∫'}{_scripts(part)} {part['e']}",
-    "d": lambda part: f"{part['begChr'] or '('}{part['e']}{part['endChr'] or ')'}",
-}
-
-
-def formula(element: Element) -> str:
-    """Write a formula of Office in one line: (a+b)/(2c), x^2, sqrt(n), ∑_(i=1)^n."""
-    kind = _kind_of(element)
-    if kind == "t":
-        return element.text or ""
-    parts = [(name, formula(child)) for child in element if not (name := _kind_of(child)).endswith("Pr")]
-    if kind not in _FORMULAS:
-        return (" " if kind in ("m", "mr", "eqArr") else "").join(text for _, text in parts)
-    named: dict[str, list[str]] = defaultdict(list)
-    for name, text in parts:
-        named[name].append(text)
-    settings = {_kind_of(child): _value(child) or "" for child in element.iterfind(f"{{*}}{kind}Pr/*")}
-    return _FORMULAS[kind](
-        defaultdict(str, {name: ", ".join(texts) for name, texts in named.items()} | settings)
-    )
-
-
-def _group(text: str) -> str:
-    return text if _GROUPED.fullmatch(text) else f"({text})"
-
-
-def _scripts(part: Mapping[str, str]) -> str:
-    return "".join(f"{mark}{_group(part[name])}" for mark, name in (("_", "sub"), ("^", "sup")) if part[name])
 
 
 # --- PowerPoint ---
@@ -375,40 +282,32 @@ def _slides(parts: Parts) -> Iterator[str]:
     shown = _parse(parts["ppt/presentation.xml"]).iterfind("{*}sldIdLst/{*}sldId") if relations else ()
     # a slide has an id of its own, too
     ids = [value for element in shown for key, value in element.attrib.items() if key.endswith("}id")]
-    order = [relations[i][1] for i in ids if i in relations] or sorted(
-        names, key=lambda name: int(_NUMBER.findall(name)[-1])
-    )
-    for name in dict.fromkeys(order):
+    by_number = sorted(names, key=lambda name: int(re.findall(r"\d+", name)[-1]))
+    for name in dict.fromkeys([relations[i][1] for i in ids if i in relations] or by_number):
         yield from _shapes(_parse(parts[name]))
         for kind, part in _relations(parts, name).values():
             if kind == "notesSlide":
-                notes = list(_shapes(_parse(parts[part]), ("sldImg", "sldNum", "hdr", "ftr", "dt")))
+                notes = list(_shapes(_parse(parts[part])))
                 yield from [f"notes: {notes[0]}", *notes[1:]] if notes else []
             elif kind == "diagramData":
                 yield from _paragraphs(_parse(parts[part]), _DIAGRAM)
 
 
-def _shapes(element: Element, without: tuple[str, ...] = ()) -> Iterator[str]:
+def _shapes(element: Element) -> Iterator[str]:
+    """Yield the texts of shapes, but for the numbers, dates and edges of pages."""
     for shape in element:
-        kind = _kind_of(shape)
-        if kind == "sp":
-            place = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
-            role = place.get("type", "") if place is not None else ""
-            if role in without:
-                continue
-            mark = {"title": "## ", "ctrTitle": "# "}.get(role, "")
-            paragraphs = _paragraphs(shape, "{*}txBody/{*}p")
-            if mark and paragraphs:
-                yield mark + " ".join(paragraphs)
-            else:
-                yield from paragraphs
+        kind, place = kind_of(shape), shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+        role = "" if place is None else place.get("type", "")
+        if kind == "sp" and role in ("title", "ctrTitle"):
+            title = " ".join(_paragraphs(shape, "{*}txBody/{*}p"))
+            yield f"{'#' if role == 'ctrTitle' else '##'} {title}" if title else ""
+        elif kind == "sp" and role not in ("sldImg", "sldNum", "hdr", "ftr", "dt"):
+            yield from _paragraphs(shape, "{*}txBody/{*}p")
         elif kind == "tbl":
             rows = [[_plain_text(cell) for cell in row.iterfind("{*}tc")] for row in shape.iterfind("{*}tr")]
-            yield "\n".join(_bounded(_table(rows)))
-        elif kind == "AlternateContent":  # the same twice, for newer and older programs
-            yield from _shapes(shape[0] if len(shape) else shape, without)
-        else:
-            yield from _shapes(shape, without)
+            yield "\n".join(_table(rows))
+        elif kind != "sp":
+            yield from _shapes(shape)
 
 
 # --- Excel ---
@@ -417,48 +316,41 @@ _WITHOUT_VALUE = re.compile(rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|
 _MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 
 
-def _sheets(parts: Parts, found: Converted) -> Iterator[str]:
+def _sheets(parts: Parts, contents: Converted) -> Iterator[str]:
     import openpyxl
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of features that have no text
-        how = {"read_only": True, "keep_links": False}
-        book = openpyxl.load_workbook(_packed(parts), data_only=True, **how)
-        formulas = None
-        if any(_WITHOUT_VALUE.search(data) for name, data in parts.items() if "/worksheets/" in name):
-            formulas = openpyxl.load_workbook(_packed(parts), **how)
-        left, budget = _MOST_CELLS, _TextBudget()
-        for sheet in book.worksheets:
-            rows: list[list[str]] = []
-            written = formulas[sheet.title].iter_rows(values_only=True) if formulas else None
-            try:
-                for values in sheet.iter_rows(values_only=True):
-                    if written is not None:
-                        pairs = list(zip(values, next(written, ()), strict=False))
-                        found.left_out["uncalculated formula"] += sum(
-                            a is None and b is not None for a, b in pairs
-                        )
-                        values = tuple(kept if kept is not None else said for kept, said in pairs)
-                    if (left := left - max(len(values), 1)) < 0:
-                        raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
-                    rows.append([budget.consume(_cell(value)) for value in values])
-            except (ValueError, KeyError, IndexError, TypeError, ElementTree.ParseError) as error:
-                found.faults.append(
-                    f"sheet {sheet.title!r}: what follows row {len(rows)} cannot be read "
-                    f"({type(error).__name__}: {str(error)[:100]})"
-                )
-            _spread(rows, parts.get(getattr(sheet, "_worksheet_path", "").lstrip("/"), b""), budget)
-            if rows := [row for row in rows if any(row)]:
-                hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
-                yield f"## {sheet.title}{hidden}\n"
-                yield from _table(rows)
-                yield ""
+    book = openpyxl.load_workbook(_packed(parts), data_only=True, read_only=True, keep_links=False)
+    formulas = None
+    if any(_WITHOUT_VALUE.search(data) for name, data in parts.items() if "/worksheets/" in name):
+        formulas = openpyxl.load_workbook(_packed(parts), read_only=True, keep_links=False)
+    left = _MOST_CELLS
+    for sheet in book.worksheets:
+        rows: list[list[str]] = []
+        written = formulas[sheet.title].iter_rows(values_only=True) if formulas else iter(())
+        try:
+            for values in sheet.iter_rows(values_only=True):
+                formula = [*next(written, ()), *[None] * len(values)]
+                missing = [n for n, value in enumerate(values) if value is None and formula[n] is not None]
+                contents.left_out["uncalculated formula"] += len(missing)
+                left -= max(len(values), 1)
+                if left < 0:
+                    raise UnusableError(f"more than {_MOST_CELLS:,} cells, or far fewer and far apart")
+                rows.append([_cell(formula[n] if value is None else value) for n, value in enumerate(values)])
+        except (ValueError, KeyError, IndexError, TypeError, ElementTree.ParseError) as error:
+            contents.faults.append(
+                f"sheet {sheet.title!r}: what follows row {len(rows)} cannot be read "
+                f"({type(error).__name__}: {str(error)[:100]})"
+            )
+        _spread(rows, parts.get(getattr(sheet, "_worksheet_path", "").lstrip("/"), b""))
+        if rows := [row for row in rows if any(row)]:
+            hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
+            yield from (f"## {sheet.title}{hidden}\n", *_table(rows), "")
     for name in parts:
         if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name):
             yield from _paragraphs(_parse(parts[name]), ".//{*}txBody/{*}p")
 
 
-def _spread(rows: list[list[str]], sheet: bytes, budget: _TextBudget) -> None:
+def _spread(rows: list[list[str]], sheet: bytes) -> None:
     """Write the value of merged cells into each of them, so that every row says it."""
     from openpyxl.utils import range_boundaries
 
@@ -466,19 +358,16 @@ def _spread(rows: list[list[str]], sheet: bytes, budget: _TextBudget) -> None:
     for reference in _MERGED.findall(sheet):
         x0, y0, x1, y1 = range_boundaries(reference.decode())
         left -= (x1 - x0 + 1) * (y1 - y0 + 1)
-        if left < 0 or y0 > len(rows) or x0 > len(rows[y0 - 1]):
-            continue
-        for row in rows[y0 - 1 : y1]:
-            for n in range(x0 - 1, min(x1, len(row))):
-                row[n] = budget.consume(rows[y0 - 1][x0 - 1])
+        if left >= 0 and y0 <= len(rows) and x0 <= len(rows[y0 - 1]):
+            value = rows[y0 - 1][x0 - 1]
+            for row in rows[y0 - 1 : y1]:
+                row[x0 - 1 : x1] = [value] * len(row[x0 - 1 : x1])
 
 
 def _cell(value: object) -> str:
-    if value is None:
-        return ""
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         value = value.date()
-    return " ".join(str(value).split())
+    return "" if value is None else " ".join(str(value).split())
 
 
 def _table(rows: list[list[str]]) -> Iterator[str]:
@@ -492,7 +381,7 @@ def _table(rows: list[list[str]]) -> Iterator[str]:
 # --- EPUB ---
 
 
-def _read_book(parts: Parts, found: Converted) -> None:
+def _read_book(parts: Parts, contents: Converted) -> None:
     container = _parse(parts["META-INF/container.xml"])
     root = next((file.get("full-path", "") for file in container.iterfind("{*}rootfiles/{*}rootfile")), "")
     if root not in parts:
@@ -500,20 +389,16 @@ def _read_book(parts: Parts, found: Converted) -> None:
     package = _parse(parts[root])
     targets = {item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")}
     hrefs = (targets.get(item.get("idref"), "") for item in package.iterfind("{*}spine/{*}itemref"))
-    chapters = dict.fromkeys(
-        posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(href))) for href in hrefs
-    )
-    budget = _TextBudget()
+    chapters = [posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(href))) for href in hrefs]
     texts = []
-    for chapter in chapters:
+    for chapter in dict.fromkeys(chapters):
         if chapter in parts:
             page = Converted()
             web.markdown(parts[chapter], page)
-            found.left_out.update(page.left_out)
-            texts.append(budget.consume(page.text))
-    found.text = "\n\n".join(texts)
-    metadata = package.find("{*}metadata")
-    said = [(_kind_of(element), element.text or "") for element in (metadata if metadata is not None else ())]
-    found.title = next((" ".join(text.split()) for name, text in said if name == "title"), "")
+            contents.left_out.update(page.left_out)
+            texts.append(page.text)
+    contents.text = "\n\n".join(texts)
+    metadata = [(kind_of(element), element.text or "") for element in package.iterfind("{*}metadata/*")]
+    contents.title = next((" ".join(text.split()) for name, text in metadata if name == "title"), "")
     names = {"creator": "author", "publisher": "publisher", "subject": "subject", "date": "date"}
-    found.about = properties((names[name], text) for name, text in said if name in names)
+    contents.about = properties((names[name], text) for name, text in metadata if name in names)

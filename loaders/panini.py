@@ -16,35 +16,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 
 from gsw_graph.load.assemble import Assembler
 from gsw_graph.loaders import records
 from gsw_graph.loaders.files import File, Item, Record
 from gsw_graph.loaders.records import Entity, Node, Phrase, Places, add_contents, finished
-from gsw_graph.loaders.text import UNNAMED, source_of, stem
+from gsw_graph.loaders.text import source_of, stem
 from gsw_graph.model.documents import Document, Failure, Passage, Workspace
 
 _DIGITS = re.compile("[0-9]+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    text: str  # "" where it has none
-    entities: list[Entity]
-    phrases: list[Phrase]
-
-    @property
-    def said(self) -> str:
-        """What it says, as text."""
-        asked = [
-            f"{question} {', '.join(answers)}".strip()
-            for _, questions in self.phrases
-            for question, answers in questions
-            if question.strip()
-        ]
-        return "\n".join(asked or [name for name, _ in self.entities if name.strip()])
+_Chunk = tuple[str, list[Entity], list[Phrase]]  # its text, "" where it has none
 
 
 def is_chunk(value: object) -> bool:
@@ -55,42 +37,44 @@ def is_chunk(value: object) -> bool:
 
 
 def read_chunk(record: Record) -> Iterator[Item]:
-    """The workspace of one GSW or chunk."""
+    """Yield the workspace of one GSW or chunk."""
     key = record.value.get("global_id") or record.value.get("chunk_id")
     name = (key if isinstance(key, str) else record.number) if record.number else ""
-    yield from _document([("", record.value)], record.place, record.file, name)
+    return _document([("", record.value)], record.place, record.file, name)
 
 
 def read_combined(record: Record) -> Iterator[Item]:
     """Yield the workspaces of a combined file, one for each document."""
     documents = record.value["documents"]
-    if not isinstance(documents, dict) or not documents:
-        yield Failure(record.place, "empty")
-        return
-    keyed = {key: list(part.items()) if isinstance(part, dict) else [] for key, part in documents.items()}
-    yield from _documents(keyed, record.place, record.file)
+    keyed = documents.items() if isinstance(documents, dict) else ()
+    chunks = {key: list(part.items()) if isinstance(part, dict) else [] for key, part in keyed}
+    return _documents(chunks, record.place, record.file)
 
 
-def read_keyed(values: Iterable[Mapping[str, object]], place: str, file: File) -> Iterator[Item]:
+def read_keyed(record: Record) -> Iterator[Item]:
+    """Yield the workspaces of the chunks of one object; see `read_documents`."""
+    return read_documents([record.value], record.place, record.file)
+
+
+def read_documents(values: Iterable[Mapping[str, object]], place: str, file: File) -> Iterator[Item]:
     """Yield the workspaces of the chunks of several objects: those whose ids differ after the last _ alone
     are of one document."""
     documents: dict[str, list[tuple[str, object]]] = {}
     for key, chunk in (pair for value in values for pair in value.items()):
         documents.setdefault(key.rpartition("_")[0] or key, []).append((key, chunk))
-    yield from _documents(documents, place, file)
+    return _documents(documents, place, file)
 
 
 def _documents(documents: Mapping[str, list[tuple[str, object]]], place: str, file: File) -> Iterator[Item]:
+    if not documents:
+        yield Failure(place, "empty")
     for key in sorted(documents, key=_order):
-        at, chunks = f"{place}: {_shown(key)}", sorted(documents[key], key=lambda item: _order(item[0]))
-        if chunks:
-            yield from _document(chunks, at, file, key)
-        else:
-            yield Failure(at, "no chunks")
+        chunks = sorted(documents[key], key=lambda item: _order(item[0]))
+        yield from _document(chunks, f"{place}: {_shown(key)}", file, key)
 
 
 def _order(key: str) -> tuple[list[tuple[int, str]], str]:
-    """Numbers in a key by their size, however long."""
+    """Order keys by the numbers in them, however long."""
     return [(len(digits), digits) for digits in (run.lstrip("0") for run in _DIGITS.findall(key))], key
 
 
@@ -99,103 +83,102 @@ def _shown(key: str) -> str:
 
 
 def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str) -> Iterator[Item]:
-    """The workspace of the chunks of one document, then what is wrong with parts of it."""
+    """Yield the workspace of the chunks of one document, then what is wrong with parts of it."""
     faults: list[str] = []
-    if records.flaw(name):
-        yield Failure(place, str(records.flaw(name)))
-        return
-    chunks = [chunk for key, value in keyed if (chunk := _chunk(value, _shown(key), faults))]
+    flaw = records.flaw(name)
+    chunks = [] if flaw else [c for key, value in keyed if (c := _chunk(value, _shown(key), faults))]
     if not chunks:
-        yield Failure(place, faults[0])
+        yield Failure(place, flaw or next(iter(faults), "no chunks"))
         return
-    title, first = records.titled(chunks[0].text)
-    texts = [first, *(chunk.text.removeprefix(f"{title}\n") if title else chunk.text for chunk in chunks[1:])]
+    title, first = records.titled(chunks[0][0])
+    texts = [first, *(text.removeprefix(f"{title}\n") if title else text for text, _, _ in chunks[1:])]
     if any(text.strip() for text in texts):
-        source: str | None = records.named(title, "\n".join(texts))
+        source = records.named(title, "\n".join(texts))
     else:
-        path = source_of(file, "\n".join(chunk.said for chunk in chunks))
-        source, title = (
-            f"{path}#{name}" if path and name and file.path else path,
-            title if name else stem(file),
-        )
-    if source is None:
-        yield Failure(place, UNNAMED)
-        return
-    passages: list[Passage] = []
-    ranges: list[tuple[int, int]] = []
-    for chunk, text in zip(chunks, texts, strict=True):
-        start = len(passages)
-        passages += [
-            Passage(piece, title, start + n)
-            for n, piece in enumerate(records.pieces(text if text.strip() else chunk.said))
-        ]
-        ranges.append((start, len(passages)))
-    assembler = Assembler(Document(source, title, tuple(passages), "panini"))
-    for chunk, (start, end) in zip(chunks, ranges, strict=True):
-        add_contents(assembler, Places(passages[start:end]), chunk.entities, chunk.phrases)
+        texts = [_findings(chunk) for chunk in chunks]
+        source = source_of(file, "\n".join(texts)) + (f"#{name}" if name and file.path else "")
+        title = title if name else stem(file)
+    parts = [
+        records.pieces(text if text.strip() else _findings(chunk))
+        for text, chunk in zip(texts, chunks, strict=True)
+    ]
+    passages = tuple(Passage(piece, title, n) for n, piece in enumerate(p for part in parts for p in part))
+    assembler = Assembler(Document(source, title, passages, "panini"))
+    end = 0
+    for part, (_, entities, phrases) in zip(parts, chunks, strict=True):
+        begin, end = end, end + len(part)
+        add_contents(assembler, Places(passages[begin:end]), entities, phrases)
     yield from finished(assembler, "panini", place, faults)
 
 
+def _findings(chunk: _Chunk) -> str:
+    """Return what a chunk says, as text: its questions with their answers, else its names."""
+    _, entities, phrases = chunk
+    asked = [
+        f"{question} {', '.join(answers)}".strip()
+        for _, questions in phrases
+        for question, answers in questions
+        if question.strip()
+    ]
+    return "\n".join(asked or [name for name, _ in entities if name.strip()])
+
+
 def _chunk(value: object, path: str, faults: list[str]) -> _Chunk | None:
-    """What one chunk holds; None, and a fault, where that is nothing that can be loaded."""
+    """Return what one chunk holds; None, and a fault, where that is nothing that can be loaded."""
     at = f"{path}: " if path else ""
+    gsw = value.get("gsw", value) if isinstance(value, dict) else None
     if not isinstance(value, dict):
-        faults.append(f"{at}not a chunk but {type(value).__name__}")
+        fault = f"not a chunk but {type(value).__name__}"
+    elif isinstance(gsw, dict):
+        fault = records.flaw(value) or ""
+    else:
+        fault = "extraction failed upstream" if gsw is None else "`gsw` is not an object"
+    if fault or not isinstance(value, dict) or not isinstance(gsw, dict):
+        faults.append(at + fault)
         return None
-    if reason := records.flaw(value):
-        faults.append(at + reason)
-        return None
-    text, gsw = value.get("text") or "", value.get("gsw", value)
-    if not isinstance(gsw, dict):
-        faults.append(at + ("extraction failed upstream" if gsw is None else "`gsw` is not an object"))
-        return None
+    text = value.get("text") or ""
     if not isinstance(text, str):
         faults.append(f"{at}`text` is not a string")
         text = ""
     node = Node(gsw, path, faults)
-    entities, names = _entities(node)
+    entities: list[Entity] = []
+    names: dict[str, str] = {}  # by id: the first where two have the same
+    for name, entity in node.objects("entity_nodes", "name"):
+        entities.append((name, entity.roles()))
+        if (key := entity.string("id") if "id" in entity.value else None) and names.setdefault(
+            key, name
+        ) != name:
+            faults.append(
+                f"`{entity.path}`: the id {key!r} is that of {names[key][:40]!r} and of {name[:40]!r}; "
+                "answers mean the first"
+            )
     forms = {_form(key) for key in names} | {"e0"}
     phrases = node.phrases("verb_phrase_nodes", lambda question: _resolved(question, names, forms))
-    chunk = _Chunk(text if text.strip() else "", entities, phrases)
-    if not chunk.text and not chunk.said:
+    chunk = text if text.strip() else "", entities, phrases
+    if not text.strip() and not _findings(chunk):
         faults.append(f"{at}an empty workspace")
         return None
     return chunk
 
 
-def _entities(gsw: Node) -> tuple[list[Entity], dict[str, str]]:
-    """The entities with their roles, and the names by id: the first where two have one id."""
-    entities: list[Entity] = []
-    names: dict[str, str] = {}
-    for node in gsw.objects("entity_nodes"):
-        if (name := node.string("name")) is None:
-            continue
-        entities.append((name, node.roles()))
-        if (key := node.string("id") if "id" in node.value else None) and names.setdefault(key, name) != name:
-            gsw.faults.append(
-                f"`{node.path}`: the id {key!r} is that of {names[key][:40]!r} and of {name[:40]!r}; "
-                "answers mean the first"
-            )
-    return entities, names
-
-
 def _resolved(question: Node, names: dict[str, str], forms: set[str]) -> list[str]:
-    """The answers of a question as names and texts; an id that no entity has is a fault."""
-    found = []
-    for answer in question.answers():
-        if answer in names:
-            found.append(names[answer])
-        elif answer.startswith("TEXT:"):
-            found.append(answer.removeprefix("TEXT:"))
-        elif _form(answer) in forms:
-            question.faults.append(f"`{question.path}`: the answer {answer[:40]!r} is the id of no entity")
-        else:
-            found.append(answer)
-    return found
+    """Return the answers of a question as names and texts; an id that no entity has is a fault."""
+    answers = question.answers()
+    dangling = {
+        answer
+        for answer in answers
+        if answer not in names and not answer.startswith("TEXT:") and _form(answer) in forms
+    }
+    question.faults.extend(
+        f"`{question.path}`: the answer {answer[:40]!r} is the id of no entity"
+        for answer in dict.fromkeys(answers)
+        if answer in dangling
+    )
+    return [names.get(answer, answer.removeprefix("TEXT:")) for answer in answers if answer not in dangling]
 
 
 def _form(key: str) -> str:
-    """How an id is written, whatever its number and the chunk it names: e17 and 3_0::e2 are e0."""
+    """Return how an id is written, whatever its number and the chunk it names: e17 and 3_0::e2 are e0."""
     return _DIGITS.sub("0", key.rpartition("::")[2])
 
 

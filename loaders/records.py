@@ -1,4 +1,7 @@
-"""Records of JSON: corpora, ready workspaces, OpenIE results and propositions.
+"""JSON files: an array, one object, or one record a line; what each record is, is seen by its keys.
+
+Read here are corpora, ready workspaces, OpenIE results and propositions; `panini` reads Panini's workspaces,
+`markdown` notebooks.
 
 A corpus record is `{"title", "text", "id"?, "source"?}`: a document of one passage. Other formats make the
 documents of their passages here, so that a passage is the same document in whatever format it comes.
@@ -23,17 +26,34 @@ and `text` these are taken.
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from types import UnionType
 from typing import Any, TypeAlias
 
 from gsw_graph.load.assemble import Assembler, QuestionAndAnswers, Role
-from gsw_graph.loaders.files import MAX_LINE, Item, Record, shortened, storable
+from gsw_graph.loaders.files import (
+    MAX_LINE,
+    File,
+    Item,
+    Record,
+    detect_encoding,
+    line_too_long,
+    lines,
+    refusal,
+    shortened,
+    storable,
+    transcode,
+)
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
-from gsw_graph.model.documents import Document, Failure, Passage, content_id
+from gsw_graph.loaders.text import decode_bytes
+from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id
 
 SHAPES = (
     'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON '
@@ -41,68 +61,182 @@ SHAPES = (
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
 _TITLE = 200  # characters; a longer first line is text
+Reader: TypeAlias = Callable[[Record], Iterator[Item]]
+
+
+# --- files ---
+
+
+def read_lines(file: File) -> Iterator[Item]:
+    """Yield one record a line, read one at a time; a bad line is a failure and the next is read."""
+    codec = detect_encoding(file.head[: file.head.rfind(b"\n") + 1] or file.head)
+    file = file if codec in (None, "utf-8") else transcode(file, codec)
+    blank = True
+    for number, (place, line) in enumerate(lines(file), 1):
+        blank = blank and line is not None and not line.strip()
+        if line is None:
+            yield line_too_long(place)
+        elif line.strip():
+            try:
+                value = json.loads(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                yield Failure(place, refusal(error))
+            except json.JSONDecodeError as error:
+                message = error.msg.removesuffix(" at")
+                yield Failure(place, f"broken JSON: {message} at column {error.pos + 1}")
+            except (ValueError, RecursionError) as error:
+                yield Failure(place, f"broken JSON: {error}")
+            else:
+                yield from _object(value, place, file, str(number))
+    if blank:
+        yield Skipped(file.name, "empty")
+
+
+def read_whole(file: File) -> Iterator[Item]:
+    """Yield what one JSON array or object holds. The format allows no less than the whole file in memory."""
+    from gsw_graph.loaders import markdown
+
+    data = file.stream.read().removeprefix(codecs.BOM_UTF8)
+    text = decode_bytes(data, file.name)
+    if isinstance(text, Failure):
+        yield text
+        return
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data" and "\n" not in text[: error.pos].strip():
+            # The first line was too long to see that it is one of many.
+            yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
+        else:
+            reason = f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}"
+            yield Failure(f"{file.name}:{error.lineno}:{error.colno}", reason)
+    except (ValueError, RecursionError) as error:
+        yield Failure(file.name, f"broken JSON: {error}")
+    else:
+        if isinstance(value, dict) and markdown.is_notebook(value):
+            reason = flaw(value)
+            yield from [Failure(file.name, reason)] if reason else markdown.read_notebook(value, file)
+        elif isinstance(value, list) or _reader(value) is read_record:
+            yield from _array(value if isinstance(value, list) else [value], file.name, file)
+        else:
+            yield from _object(value, file.name, file, "")
+
+
+def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:
+    reader = _reader(value)
+    if not isinstance(value, dict):
+        yield Failure(place, f"not a record: {SHAPES}")
+    elif isinstance(docs := value.get("docs"), list) and "text" not in value:
+        yield from _array(docs, place, file)  # OpenIE results, which keep their records under a key
+    elif not number and not reader:
+        yield Failure(place, f"JSON of an unknown shape: {SHAPES}")
+    else:
+        yield from (reader or read_record)(Record(value, place, file, number))
+
+
+def _array(values: list[Any], place: str, file: File) -> Iterator[Item]:
+    from gsw_graph.loaders import panini
+
+    readers = [_reader(value) for value in values]
+    if not any(readers):
+        reason = f"JSON of an unknown shape: {SHAPES}"
+        yield Failure(place, reason) if values else Skipped(place, "empty")
+        return
+    # The chunks of one document may stand in several objects.
+    keyed = [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed]
+    if keyed:
+        yield from panini.read_documents(keyed, place, file)
+    for number, (value, reader) in enumerate(zip(values, readers, strict=True), 1):
+        if reader is not panini.read_keyed:
+            yield from _object(value, f"{place}: record {number}", file, str(number))
+
+
+def _reader(value: object) -> Reader | None:
+    """Return what reads an object, by the first sign that fits; a new shape of record is its line here."""
+    from gsw_graph.loaders import panini
+
+    if not isinstance(value, dict):
+        return None
+    keys, with_text = value.keys(), "text" in value
+    shapes: tuple[tuple[bool, Reader], ...] = (
+        (panini.is_chunk(value), panini.read_chunk),
+        (isinstance(value.get("documents"), dict) and not with_text, panini.read_combined),
+        (not with_text and any(map(panini.is_chunk, value.values())), panini.read_keyed),
+        (not keys.isdisjoint(("extracted_entities", "extracted_triples")), read_openie),
+        ("passage" in value and (not with_text or "propositions" in value), read_openie),
+        (not keys.isdisjoint(("entities", "verb_phrases", "propositions")), read_workspace),
+        (with_text, read_record),
+    )
+    return next((reader for fits, reader in shapes if fits), None)
+
+
+# --- documents ---
 
 
 def read_record(record: Record) -> Iterator[Item]:
-    """The document of one record, or what is wrong with it."""
-    found = record_document(record.value, record.place, "corpus")
-    yield found if isinstance(found, Failure) else (record.place, found)
+    """Yield the document of one record, or what is wrong with it."""
+    document = record_document(record.value, record.place, "corpus")
+    yield document if isinstance(document, Failure) else (record.place, document)
 
 
 def record_document(value: Mapping[str, object], place: str, loader: str) -> Document | Failure:
-    """The document of `title`, `text`, `id` and `source`, or what is wrong with it."""
-    if reason := flaw(value):
+    """Return the document of `title`, `text`, `id` and `source`, or what is wrong with it.
+
+    Args:
+        value: The record.
+        place: Where it stands, for the failure.
+        loader: What reads it.
+    """
+    text, title, name, source = (value.get(key) for key in ("text", "title", "id", "source"))
+    reason = flaw(value)
+    if reason is None and not isinstance(text, str):
+        reason = f"{'no `text`' if text is None else '`text` is not a string'}: {SHAPES}"
+    elif reason is None and not str(text).strip():
+        reason = "empty: `text` is only white space"
+    elif not isinstance(title, str | None):
+        reason = "`title` is not a string"
+    elif len(str(text)) + len(title or "") > MAX_LINE:
+        reason = f"a record of more than {MAX_LINE // 2**20} MiB"
+    elif not isinstance(name, str | int | None) or isinstance(name, bool):
+        reason = "`id` is neither a string nor a whole number"
+    elif not isinstance(source, str | None):
+        reason = "`source` is not a string"
+    if reason is not None:
         return Failure(place, reason)
-    text, title = value.get("text"), value.get("title")
-    title = "" if title is None else title
-    if not isinstance(text, str):
-        return Failure(place, f"{'no `text`' if text is None else '`text` is not a string'}: {SHAPES}")
-    if not text.strip():
-        return Failure(place, "empty: `text` is only white space")
-    if not isinstance(title, str):
-        return Failure(place, "`title` is not a string")
-    if len(text) + len(title) > MAX_LINE:
-        return Failure(place, f"a record of more than {MAX_LINE // 2**20} MiB")
-    name, source = value.get("id"), value.get("source")
-    if not isinstance(name, str | int | None) or isinstance(name, bool):
-        return Failure(place, "`id` is neither a string nor a whole number")
-    if not isinstance(source, str | None):
-        return Failure(place, "`source` is not a string")
-    key = "" if name is None else str(name)
-    source = "#".join(part for part in (source, key) if part) or named(title, text)
+    text, title, key = str(text), str(title or ""), "" if name is None else str(name)
+    source = "#".join(part for part in (str(source or ""), key) if part) or named(title, text)
     return Document(
         source, title, tuple(Passage(part, title, n) for n, part in enumerate(pieces(text))), loader
     )
 
 
 def named(title: str, text: str) -> str:
-    """The source of a record without a name of its own, by what it says: the same in whatever file, order
-    or half it comes."""
+    """Return the source of a record without a name of its own, by what it says: the same in whatever file,
+    order or half it comes."""
     return f"{title}#{content_id(title, text)[:12]}"
 
 
 def pieces(text: str) -> list[str]:
-    """The passages of a record's text: one, if it is not very long."""
+    """Return the passages of a record's text: one, if it is not very long."""
     return [text] if words(text) <= SENTENCE_LIMIT else split(paragraphs(text))
 
 
 def titled(passage: str) -> tuple[str, str]:
-    """Title and text of a passage that was written as title, newline, text."""
+    """Return title and text of a passage that was written as title, newline, text."""
     title, _, text = passage.partition("\n")
     return (title, text) if len(title) < _TITLE and text.strip() else ("", passage)
 
 
 def flaw(value: object) -> str | None:
-    """Why no database holds what a record says, if that is so."""
+    """Return why no database holds what a record says, if that is so."""
     try:
-        sound = _sound(value)
+        return (
+            None
+            if _sound(value)
+            else r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
+        )
     except RecursionError:
         return "nested too deeply"
-    return (
-        None
-        if sound
-        else r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
-    )
 
 
 def _sound(value: object) -> bool:
@@ -130,39 +264,34 @@ class Node:
     faults: list[str] = field(default_factory=list)
 
     def string(self, key: str) -> str | None:
-        """The text under a key; None, and a fault, where there is none."""
+        """Return the text under a key; None, and a fault, where there is none."""
         value = self.value.get(key)
         if isinstance(value, str):
             return value
-        self.faults.append(
-            f"`{self._at(key)}` is missing" if value is None else f"`{self._at(key)}` is not a string"
-        )
+        self.faults.append(f"`{self._at(key)}` is {'missing' if value is None else 'not a string'}")
         return None
 
     def strings(self, key: str) -> list[str]:
         """Return the texts of a list."""
         return [text for _, text in self._members(key, str, "is not a string")]
 
-    def objects(self, key: str) -> Iterator[Node]:
-        """Yield the objects of a list."""
-        objects = self._members(key, dict, "is not an object")
-        return (Node(value, path, self.faults) for path, value in objects)
+    def objects(self, key: str, name: str) -> Iterator[tuple[str, Node]]:
+        """Yield the objects of a list, each with its text under `name`."""
+        for path, value in self._members(key, dict, "is not an object"):
+            node = Node(value, path, self.faults)
+            if (text := node.string(name)) is not None:
+                yield text, node
 
     def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
         """Yield propositions: a text with the entities in it, or a text alone."""
         for path, value in self._members(key, str | dict, "is neither a string nor an object"):
-            if isinstance(value, str):
-                yield value, []
-            elif (text := (node := Node(value, path, self.faults)).string("text")) is not None:
+            node = Node({"text": value} if isinstance(value, str) else value, path, self.faults)
+            if (text := node.string("text")) is not None:
                 yield text, node.strings("entities")
 
     def roles(self) -> list[Role]:
         """Return the roles of an entity with their states."""
-        return [
-            (role, node.strings("states"))
-            for node in self.objects("roles")
-            if (role := node.string("role")) is not None
-        ]
+        return [(role, node.strings("states")) for role, node in self.objects("roles", "role")]
 
     def phrases(self, key: str, answers: Callable[[Node], list[str]]) -> list[Phrase]:
         """Return verb phrases with their questions.
@@ -172,16 +301,8 @@ class Node:
             answers: Gives the answers of a question.
         """
         return [
-            (
-                phrase,
-                [
-                    (text, answers(q))
-                    for q in node.objects("questions")
-                    if (text := q.string("text")) is not None
-                ],
-            )
-            for node in self.objects(key)
-            if (phrase := node.string("phrase")) is not None
+            (phrase, [(text, answers(question)) for text, question in node.objects("questions", "text")])
+            for phrase, node in self.objects(key, "phrase")
         ]
 
     def answers(self) -> list[str]:
@@ -213,36 +334,29 @@ class Places:
 
     def __init__(self, passages: Sequence[Passage]) -> None:
         self._first = passages[0].position
-        self._with: dict[str, set[int]] = {}
-        self._best: dict[
-            tuple[str, ...], int
-        ] = {}  # many questions of a long text have the same answer, which may stand everywhere
+        self._with: dict[str, set[int]] = defaultdict(set)
         for passage in passages if len(passages) > 1 else ():
             for word in _WORD.findall(passage.full_text.casefold()):
-                self._with.setdefault(word, set()).add(passage.position)
+                self._with[word].add(passage.position)
+        # Many questions of a long text have the same answer, which may stand everywhere.
+        self._best = cache(self._count)
 
     def of(self, name: str) -> list[int]:
-        """The passages that have all words of a name."""
+        """Return the passages that have all words of a name."""
         return sorted(self._having(name)) or [self._first]
 
     def best(self, names: Iterable[str]) -> int:
-        """The passage that has the most of some names, the first of several."""
-        if not self._with:
-            return self._first
-        if (key := tuple(names)) not in self._best:
-            counts = Counter(position for name in key for position in self._having(name))
-            self._best[key] = min(
-                counts, key=lambda position: (-counts[position], position), default=self._first
-            )
-        return self._best[key]
+        """Return the passage that has the most of some names, the first of several."""
+        return self._best(tuple(names)) if self._with else self._first
+
+    def _count(self, names: tuple[str, ...]) -> int:
+        counts = Counter(position for name in names for position in self._having(name))
+        return min(counts, key=lambda position: (-counts[position], position), default=self._first)
 
     def _having(self, name: str) -> set[int]:
         words = set(_WORD.findall(name.casefold())) if self._with else set()
-        return (
-            set.intersection(*sorted((self._with.get(word, set()) for word in words), key=len))
-            if words
-            else set()
-        )
+        having = sorted((self._with.get(word, set()) for word in words), key=len)
+        return set.intersection(*having) if having else set()
 
 
 def add_contents(
@@ -260,10 +374,8 @@ def add_contents(
 
 def finished(assembler: Assembler, extractor: str, place: str, faults: Iterable[str]) -> Iterator[Item]:
     """Yield the workspace, and what is wrong with parts of it."""
-    workspace = assembler.workspace(extractor)
-    yield place, workspace
-    told = shortened([*faults, *assembler.faults])
-    yield from (Failure(place, fault, part=True) for fault in told)
+    yield place, assembler.workspace(extractor)
+    yield from (Failure(place, fault, part=True) for fault in shortened([*faults, *assembler.faults]))
 
 
 def read_workspace(record: Record) -> Iterator[Item]:
@@ -289,11 +401,7 @@ def _read(record: Record, loader: str) -> Iterator[Item]:
         return
     assembler, places, node = Assembler(document), Places(document.passages), Node(value)
     if own:
-        entities = [
-            (name, entity.roles())
-            for entity in node.objects("entities")
-            if (name := entity.string("name")) is not None
-        ]
+        entities = [(name, entity.roles()) for name, entity in node.objects("entities", "name")]
         phrases = node.phrases(
             "verb_phrases", lambda question: [text.removeprefix("TEXT:") for text in question.answers()]
         )
@@ -312,18 +420,15 @@ def _add_triples(assembler: Assembler, places: Places, node: Node) -> None:
     if not isinstance(triples, list):
         node.faults.append("`extracted_triples` is not a list")
         return
-    for subject, relation, object_ in filter(_is_triple, triples):
-        assembler.triple(subject, relation, object_, places.best([subject, object_]))
-    if bad := [triple for triple in triples if not _is_triple(triple)]:
+    bad = []
+    for triple in triples:
+        match triple:
+            case [str(subject), str(relation), str(object_)] if all(map(str.strip, triple)):
+                assembler.triple(subject, relation, object_, places.best([subject, object_]))
+            case _:
+                bad.append(triple)
+    if bad:
         node.faults.append(
             f"left out, being no three texts: {len(bad)} of {len(triples)} triples, the first "
             f"{repr(bad[0])[:80]}"
         )
-
-
-def _is_triple(triple: object) -> bool:
-    return (
-        isinstance(triple, list)
-        and len(triple) == 3
-        and all(isinstance(part, str) and part.strip() for part in triple)
-    )

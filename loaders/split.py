@@ -1,9 +1,8 @@
 """Blocks of text to passages of about 200 words that end where a sentence ends.
 
 Sentence ends come from `sentencex`, which knows abbreviations and quotations and rather leaves two sentences
-together than cut
-one. Splitters that only follow Unicode's sentence rule or line ends cut after "J. R. R." and at every line
-of hard-wrapped text.
+together than cut one. Splitters that only follow Unicode's sentence rule or line ends cut after "J. R. R."
+and at every line of hard-wrapped text.
 """
 
 from __future__ import annotations
@@ -44,28 +43,22 @@ class Block:
 
 
 def words(text: str) -> int:
-    """How many words a text counts as."""
+    """Return how many words a text counts as."""
     return len(_WORD.findall(text))
 
 
 def paragraphs(text: str) -> Iterator[Block]:
-    """The paragraphs of a plain text; joined they are the text."""
-    start = 0
-    for end in _PARAGRAPH_END.finditer(text):
-        yield Block(text[start : end.end()])
-        start = end.end()
-    if start < len(text):
-        yield Block(text[start:])
+    """Yield the paragraphs of a plain text; joined they are the text."""
+    ends = [0, *(match.end() for match in _PARAGRAPH_END.finditer(text)), len(text)]
+    return (Block(text[a:b]) for a, b in pairwise(ends) if a < b)
 
 
 def split(blocks: Iterable[Block]) -> list[str]:
-    """Passages of about 200 words, in order, with nothing lost but the white space between them.
+    """Return passages of about 200 words, in order, with nothing lost but the white space between them.
 
     A cut falls between paragraphs where that gives a passage of fair size, else between sentences. A code
-    block or table of up to
-    240 words stays whole. Only a sentence above 1000 words is cut inside: at a line end, else at white space,
-    else between
-    characters. Headings without text give nothing.
+    block or table of up to 240 words stays whole. Only a sentence above 1000 words is cut inside: at a line
+    end, else at white space, else between characters. Headings without text give nothing.
     """
     passages: list[list[str]] = [[]]
     size = 0
@@ -97,20 +90,18 @@ def split(blocks: Iterable[Block]) -> list[str]:
 
 
 def _with_headings(blocks: Iterable[Block]) -> Iterator[list[str]]:
-    """The units of each block that are not to be cut; headings stand before the first unit of the block
+    """Yield the units of each block that are not to be cut; headings stand before the first unit of the block
     they lead."""
     heading = ""
     held: list[str] = []
     for block in blocks:
-        if not block.text.strip():
-            continue
-        if block.kind == "heading":
+        if block.kind == "heading" and block.text.strip():
             heading += block.text
-            continue
-        if held:
-            yield held
-        first, *rest = (piece for unit in _units(block) for piece in _cut(unit))
-        held, heading = [heading + first, *rest], ""
+        elif block.text.strip():
+            if held:
+                yield held
+            first, *rest = (piece for unit in _units(block) for piece in _cut(unit))
+            held, heading = [heading + first, *rest], ""
     if held:  # a heading that leads nothing stays with what precedes it
         held[-1] += heading
         yield held
@@ -120,28 +111,24 @@ def _units(block: Block) -> list[str]:
     if block.kind == "lines":
         return [block.text] if words(block.text) <= MOST else block.text.splitlines(keepends=True)
     units: list[str] = []
-    for sentence in _sentences(block.text):
-        if units and (sentence[:1].islower() or not sentence.strip()):
-            units[-1] += sentence  # no sentence begins with a small letter: an abbreviation stood before it
-        else:
-            units.append(sentence)
+    start = 0
+    while start < len(block.text):
+        sentences = written_sentences(block.text[start : start + _WINDOW])
+        if start + _WINDOW < len(block.text) and len(sentences) > 1:
+            sentences.pop()  # it may go on after the window
+        for sentence in sentences:
+            if units and (sentence[:1].islower() or not sentence.strip()):
+                units[-1] += (
+                    sentence  # no sentence begins with a small letter: an abbreviation stood before it
+                )
+            else:
+                units.append(sentence)
+        start += sum(map(len, sentences))
     return units
 
 
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a paragraph; joined they are the paragraph."""
-    start = 0
-    while start < len(text):
-        window = text[start : start + _WINDOW]
-        found = written_sentences(window)
-        if start + _WINDOW < len(text) and len(found) > 1:
-            found.pop()  # it may go on after the window
-        yield from found
-        start += sum(map(len, found))
-
-
 def _cut(unit: str) -> list[str]:
-    """A unit as it is, or in pieces of about 200 words where it is above the limit."""
+    """Return a unit as it is, or in pieces of about 200 words where it is above the limit."""
     starts = [match.start() for match in _WORD.finditer(unit)]
     if len(starts) <= SENTENCE_LIMIT:
         return [unit]
@@ -154,16 +141,14 @@ def _cut(unit: str) -> list[str]:
 
 
 def _best(unit: str, starts: list[int], candidates: range) -> int:
-    """The last candidate word that begins a line, else one after white space, else one that parts no
+    """Return the last candidate word that begins a line, else one after white space, else one that parts no
     combined character."""
-
     places: tuple[Callable[[int], bool], ...] = (
         lambda n: "\n" in unit[starts[n - 1] : starts[n]],
         lambda n: unit[starts[n] - 1].isspace(),
-        lambda n: not _joined(unit[starts[n] - 1], unit[starts[n]]),
+        lambda n: (
+            "\u200d" not in unit[starts[n] - 1 : starts[n] + 1]
+            and not unicodedata.category(unit[starts[n]]).startswith("M")
+        ),
     )
-    return next((n for good in places for n in candidates if good(n)), candidates[0])
-
-
-def _joined(before: str, after: str) -> bool:
-    return "\u200d" in (before, after) or unicodedata.category(after).startswith("M")
+    return next((n for fits in places for n in candidates if fits(n)), candidates[0])

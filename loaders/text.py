@@ -1,4 +1,5 @@
-"""Plain text, code and tables (CSV, TSV): one file, one document.
+"""Plain text, code and tables (CSV, TSV): one file, one document; and what typesetting does to the words of
+any text: superscripts, hyphens at the ends of lines, soft hyphens.
 
 Each row of a table is a line that names its columns, so that a passage can be understood without the head.
 """
@@ -9,16 +10,22 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
-from gsw_graph.loaders.detect import detect_encoding, refusal
-from gsw_graph.loaders.files import Converted, File, Item, line_too_long, lines, shortened
+from gsw_graph.loaders.files import (
+    Converted,
+    File,
+    Item,
+    detect_encoding,
+    line_too_long,
+    lines,
+    refusal,
+    shortened,
+)
 from gsw_graph.loaders.split import Block, paragraphs, split
-from gsw_graph.loaders.typography import join_lines
 from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id
 
-UNNAMED = "the file's name is not UTF-8; rename it"
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
 
@@ -28,9 +35,11 @@ def read(file: File) -> Iterator[Item]:
     if isinstance(text, Failure):
         yield text
         return
-    text = text.strip()
-    title, body = _title(join_lines(text))
-    yield from document(file, "text", title, [*split(paragraphs(body))], text)
+    # A short first line that a blank line follows and no punctuation ends is the title.
+    title, body, match = "", join_lines(text), _TITLE.match(join_lines(text))
+    if match and not (line := match[1].strip()).endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
+        title, body = line, body[match.end() :]
+    yield from document(file, "text", title, split(paragraphs(body)), text)
 
 
 def read_code(file: File) -> Iterator[Item]:
@@ -40,21 +49,19 @@ def read_code(file: File) -> Iterator[Item]:
     if isinstance(text, Failure):
         yield text
     else:
-        text = text.strip()
         blocks = (Block(block.text, "lines") for block in paragraphs(text))
-        yield from document(file, "code", "", split(blocks), text, Path(file.name).name)
+        yield from document(file, "code", "", split(blocks), text, name=Path(file.name).name)
 
 
-def write(file: File, found: Converted, key: str = "") -> Iterator[Item]:
-    """Yield the document of a plain text that was converted."""
-    about = [about_block(found.about)] if found.about else []
-    texts = split([*about, *paragraphs(found.text)])
-    yield from document(file, found.loader, found.title, texts, found.text, key=key)
+def write(file: File, contents: Converted, key: str = "") -> Iterator[Item]:
+    """Yield the document of a plain text that was converted; see `document` for `key`."""
+    texts = split([*about_blocks(contents.about), *paragraphs(contents.text)])
+    yield from document(file, contents.loader, contents.title, texts, contents.text, key=key)
 
 
-def about_block(about: str) -> Block:
-    """Return the properties of a document, as text where search finds them."""
-    return Block(f"{about}\n\n", "lines")
+def about_blocks(about: str) -> list[Block]:
+    """Return the properties of a document, if it has any, as text where search finds them."""
+    return [Block(f"{about}\n\n", "lines")] if about else []
 
 
 def decode(file: File) -> str | Failure:
@@ -69,11 +76,16 @@ def decode(file: File) -> str | Failure:
     text = decode_bytes(b"".join(parts), file.name)
     if isinstance(text, Failure):
         return text
-    return text.replace("\r\n", "\n") if text.strip() else Skipped(file.name, "empty")
+    return text.replace("\r\n", "\n").strip() or Skipped(file.name, "empty")
 
 
 def decode_bytes(data: bytes, name: str) -> str | Failure:
-    """Return what the bytes of a file say, in UTF-8 or in another encoding that can be told."""
+    """Return what the bytes of a file say, in UTF-8 or in another encoding that can be told.
+
+    Args:
+        data: All of the file.
+        name: Names the file where it is a failure.
+    """
     try:
         return data.decode(detect_encoding(data) or "utf-8")
     except UnicodeDecodeError as error:
@@ -96,26 +108,15 @@ def document(
         name: A title that is no name.
         key: Which of the documents of its file it is, "" for the only one.
     """
-    if (source := source_of(file, content)) is None:
-        yield Failure(file.name, UNNAMED)
-    else:
-        shown = title or name or stem(file)
-        passages = tuple(Passage(text, shown, n) for n, text in enumerate(texts))
-        source = f"{source}#{key}" if key else source
-        yield file.name, Document(source, shown, passages, loader, titled=bool(title))
+    shown = title or name or stem(file)
+    passages = tuple(Passage(text, shown, n) for n, text in enumerate(texts))
+    source = source_of(file, content) + (f"#{key}" if key else "")
+    yield file.name, Document(source, shown, passages, loader, titled=bool(title))
 
 
-def source_of(file: File, content: str) -> str | None:
-    """Return the source that a file's path is; stdin has no path, so what it said is its name. None: the path
-    is not UTF-8."""
-    if file.path is None:
-        return f"stdin#{content_id(content)[:12]}"
-    source = file.path.as_posix()
-    try:
-        source.encode("utf-8")
-    except UnicodeEncodeError:
-        return None
-    return source
+def source_of(file: File, content: str) -> str:
+    """Return the source that a file's path is; stdin has no path, so what it said is its name."""
+    return file.path.as_posix() if file.path else f"stdin#{content_id(content)[:12]}"
 
 
 def stem(file: File) -> str:
@@ -124,15 +125,6 @@ def stem(file: File) -> str:
         return "stdin"
     name = Path(file.name).stem or file.path.stem
     return " ".join(re.sub(r"[_-]+", " ", name).split()) or name
-
-
-def _title(text: str) -> tuple[str, str]:
-    """Return a short first line that a blank line follows and no punctuation ends, and the rest; else "" and
-    the whole text."""
-    match = _TITLE.match(text)
-    if match and not (line := match[1].strip()).endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
-        return line, text[match.end() :]
-    return "", text
 
 
 # --- tables ---
@@ -154,45 +146,43 @@ def read_table(file: File) -> Iterator[Item]:
     if isinstance(text, Failure):
         yield text
         return
-    rows, faults = _table_rows(text)
-    lines = list(_table_lines(rows))
-    if not lines:
-        yield Failure(file.name, "a table without rows" if not faults else faults[0])
+    faults: list[str] = []
+    table = "\n".join(_table_lines(list(_table_rows(text, faults))))
+    if not table:
+        yield Failure(file.name, faults[0] if faults else "a table without rows")
         return
-    yield from document(file, "csv", "", split([Block("\n".join(lines) + "\n", "lines")]), text)
+    yield from document(file, "csv", "", split([Block(table + "\n", "lines")]), text)
     yield from (Failure(file.name, fault, part=True) for fault in shortened(faults))
 
 
-def _table_rows(text: str) -> tuple[list[list[str]], list[str]]:
-    """Return the rows that hold anything, and what is wrong with others."""
+def _table_rows(text: str, faults: list[str]) -> Iterator[list[str]]:
+    """Yield the rows that hold anything; what is wrong with others is added to `faults`."""
     if declared := _SEPARATOR.match(text):  # as Excel writes it
         text = text[declared.end() :]
     delimiter = declared[1] if declared else _delimiter(text)
     # not splitlines, which ends a row at characters that stand within cells (U+2028, U+0085, form feed)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    rows: list[list[str]] = []
-    faults: list[str] = []
     while True:
         try:
             row = [" ".join(cell.split()) for cell in next(reader)]
         except StopIteration:
-            return rows, faults
+            return
         except csv.Error as error:
             faults.append(f"line {reader.line_num}: the row cannot be read ({error})")
             continue
         if any(row):
-            rows.append(row)
+            yield row
 
 
 def _delimiter(text: str) -> str:
     """Return the delimiter that parts most lines alike; a comma where none does."""
     sample = _QUOTED.sub("", text[: _LOOKED_AT * 1000]).strip("\n").split("\n")[:_LOOKED_AT]
 
-    def alike(delimiter: str) -> tuple[int, int]:
+    def most_alike(delimiter: str) -> tuple[int, int]:
         counts = Counter(count for line in sample if (count := line.count(delimiter)))
         return max(((times, count) for count, times in counts.items()), default=(0, 0))
 
-    return max(_DELIMITERS, key=alike)
+    return max(_DELIMITERS, key=most_alike)
 
 
 def _table_lines(rows: list[list[str]]) -> Iterator[str]:
@@ -203,12 +193,11 @@ def _table_lines(rows: list[list[str]]) -> Iterator[str]:
         rows = rows[1:]
     head, rest = (rows[0], rows[1:]) if _is_head(rows) else ([], rows)
     for row in rest:
-        names = (
-            (head[n] if n < len(head) else "") or (f"column {n + 1}" if len(row) > 1 else "")
-            for n in range(len(row))
-        )
+        names = [*head, *[""] * len(row)]
         yield "; ".join(
-            f"{name}: {cell}" if name else cell for name, cell in zip(names, row, strict=True) if cell
+            f"{names[n] or f'column {n + 1}'}: {cell}" if names[n] or len(row) > 1 else cell
+            for n, cell in enumerate(row)
+            if cell
         )
 
 
@@ -224,7 +213,118 @@ def _is_head(rows: list[list[str]]) -> bool:
 
 def _is_label(cell: str, column: int, rows: list[list[str]]) -> bool:
     """Return whether a number names its column, which then holds other things."""
-    if not _LABEL.fullmatch(cell):
-        return False
     below = [row[column] for row in rows[1:_LOOKED_AT] if column < len(row) and row[column]]
-    return bool(below) and sum(bool(_LABEL.fullmatch(value)) for value in below) * 2 <= len(below)
+    labels = sum(bool(_LABEL.fullmatch(value)) for value in below)
+    return bool(_LABEL.fullmatch(cell) and below) and labels * 2 <= len(below)
+
+
+# --- typography ---
+
+# Lookbehind windows are bounded, so that no text makes these slow.
+_WINDOW = 60
+_BASE = re.compile(r"[^\W\d_]+$|\d[\d.,]*$|$")
+_MARKED = re.compile(r"\[.*\]|\(.*\)|[^\w\s]+|", re.DOTALL)
+_NOTES = re.compile(r"\d+(?:\s*[,;\u2013-]\s*\d+)+")
+_AFTER_OPERATOR = re.compile(r"[×·*=+/^≈~<>±\u2212]\s*\d[\d.,]*$")
+_TERM = re.compile(r"\([^()]*[-+*/·×^=\u2212][^()]*\)$")
+_POWERS = {"10", "2"}
+_UNITS = frozenset("km hm dm cm mm µm nm ft in yd mi sec min kg mol cm rad ha eV".split())
+_SIGNS = {"tm": "™", "sm": "℠"}
+_VARIABLES = frozenset("nxkmijtpN")
+
+
+def superscript(before: str, mark: str, after: str = "") -> str:
+    """Write a superscript in a line of plain text: 10^6, m^2, 1902[3] for the number of a note, 19th.
+
+    Args:
+        before: The text that it follows.
+        mark: What stands above the line.
+        after: The text that follows it.
+    """
+    before, mark = before[-_WINDOW:], " ".join(mark.split())
+    match = _BASE.search(before)
+    base, note, power = match[0] if match else "", f"[{mark}]", f"^{mark}"
+    amount = base[:1].isdigit()
+    if _MARKED.fullmatch(mark):
+        return mark
+    if _NOTES.fullmatch(mark):
+        return note
+    if mark.isdigit():
+        if not base and not before[-1:].strip() and after[:1].isalpha():
+            return mark  # an isotope
+        if amount:
+            return power if base in _POWERS or _AFTER_OPERATOR.search(before) else note
+        return power if len(base) == 1 or base in _UNITS or _TERM.search(before) else note
+    if not mark.isalpha():
+        return power if mark.isalnum() or mark[1:].isdigit() or mark[:-1].isdigit() else f"^({mark})"
+    if len(mark) > 1 or mark == "o":
+        return _SIGNS.get(mark.lower(), mark)  # 19th, Mme, No
+    if amount:
+        return power if mark in _VARIABLES else mark if len(base) < 3 else note
+    return power if len(base) == 1 else note
+
+
+def subscript(before: str, mark: str) -> str:
+    """Write a subscript in a line of plain text: H2O, x_i, log_2."""
+    mark = " ".join(mark.split())
+    match = _BASE.search(before[-_WINDOW:])
+    chemical = match is not None and match[0].isalpha() and len(match[0]) < 3
+    return mark if not mark or (chemical and mark.isdigit()) else f"_{mark}"
+
+
+_SOFT = re.compile("\u00ad(?:[ \t]*\n[ \t]*)?")
+_LINE_END = re.compile(r"(?<=\w)[-\u2010]\n[ \t]*(?=(\w{1,60}))")
+_LEFT = re.compile(r"[\w'’-]+$")
+_WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
+# A hyphen before these is one of several words that share an end: pre- and post-war.
+_SHARED = frozenset("and or nor to und oder bis et ou y e o en of og och".split())
+# First and last parts of compounds that keep their hyphen.
+_FIRST = frozenset(
+    "self ex well half all cross high low long short full part mid quasi one two three four five six seven "
+    "eight nine ten twenty thirty forty fifty sixty seventy eighty ninety first second third much so left "
+    "right open hard soft old new good best better cold hot wide deep large small great world co vice "
+    "mother father brother sister north south east west anglo franco time ill far then once ever".split()
+)
+_LAST = frozenset(
+    "year old based like time century made known born led free wide in law up down off out day week month "
+    "general elect style type level term scale speaking minded sized shaped looking".split()
+)
+
+
+def vocabulary(text: str) -> Set[str]:
+    """Return the words of a text in small letters, those with hyphens whole."""
+    return {word.replace("\u2010", "-") for word in _WORDS.findall(text.lower())}
+
+
+def join_lines(text: str, words: Callable[[], Set[str]] | None = None) -> str:
+    """Join the words that hyphens part at line ends, and take soft hyphens out.
+
+    A hyphen that belongs to its word stays: where the text writes the word so elsewhere, before a capital or
+    a digit, and in compounds such as self-governing.
+
+    Args:
+        text: With line ends.
+        words: Gives the vocabulary of the whole document; by default, that of `text`.
+    """
+    if "\u00ad" in text:
+        text = _SOFT.sub("", text)
+    if "-\n" not in text and "\u2010\n" not in text:
+        return text
+    known = words() if words else vocabulary(text)
+
+    def join(match: re.Match[str]) -> str:
+        left = _LEFT.search(text, max(0, match.start() - _WINDOW), match.start())
+        return _hyphen(left[0], match[1], known) if left else match[0]
+
+    return _LINE_END.sub(join, text)
+
+
+def _hyphen(left: str, right: str, known: Set[str]) -> str:
+    first, last = left.lower(), right.lower()
+    if last in _SHARED:
+        return "- "
+    shouted = len(left) > 1 and left.isupper() and right.isupper() and len(right) > 1
+    if not (left[-1].isalpha() and right[0].isalpha()) or (right[0].isupper() and not shouted):
+        return "-"
+    compound = f"{first}-{last}" in known or "-" in first or first in _FIRST or last in _LAST
+    return "-" if compound and first + last not in known else ""

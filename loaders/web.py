@@ -1,16 +1,31 @@
-"""HTML as Markdown. Nothing is fetched: links and pictures are left out, and scripts are not run."""
+"""HTML pages and mails. Nothing is fetched: links and pictures are left out, and scripts are not run.
+
+Of a mail stay who wrote to whom and when, and the text parts. Headers of the way it took, marks of transport
+and what is attached are left out; attachments are named.
+"""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
+import email
+import email.policy
+import email.utils
 import re
-import warnings
+from email.message import EmailMessage, MIMEPart
+from importlib.util import find_spec
 from typing import Any
+from xml.etree import ElementTree
 
-from gsw_graph.loaders import detect
-from gsw_graph.loaders.files import Converted, UnusableError, properties
-from gsw_graph.loaders.typography import subscript, superscript
+from gsw_graph.loaders.files import (
+    EXTRA,
+    Converted,
+    UnusableError,
+    detect_encoding,
+    properties,
+    refusal,
+)
+from gsw_graph.loaders.text import subscript, superscript
 
 MOST = 16 * 1024 * 1024
 """Bytes of a page."""
@@ -58,7 +73,6 @@ _HIDDEN = re.compile(
     re.IGNORECASE,
 )
 _RULE = re.compile(r"([^{}]{1,400})\{([^{}]{0,2000})\}")
-_SIMPLE = re.compile(r"(\.|#)([\w-]+)")
 _ABOUT = {
     "author": "author",
     "article:author": "author",
@@ -71,99 +85,93 @@ _ABOUT = {
 }
 
 
-def markdown(data: bytes, found: Converted) -> None:
+def markdown(data: bytes, contents: Converted) -> None:
     """Read a page: its Markdown, and the title that its head gives it where no heading of the first level
     does. Raises UnusableError."""
     if len(data) > MOST:
         raise UnusableError(f"a page of more than {MOST // 2**20} MiB")
-    read_page(_decoded(data), found)
+    # A page is UTF-8 where it can be; else what it says it is; else what its bytes tell.
+    match = _DECLARED.search(data[:_HEAD])
+    name = _codec((match[1] or match[2]).decode("ascii")) if match else "utf-8-sig"
+    first = name if name in _ASCII_ONLY else "utf-8-sig"
+    page = _decode(data, first) or _decode(data, name) or _decode(data, detect_encoding(data) or first)
+    if page is None:
+        try:
+            data.decode(first)
+        except UnicodeDecodeError as error:
+            raise UnusableError(refusal(error)) from error
+    read_page(page or "", contents)
 
 
-def read_page(page: str, found: Converted) -> None:
+def read_page(page: str, contents: Converted) -> None:
     """Read a page that is decoded; see `markdown`."""
     from bs4 import BeautifulSoup
     from markdownify import ATX, MarkdownConverter
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what the page may have been meant to be
-        soup = BeautifulSoup(page, "lxml")
-        try:
-            found.title = " ".join(soup.title.get_text().split()) if soup.title and not soup.h1 else ""
-            found.about = properties(
-                (_ABOUT[name], str(meta.get("content") or ""))
-                for meta in soup("meta")
-                if (name := str(meta.get("name") or meta.get("property") or "").lower()) in _ABOUT
-            )
-            _clean(soup, found)
-            # Marks of emphasis would be taken out again, and what stands in the text as * or _ is meant.
-            converter = MarkdownConverter(
-                heading_style=ATX,
-                bullets="-",
-                strip=_UNMARKED,
-                escape_asterisks=False,
-                escape_underscores=False,
-            )
-            found.text = converter.convert_soup(soup).strip()
-        except RecursionError:  # thousands of tags within each other: then the text alone
-            found.text = "\n\n".join(part for text in soup.strings if (part := " ".join(text.split())))
+    soup = BeautifulSoup(page, "lxml")
+    # Marks of emphasis would be taken out again, and what stands in the text as * or _ is meant.
+    converter = MarkdownConverter(
+        heading_style=ATX, bullets="-", strip=_UNMARKED, escape_asterisks=False, escape_underscores=False
+    )
+    try:
+        contents.title = " ".join(soup.title.get_text().split()) if soup.title and not soup.h1 else ""
+        contents.about = properties(
+            (_ABOUT[name], str(meta.get("content") or ""))
+            for meta in soup("meta")
+            if (name := str(meta.get("name") or meta.get("property") or "").lower()) in _ABOUT
+        )
+        _clean(soup, contents)
+        contents.text = converter.convert_soup(soup).strip()
+    except RecursionError:  # thousands of tags within each other: then the text alone
+        contents.text = "\n\n".join(part for text in soup.strings if (part := " ".join(text.split())))
 
 
-def _clean(soup: Any, found: Converted) -> None:
+def _clean(soup: Any, contents: Converted) -> None:
     """Take out what a reader of the page does not see, and write what Markdown has no marks for."""
     from bs4 import Comment
 
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
-        found.left_out["comment"] += bool(comment.strip()) and not comment.startswith("[if")
+        contents.left_out["comment"] += bool(comment.strip()) and not comment.startswith("[if")
         comment.extract()
-    concealed = _concealed(soup)
+    concealed = {  # what the style sheets of the page hide: .class and #id
+        selector.strip()
+        for style in soup("style")
+        for selectors, body in _RULE.findall(style.get_text())
+        if _HIDDEN.search(body) and "@" not in selectors
+        for selector in selectors.split(",")
+    }
     for tag in soup(_DROPPED):
         tag.decompose()
     for tag in soup(True):
         if "_decomposed" in vars(tag) or tag.name in ("html", "body"):
             continue
         kind = _LEFT_OUT.get(tag.name)
-        if kind is None and _is_hidden(tag, concealed) and not tag.find("math"):
+        if kind is None and _is_hidden(tag.attrs, concealed) and not tag.find("math"):
             kind = "hidden text"
         if kind is not None:
-            found.left_out[kind] += kind != "hidden text" or bool(tag.get_text(strip=True))
+            contents.left_out[kind] += kind != "hidden text" or bool(tag.get_text(strip=True))
             tag.decompose()
-    for tag in soup(_BLOCKS):
-        if tag.name != "body":
+        elif tag.name in _BLOCKS:
             tag.name = "div"
     for tag in soup(["td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "dt"]):
         for block in tag(["p", "div", "li", "br", "section", "article"]):  # they stand in one line
             block.insert_before(" ")
-    _write_formulas(soup)
+    for tag in soup("math"):
+        with contextlib.suppress(ElementTree.ParseError):  # then it is its text
+            tag.replace_with(formula(ElementTree.fromstring(str(tag))))  # noqa: S314 (lxml wrote it)
     for tag in soup(["sup", "sub"]):
-        before, after = _beside(tag, "previous_sibling"), _beside(tag, "next_sibling")
-        mark = tag.get_text()
+        before, mark = _beside(tag, "previous_sibling"), tag.get_text()
+        after = _beside(tag, "next_sibling")
         tag.replace_with(subscript(before, mark) if tag.name == "sub" else superscript(before, mark, after))
 
 
-def _concealed(soup: Any) -> tuple[set[str], set[str]]:
-    """Return the classes and the ids that the style sheets of a page hide."""
-    classes: set[str] = set()
-    ids: set[str] = set()
-    for style in soup("style"):
-        for selectors, body in _RULE.findall(style.get_text()):
-            if _HIDDEN.search(body) and "@" not in selectors:
-                for selector in selectors.split(","):
-                    if match := _SIMPLE.fullmatch(selector.strip()):
-                        (classes if match[1] == "." else ids).add(match[2])
-    return classes, ids
-
-
-def _is_hidden(tag: Any, concealed: tuple[set[str], set[str]]) -> bool:
-    attributes = tag.attrs
-    if not attributes:
-        return False
-    classes, ids = concealed
+def _is_hidden(attributes: dict[str, Any], concealed: set[str]) -> bool:
+    names = {f".{name}" for name in attributes.get("class") or ()} | {f"#{attributes.get('id')}"}
     return (
         "hidden" in attributes
         or str(attributes.get("aria-hidden", "")).lower() == "true"
         or bool(_HIDDEN.search(str(attributes.get("style", ""))))
-        or (bool(classes) and not classes.isdisjoint(attributes.get("class") or ()))
-        or (bool(ids) and attributes.get("id") in ids)
+        or not concealed.isdisjoint(names)
     )
 
 
@@ -176,40 +184,11 @@ def _beside(tag: Any, side: str) -> str:
     return str(neighbour if isinstance(neighbour, str) else neighbour.get_text())
 
 
-def _write_formulas(soup: Any) -> None:
-    """Write MathML as people write formulas in a line."""
-    signs = {
-        "msup": ("", "^"),
-        "msub": ("", "_"),
-        "mfrac": ("", "/"),
-        "msubsup": ("", "_", "^"),
-        "mover": ("", "^"),
-    }
-    for tag in soup(list(signs)):
-        children = [child for child in tag.children if getattr(child, "name", None)]
-        for sign, child in zip(signs[tag.name], children, strict=False):
-            several = sign != "_" and len(child.get_text(strip=True)) > 1 and bool(child.find("mo"))
-            child.insert_before(sign + "(" * several)
-            child.insert_after(")" * several)
-    for tag in soup("msqrt"):
-        tag.insert_before("sqrt(")
-        tag.insert_after(")")
-
-
-def _decoded(data: bytes) -> str:
-    """A page is UTF-8 where it can be; else what it says it is; else what its bytes tell."""
-    match = _DECLARED.search(data[:_HEAD])
-    name = _codec((match[1] or match[2]).decode("ascii")) if match else "utf-8-sig"
-    try:
-        return data.decode(name if name in _ASCII_ONLY else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        refusal = detect.refusal(error)
-    for codec in (name, detect.detect_encoding(data)):
-        # LookupError: Python has codecs that are no encodings of text
-        with contextlib.suppress(UnicodeDecodeError, LookupError):
-            if codec:
-                return data.decode(codec)
-    raise UnusableError(refusal)
+def _decode(data: bytes, codec: str) -> str | None:
+    # LookupError: Python has codecs that are no encodings of text
+    with contextlib.suppress(UnicodeDecodeError, LookupError):
+        return data.decode(codec)
+    return None
 
 
 def _codec(name: str) -> str:
@@ -217,3 +196,124 @@ def _codec(name: str) -> str:
     with contextlib.suppress(LookupError):
         name = codecs.lookup(name).name
     return _MEANT.get(name, name)
+
+
+# --- formulas ---
+
+_GROUPED = re.compile(r"[\w.,]*|\(.*\)", re.DOTALL)
+# Kinds of formula of MathML and of Office, by their parts. Any other is its text in reading order.
+_FORMULAS = {
+    **dict.fromkeys(("msup", "mover", "sSup"), "{0}^{1}"),
+    **dict.fromkeys(("msub", "munder", "sSub"), "{0}_{1}"),
+    **dict.fromkeys(("msubsup", "munderover", "sSubSup"), "{0}_{1}^{2}"),
+    **dict.fromkeys(("mfrac", "f"), "{0}/{1}"),
+    **dict.fromkeys(("msqrt", "rad"), "sqrt({0})"),
+    "nary": "_{0}^{1} {2}",
+    "d": "({0})",
+}
+
+
+def formula(element: ElementTree.Element) -> str:
+    """Return a formula of MathML or Office in one line: (a+b)/(2c), x^2, sqrt(n), ∑_(i=1)^n."""
+    kind = kind_of(element)
+    texts = [formula(child) for child in element if not kind_of(child).endswith("Pr")]
+    parts = [text if _GROUPED.fullmatch(text) else f"({text})" for text in texts if text]
+    sign = element.find("{*}naryPr/{*}chr")
+    written = "" if kind != "nary" else "∫" if sign is None else next(iter(sign.attrib.values()), "")
+    template = _FORMULAS.get(kind, "")
+    if template and template.count("{") == len(parts):
+        return written + template.format(*parts)
+    space = " " if kind in ("mtr", "mr", "eqArr") else ""
+    return written + space.join(texts or [element.text or ""])
+
+
+def kind_of(element: ElementTree.Element) -> str:
+    """Return the name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+# --- mails ---
+
+_MOST = 2000  # characters of a header: a list of hundreds tells nothing
+_ANSWER = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|sv|vs|tr|rv|antw)\s*(?:\[\d+\])?\s*:)+\s*", re.IGNORECASE)
+# Headers of a mail that another quotes: in small letters their names are not taken for names of anybody.
+_QUOTED_HEADER = re.compile(
+    r"^([>\s*]*)(From|Sent|To|Cc|Bcc|Subject|Date|Reply-To|Von|Gesendet|An|Betreff|Datum|De|Envoyé|À|Objet)"
+    r"(\*?[ \t]*:)",
+    re.MULTILINE,
+)
+_DASHES = re.compile(
+    r"^[>\s]*-{2,}\s*(?:Original Message|Forwarded message|Ursprüngliche Nachricht|Message d'origine)"
+    r"\s*-{2,}[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
+
+
+def read_mail(data: bytes, contents: Converted) -> None:
+    """Read a mail: a line with who wrote to whom and when, its text, and its subject as title. Raises
+    UnusableError."""
+    message = email.message_from_bytes(data, _class=EmailMessage, policy=email.policy.default)
+    contents.loader = "mail"
+    body = message.get_body(("plain", "html"))
+    if body is None:
+        raise UnusableError("a mail without a text part")
+    contents.plain = body.get_content_type() != "text/html"
+    text = _content(body)
+    if not contents.plain:
+        if not find_spec("markdownify"):
+            raise UnusableError(f"a mail in HTML, which needs more to be read: {EXTRA}")
+        read_page(text, contents)
+        text = contents.text
+    mixed = message.get_content_type() == "multipart/mixed"
+    for part in message.walk():
+        kind = part.get_content_type()
+        if kind == "message/rfc822":
+            contents.faults.append("a mail that it forwards: save it and load it")
+        elif part is body or part.is_multipart():
+            continue
+        elif part.is_attachment():
+            name = _one_line(part.get_filename() or "without a name")
+            contents.faults.append(f"its attachment {name}: save it and load it")
+        elif kind == "text/plain" and mixed and part in message.iter_parts():
+            text += f"\n\n{_content(part)}"  # what goes on after a picture
+        contents.left_out["picture"] += kind.startswith("image/") and not part.is_attachment()
+    if not text.strip():
+        raise UnusableError("a mail without text")
+    # Marks of quotation part names at line ends.
+    text = _QUOTED_HEADER.sub(lambda m: m[1] + m[2].lower() + m[3], _DASHES.sub("", text))
+    contents.text = _QUOTE.sub("", text).strip()
+    contents.title = _ANSWER.sub("", _header(message, "Subject"))
+    written = _header(message, "Date") or _header(message, "Sent")
+    with contextlib.suppress(ValueError, TypeError):
+        written = email.utils.parsedate_to_datetime(written).strftime("%Y-%m-%d %H:%M")
+    people = [  # the address in small letters: it is no name of anybody
+        (header.lower(), f"{name} {f'<{address.lower()}>' if '@' in address else address}".strip())
+        for header in ("From", "To", "Cc", "Bcc")
+        for name, address in email.utils.getaddresses([_header(message, header)])
+    ]
+    contents.about = properties([*people, ("date", written)])
+
+
+def _content(part: MIMEPart) -> str:
+    """Return the text of a part, in the encoding that it names, else in one that its bytes tell."""
+    data = part.get_payload(decode=True)
+    named = part.get_content_charset() or "utf-8"
+    if not isinstance(data, bytes):
+        return ""
+    text = _decode(data, named) or _decode(data, detect_encoding(data) or "ascii")
+    if text is None:
+        raise UnusableError(f"a mail in {named[:40]}, which its text is not")
+    return text.replace("\r\n", "\n")
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """Return the value of a header as people read it, "" where there is none or it cannot be read."""
+    try:
+        return _one_line(str(message[name] or ""))
+    except Exception:  # the library has faults of its own for broken ones
+        return ""
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()[:_MOST]

@@ -64,7 +64,10 @@ def test_questions_are_asked_with_or_without_run(memory, args):
 def test_the_table_says_what_was_measured(memory):
     shown = run("q.json", "--strategy", "ricr,linked", "--plans", "gold").stdout
     lines = shown.splitlines()
-    assert lines[0] == "3 questions (own), k=20, plans: gold decomposition (no strategy followed one)"  # the fake does not say that it did
+    assert lines[0] == (
+        "3 questions (own); k=20; reads the usual evidence, may refuse; plans: gold decomposition (no strategy followed one); "  # the fake does not say that it did
+        "model: none; embedder: mini; reranker: cosine"
+    )
     assert lines[1].split()[:3] == ["strategy", "n", "recall@1"]
     assert [line.split()[0] for line in lines if line.startswith(("ricr", "linked "))][:2] == ["ricr", "linked"]
     assert "2 hops: ricr (n=1) recall@5 50.0, EM 100.0, F1 100.0" in lines
@@ -101,9 +104,9 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
         (["q.json", "--strategy", "linked,linked"], 2, "named twice"),
         (["q.json", "-k", "0"], 2, "0 is not in the range"),
         ([], 2, "Usage"),
-        (["none.json"], 1, "Error: none.json: the questions cannot be read"),
+        (["none.json"], 1, "Error: none.json: the file cannot be read"),
         (["q.json", "--judge", "m", "--no-answer"], 1, "nothing to judge"),
-        (["q.json", "--plans", "none.json"], 1, "Error: none.json: the plans cannot be read"),
+        (["q.json", "--plans", "none.json"], 1, "Error: none.json: the file cannot be read"),
         (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
         (["compare", "q.json", "nowhere"], 2, "nowhere"),
         (["tune", "q.json"], 2, "--set"),

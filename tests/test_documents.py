@@ -12,7 +12,7 @@ from pathlib import Path
 import document_files as make
 import pytest
 
-from gsw_graph.loaders import converter, office, pdf, read
+from gsw_graph.loaders import converter, office, read
 from gsw_graph.loaders.converter import convert
 from gsw_graph.loaders.files import UnusableError
 from gsw_graph.model.documents import Document, Failure, Skipped
@@ -224,7 +224,7 @@ MUCH = {
 @pytest.mark.parametrize("kind", MUCH)
 def test_what_a_document_may_become_is_bounded(tmp_path, monkeypatch, kind):
     assert isinstance(load(tmp_path / "a", MUCH[kind]), Document)
-    monkeypatch.setattr(pdf, "MOST", 15_000)
+    monkeypatch.setattr(converter, "MOST_TEXT", 15_000)
     with pytest.raises(UnusableError, match="its text is longer than"):
         convert("archive", MUCH[kind])
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.loaders import detect as encoding
+from gsw_graph.loaders import files as encoding
 from gsw_graph.loaders import read
 from gsw_graph.model.documents import Document, Failure
 

@@ -10,8 +10,8 @@ from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import compare, evaluate, load, write
+from gsw_graph.evaluate.metrics import interval
 from gsw_graph.evaluate.report import figures, page
-from gsw_graph.evaluate.statistics import interval
 
 FOUR = questions(
     record("a", 1, 2, hops=2),
@@ -60,7 +60,7 @@ def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
     one = four.strategies["dense"]
     assert (one["em"], one["f1"], one["abstention"], one["economy"]) == (None, None, None, None)
     assert "em" not in one["intervals"]
-    assert {row["metric"] for row in four.differences} == {f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)} | {"ms"}
+    assert {row["metric"] for row in four.differences} == {f"{name}@{k}" for name in ("recall", "all_gold") for k in (1, 2, 5, 10)} | {"precision@5", "ndcg@5", "ndcg@10", "ms"}
     passages_only = evaluate(FakeMemory(found, SAID), FOUR, ["ricr"], answer=False).strategies["ricr"]
     assert passages_only["em"] is passages_only["abstention"] is None
 
@@ -114,11 +114,12 @@ def test_two_evaluations_compared(four):
 def test_the_table_leaves_out_what_nobody_has(four):
     columns, rows = figures(four)
     assert columns == [
-        *("strategy", "n", "recall@1", "recall@2", "recall@5", "recall@10", "all gold@5", "EM", "F1", "answered", "abstained", "tokens", "tokens/right"),
+        *("strategy", "n", "recall@1", "recall@2", "recall@5", "recall@10", "all gold@5", "precision@5", "ndcg@5"),
+        *("EM", "F1", "answer precision", "answer recall", "ROUGE-L", "answered", "abstained", "tokens", "tokens/right", "dollars"),
         *("mean ms", "p50 ms", "p95 ms"),
     ]
-    assert [cell[0] for cell in rows[0]][:9] == ["ricr", "4", "16.7", "50.0", "66.7", "66.7", "66.7", "33.3", "50.0"]
-    assert [cell[0] for cell in rows[1]][7:13] == ["-"] * 6
+    assert [cell[0] for cell in rows[0]][:11] == ["ricr", "4", "16.7", "50.0", "66.7", "66.7", "66.7", "20.0", "51.7", "33.3", "50.0"]
+    assert [cell[0] for cell in rows[1]][9:18] == ["-"] * 9
     no_model, _ = figures(evaluate(FakeMemory(found), FOUR, ["dense"]))
     assert not {"EM", "F1", "answered", "abstained", "tokens"} & set(no_model)
 

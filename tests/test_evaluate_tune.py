@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import tune
-from gsw_graph.evaluate.statistics import SEED
+from gsw_graph.evaluate.metrics import SEED
 from gsw_graph.evaluate.tune import cross_validate
 
 

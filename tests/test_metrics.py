@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gsw_graph.evaluate.data import Gold
-from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, normalised, recall
+from gsw_graph.evaluate.metrics import all_gold, exact_match, f1, interval, normalised, paired, recall
 from gsw_graph.evaluate.metrics import gold_ranks as ranks
-from gsw_graph.evaluate.statistics import interval, paired
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from openpyxl.comments import Comment
 
 from gsw_graph.loaders import read
-from gsw_graph.loaders.typography import join_lines, subscript, superscript
+from gsw_graph.loaders.text import join_lines, subscript, superscript
 from gsw_graph.model.documents import Document, Skipped
 
 if not os.environ.get("CI") and not all(map(find_spec, ("pypdfium2", "mammoth", "markdownify"))):

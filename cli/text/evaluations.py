@@ -16,6 +16,7 @@ from gsw_graph.text.safe_text import cut, one_line, short_source
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gsw_graph.evaluate import Estimate
     from gsw_graph.evaluate.evaluation import Comparison, Evaluation
     from gsw_graph.evaluate.tune import Tuning
 
@@ -26,24 +27,39 @@ CELL = 200  # characters of a message
 
 def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
     """The table of figures, the differences in what is looked at first, and what a reader must know."""
-    from gsw_graph.evaluate.report import describe_plans, figures, main_k, notes
+    from gsw_graph.evaluate.report import figures, main_k, notes, protocol
 
-    asked = found.settings["questions"]
-    click.echo(
-        f"{counted(asked['n'], 'question')} ({', '.join(asked['shapes'])}), k={found.settings['k']}, "
-        f"plans: {describe_plans(found)}"
-    )
+    click.echo(one_line(protocol(found)))
     columns, rows = figures(found)
     _grid(columns, [[f"{text}\n{small}" if small else text for text, small in row] for row in rows])
-    for hops in dict.fromkeys(hop for one in found.strategies.values() for hop in one["by_hops"]):
-        for name, one in found.strategies.items():
-            if len(one["by_hops"]) > 1 and hops in one["by_hops"]:
-                click.echo(f"{_hops(hops)}: {_by_hops(name, one['by_hops'][hops], main_k(found))}")
+    for by in ("by_hops", "by_type"):
+        for part in dict.fromkeys(part for one in found.strategies.values() for part in one.get(by, {})):
+            for name, one in found.strategies.items():
+                if len(one[by]) > 1 and part in one[by]:
+                    title = _hops(part) if by == "by_hops" else one_line(part)
+                    click.echo(f"{title}: {_part(name, one[by][part], main_k(found))}")
     looked_at = {f"recall@{main_k(found)}", f"all_gold@{main_k(found)}", "em", "f1", "lr1", "lr2"}
     _print_differences([one for one in found.differences if one["metric"] in looked_at])
     _print_notes(notes(found), found.failures)
     for path in written:
         click.echo(f"Written: {short_source(str(path))}")
+
+
+def print_estimate(guess: Estimate, at_once: int) -> None:
+    """Print what an evaluation will take."""
+    cost = "price not known" if guess.dollars is None else f"${guess.dollars:,.2f}"
+    click.echo(
+        f"{counted(guess.questions, 'question')}: about {guess.calls:,} calls, {guess.tokens['in']:,} + "
+        f"{guess.tokens['out']:,} tokens (in + out), {cost}, {guess.hours:,.1f} hours with {at_once} at once"
+    )
+    measured = ", ".join(map(one_line, guess.measured)) or "nothing: typical figures"
+    click.echo(f"By what was asked of {measured}. --limit 10 --out DIR asks a few first.")
+
+
+def print_datasets(listed: Sequence[dict[str, Any]]) -> None:
+    """Print the table of data sets."""
+    columns = ("name", "questions", "passages", "licence", "load $", "ask $", "where")
+    _grid(columns, [[str(each[column]) for column in columns] for each in listed])
 
 
 def print_comparison(found: Comparison) -> None:
@@ -275,10 +291,10 @@ def _hops(hops: str) -> str:
     return "hops not known" if hops == "?" else f"{hops} hop{'' if hops == '1' else 's'}"
 
 
-def _by_hops(name: str, one: dict[str, Any], at: int) -> str:
+def _part(name: str, one: dict[str, Any], at: int) -> str:
     recall = one["recall"].get(str(at))
-    judged = {"LR-1": one["lr1"], "LR-2": one["lr2"]}
-    shown = {f"recall@{at}": recall, "EM": one["em"], "F1": one["f1"], **judged}
+    labels = {"EM": "em", "F1": "f1", "LR-1": "lr1", "LR-2": "lr2", "coverage": "coverage"}
+    shown = {f"recall@{at}": recall, **{label: one.get(name) for label, name in labels.items()}}
     said = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
     if one["tokens"]["total"] and one["economy"]:
         value = one["economy"]["value"]

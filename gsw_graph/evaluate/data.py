@@ -1,29 +1,34 @@
-"""Read questions with known answers, whatever data set they are from, and the plans that go with them.
+"""Read questions with known answers, whatever data set they are from, the plans that go with them, and the
+corpus that a file of questions brings along.
 
-Each field is looked for under the keys that the data sets publish it under. MuSiQue: `paragraphs` with
-`is_supporting`, `question_decomposition`, `answer_aliases`, `answerable`. HotpotQA and 2WikiMultiHopQA:
-`_id`, `supporting_facts`, `context`. PopQA and NQ as HippoRAG 2 publishes them: `paragraphs` or `contexts`,
-answers in `obj` and beside it or in `reference`. LV-Eval: `input` or `question`, `answers`, no gold
-passages. Ours: `id`, `question`, `answers`, `passages`, `sources`, `plan`, `answerable`, `hops`."""
+Each field is looked for under the keys that the data sets publish it under; `datasets.json` lists the sets.
+Ours: `id`, `question`, `answers`, `passages`, `sources`, `plan`, `answerable`, `hops`, `type`, `scope` (the
+source of the only documents that it may see), `conversation`."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.variants import find_strategy
 from gsw_graph.model.documents import Failure
+from gsw_graph.models.chat.limits import dollars, price_of
+
+Record = Mapping[str, Any]
 
 # The first of these keys that a record has holds its answers; beside some keys there are more.
 _ANSWERS = (
     ("answer", ()),
+    ("Answer", ()),
     ("gold_ans", ()),
     ("reference", ()),
     ("obj", ("possible_answers", "o_wiki_title", "o_aliases")),
@@ -33,15 +38,37 @@ _ANSWERS = (
 _JSON_TEXT = ("possible_answers", "o_aliases")  # PopQA writes these lists as text
 _NO_ANSWER = {"no answer", "n/a"}  # in Panini's Platinum sets where there is none
 _TWO_WIKI = {"compositional", "inference", "bridge_comparison"}  # types that HotpotQA does not have
-_LISTS = ("questions", "data")  # keys under which an object keeps its records
-_RECORD_KEYS = ("id", "_id", "question")  # keys of an object that is a record itself
-_SHAPE = (
-    "Give JSON or JSON lines of MuSiQue, HotpotQA, 2WikiMultiHopQA, PopQA, NQ, LV-Eval, or our own: "
-    '{"id", "question", "answers", "passages" or "sources"}'
+_LISTS = ("questions", "data", "Data")  # keys under which an object keeps its records
+_QUESTIONS = ("question", "input", "Question", "question_text")
+_IDS = ("id", "_id", "ID", "qid", "question_id", "QuestionId", "example_id")
+_TYPES = ("type", "question_type", "compositionality_type", "composition_type", "category")
+_PLANS = ("plan", "question_decomposition", "decomposition", "questions")
+_SHAPES = (  # the first one of whose keys a record has
+    ("2wikimultihopqa", ("evidences",)),
+    ("hotpotqa", ("supporting_facts",)),
+    ("locomo", ("dialogue",)),
+    ("longmemeval", ("haystack_sessions",)),
+    ("popqa", ("obj", "possible_answers")),
+    ("nq", ("reference", "document_text", "document_tokens")),
+    ("musique", ("paragraphs",)),
+    ("lveval", ("answer_keywords", "confusing_facts")),
+    ("longbench", ("input",)),
+    ("graphrag-bench", ("question_type",)),
+    ("strategyqa", ("facts", "decomposition")),
+    ("triviaqa", ("entity_pages", "EntityPages", "Answer")),
+    ("complexwebquestions", ("compositionality_type", "composition_type")),
 )
+_ADVERSARIAL = 5  # the category of LoCoMo's questions that the conversation does not answer
+_HINT = (
+    "gswgraph eval data lists the data sets; or give lines of {id, question, answers, passages or sources}"
+)
+_LONG = 10  # words of an answer above which it is judged by what it covers
+_LOAD, _ASK = (
+    (1_400, 650),
+    (2_100, 120),
+)  # tokens in and out of a passage, of a planned answer: docs/results.md
 PLAN_SOURCES = ("gold", "none", "model")
-_PLAN_KEYS = ("plan", "question_decomposition", "questions")
-_PLAN_SHAPE = (
+_PLAN_HINT = (
     'Give {"id or question": plan, ...}, or records with "id" or "question" and "plan", in an array or one '
     "a line"
 )
@@ -69,6 +96,9 @@ class Question:
         hops: Steps of the gold decomposition, else supporting titles; None where a record does not tell.
         shape: The data set whose keys the record has.
         key: As the id, but unique in its file; ids of MuSiQue's unanswerable questions repeat.
+        type: As the data set names it.
+        scope: It may see documents of this source alone (`scope`, `scope#...`).
+        conversation: What it belongs to, where questions are asked in order.
     """
 
     id: str
@@ -80,6 +110,14 @@ class Question:
     hops: int | None = None
     shape: str = "own"
     key: str = ""
+    type: str = ""
+    scope: str = ""
+    conversation: str = ""
+
+    @property
+    def has_long_answer(self) -> bool:
+        """Whether the gold answer is more than a name or a phrase."""
+        return bool(self.answers) and len(self.answers[0].split()) > _LONG
 
 
 @dataclass(frozen=True)
@@ -120,85 +158,72 @@ def read_questions(path: str | Path) -> QuestionSet:
     Raises:
         InputError: The file cannot be read, or not one question is in it.
     """
-    text, sha256 = _read_text(path, "questions", _SHAPE)
-    if not text.strip():
-        raise InputError("the file is empty", where=str(path), hint=_SHAPE)
-    return question_set(json_values(text, str(path)), str(path), sha256)
+    text, sha256 = _read_text(path, _HINT)
+    return question_set(_json_values(text, str(path)), str(path), sha256)
 
 
 def question_set(values: list[tuple[str, object]], name: str = "", sha256: str = "") -> QuestionSet:
     """Read questions from JSON values, each of which has a place for messages. InputError: there are none."""
     questions: list[Question] = []
     failures: list[Failure] = []
-    times: Counter[str] = Counter()
+    repeated: Counter[str] = Counter()
     keys: set[str] = set()
-    for number, (place, value) in enumerate(values, 1):
-        try:
-            question = value if isinstance(value, Failure) else read_record(value, str(number))
-        except InputError as error:
-            question = Failure(place, str(error))
+    records = [(place, record) for place, value in values for record in _records(value)]
+    for number, (place, value) in enumerate(records, 1):
+        question = value if isinstance(value, Failure) else _read_record(value, str(number), place)
         if isinstance(question, Failure):
             failures.append(question)
             continue
         key = question.id
         while key in keys:
-            times[question.id] += 1
-            key = f"{question.id}#{times[question.id] + 1}"
+            repeated[question.id] += 1
+            key = f"{question.id}#{repeated[question.id] + 1}"
         keys.add(key)
         questions.append(replace(question, key=key))
     if not questions:
         reason = f": {failures[0].reason}" if failures else ""
-        raise InputError(f"there are no questions{reason}", where=name or None, hint=_SHAPE)
+        raise InputError(f"there are no questions{reason}", where=name or None, hint=_HINT)
     return QuestionSet(questions, failures, name, sha256)
 
 
-def json_values(text: str, where: str) -> list[tuple[str, object]]:
-    """Return the JSON values of an array, of the list in an object, of an object that is a record itself, or
-    of lines, each with its place; a Failure for a broken line. InputError: it is no JSON."""
-    try:
-        whole = json.loads(text)
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data" and not text.lstrip().startswith("{"):
-            place = f"line {error.lineno} column {error.colno}"
-            raise InputError(f"broken JSON: {error.msg} at {place}", where=where, hint=_SHAPE) from error
-        lines = enumerate(text.split("\n"), 1)
-        return [_json_line(line, f"{where}:{number}") for number, line in lines if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise InputError("JSON that cannot be read", where=where, hint=_SHAPE) from error
-    if isinstance(whole, dict):
-        lists = () if any(key in whole for key in _RECORD_KEYS) else _LISTS
-        whole = next((whole[key] for key in lists if isinstance(whole.get(key), list)), [whole])
-    if not isinstance(whole, list):
-        raise InputError("the questions have no shape that is known", where=where, hint=_SHAPE)
-    return [(f"{where}: record {number}", value) for number, value in enumerate(whole, 1)]
+def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> list[dict[str, str]]:
+    """Return the passages that a file of questions, of conversations or of GraphRAG-Bench's texts brings
+    along, each once, as records that `load` reads; gold passages first.
+
+    Args:
+        path: The file.
+        size: So many: the gold ones, and distractors at random; a larger size has those of a smaller.
+        seed: Of the order of the distractors.
+
+    Raises:
+        InputError: There are none.
+    """
+    text, _ = _read_text(path, _HINT)
+    records = [value for _, value in _json_values(text, str(path)) if isinstance(value, Mapping)]
+    passages = [passage for number, value in enumerate(records, 1) for passage in _passages(value, number)]
+    if not passages:
+        raise InputError("there are no passages in this file", where=str(path), hint=_HINT)
+    is_gold: dict[tuple[tuple[str, str], ...], bool] = {}
+    for gold, record in passages:
+        key = tuple(record.items())
+        is_gold[key] = gold or is_gold.get(key, False)
+    records = list(is_gold)
+    if size is not None:
+        random.Random(seed).shuffle(records)  # noqa: S311 - no secret
+    return [dict(record) for record in sorted(records, key=lambda record: not is_gold[record])][:size]
 
 
-def read_record(value: object, number: str) -> Question:
-    """Read one record; `number` is its id where it has none. InputError: it is no question, or a field has
-    not the type that it must have."""
-    if not isinstance(value, Mapping):
-        raise InputError("not a record")
-    question = value.get("question", value.get("input"))
-    if not isinstance(question, str) or not question.strip():
-        raise InputError("no `question`")
-    id = value.get("id", value.get("_id"))
-    answers = tuple(dict.fromkeys(_read_answers(value)))
-    answerable = value.get("answerable")
-    if answerable is None:
-        answerable = not answers or not all(answer.strip().casefold() in _NO_ANSWER for answer in answers)
-    if not isinstance(answerable, bool):
-        raise InputError("`answerable` is neither true nor false")
-    plan = value.get("plan", value.get("question_decomposition"))
-    return Question(
-        number if id in (None, "") else str(id),
-        question.strip(),
-        answers if answerable else (),
-        tuple(dict.fromkeys(_read_gold(value))),
-        answerable,
-        plan,
-        _read_hops(value, plan),
-        _shape_of(value),
-    )
+def datasets(llm: str) -> list[dict[str, Any]]:
+    """Return the data sets of `datasets.json`, each with the dollars that a model takes to load its corpus
+    (`load $`) and to plan and answer its questions with one strategy (`ask $`); `?`: no price is known."""
+    listed: list[dict[str, Any]] = json.loads(files(__package__).joinpath("datasets.json").read_text("utf-8"))
+    price = price_of(llm)
+    for each in listed:
+        for name, number, tokens in (("load $", "passages", _LOAD), ("ask $", "questions", _ASK)):
+            size = each[number]
+            known = price is not None and size is not None
+            each[name] = round(size * dollars(price, *tokens), 2) if known and price else "?"
+    return listed
 
 
 @dataclass(frozen=True)
@@ -219,8 +244,8 @@ class Plans:
 
 
 def read_plans(source: str, questions: QuestionSet) -> Plans:
-    """Read plans from one of PLAN_SOURCES or a file. InputError: it has none for these questions, or cannot
-    be read."""
+    """Read plans from one of PLAN_SOURCES or a file, `trace.jsonl` of a run too. InputError: it has none for
+    these questions, or cannot be read."""
     if source in ("none", "model"):
         return Plans(source)
     if source == "gold":
@@ -229,7 +254,7 @@ def read_plans(source: str, questions: QuestionSet) -> Plans:
             hint = 'Use --plans none, model or a file with plans, or put a "plan" into the records'
             raise InputError("the questions have no gold plans", where=questions.name or None, hint=hint)
         return Plans("gold", gold)
-    text, sha256 = _read_text(source, "plans", f"Use {', '.join(PLAN_SOURCES)} or a file")
+    text, sha256 = _read_text(source, f"Use {', '.join(PLAN_SOURCES)} or a file")
     named = _named_plans(text, source)
     by_key = {
         question.key: named[name]
@@ -238,151 +263,256 @@ def read_plans(source: str, questions: QuestionSet) -> Plans:
         if name in named
     }
     if not by_key:
-        raise InputError(
-            "no plan in the file belongs to one of the questions", where=source, hint=_PLAN_SHAPE
-        )
+        message = "no plan in the file belongs to one of the questions"
+        raise InputError(message, where=source, hint=_PLAN_HINT)
     return Plans("file", by_key, sha256)
 
 
-def _read_text(path: str | Path, what: str, hint: str) -> tuple[str, str]:
+def _read_text(path: str | Path, hint: str) -> tuple[str, str]:
     """Return the text of a file and the SHA-256 of its bytes."""
     try:
         data = Path(path).read_bytes()
         return data.decode("utf-8-sig"), hashlib.sha256(data).hexdigest()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"the {what} cannot be read ({reason})", where=str(path), hint=hint) from error
-    except UnicodeDecodeError as error:
-        message = f"the {what} are not in UTF-8 (byte {error.start})"
-        raise InputError(message, where=str(path), hint="Save them as UTF-8") from error
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"the file cannot be read ({reason})", where=str(path), hint=hint) from error
 
 
-def _json_line(line: str, place: str) -> tuple[str, object]:
+def _json_values(text: str, where: str) -> list[tuple[str, object]]:
+    """Return the JSON values of an array, of the list in an object, of an object that is a record itself, or
+    of lines, each with its place; a Failure for a broken line. InputError: it is no JSON."""
     try:
-        return place, json.loads(line)
+        whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return place, Failure(place, f"broken JSON: {error}")
+        lines = [(f"{where}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        if not text.lstrip().startswith("{"):
+            raise InputError(f"this is no JSON: {error}", where=where, hint=_HINT) from error
+        return [(place, _json_line(line, place)) for place, line in lines]
+    if isinstance(whole, dict):
+        lists = () if any(key in whole for key in (*_QUESTIONS, *_IDS)) else _LISTS
+        whole = next((whole[key] for key in lists if isinstance(whole.get(key), list)), [whole])
+    if not isinstance(whole, list):
+        raise InputError("the questions have no shape that is known", where=where, hint=_HINT)
+    return [(f"{where}: record {number}", value) for number, value in enumerate(whole, 1)]
 
 
-def _read_answers(value: Mapping[str, object]) -> Iterator[str]:
+def _json_line(line: str, place: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Failure(place, f"broken JSON: {error}")
+
+
+def _records(value: Any) -> Iterator[object]:
+    """Yield the records of a value: one, or a LoCoMo conversation's questions."""
+    if not isinstance(value, Mapping) or "conversation" not in value or not isinstance(value.get("qa"), list):
+        yield value
+        return
+    scope = str(value.get("sample_id", "conversation"))
+    for number, record in enumerate(value["qa"], 1):
+        evidence = [f"{scope}#{turn}" for turn in record.get("evidence", ())]
+        yield {
+            **record,
+            "dialogue": scope,
+            "id": f"{scope}-{number}",
+            "answerable": record.get("category") != _ADVERSARIAL,
+            "sources": evidence,
+            "hops": len(evidence) or None,
+            "scope": scope,
+            "conversation": scope,
+        }
+
+
+def _read_record(value: Any, number: str, place: str) -> Question | Failure:
+    """Read one record; `number` is its id where it has none."""
+    if not isinstance(value, Mapping):
+        return Failure(place, "not a record")
+    question = _first(value, _QUESTIONS)
+    if not isinstance(question, str) or not question.strip():
+        return Failure(place, "no `question`")
+    shape = _shape_of(value)
+    try:
+        return _question(value, question.strip(), number, shape)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        return Failure(place, f"a field has another form than in {shape}: {type(error).__name__}: {error}")
+
+
+def _question(value: Record, question: str, number: str, shape: str) -> Question:
+    id_ = str(_first(value, _IDS) or number)
+    answers = tuple(dict.fromkeys(_read_answers(value)))
+    answerable = value.get("answerable")
+    if answerable is None:
+        unanswered = bool(answers) and all(answer.strip().casefold() in _NO_ANSWER for answer in answers)
+        answerable = not unanswered and not (shape == "longmemeval" and id_.endswith("_abs"))
+    if not isinstance(answerable, bool):
+        raise TypeError("`answerable` is neither true nor false")
+    plan = _first(value, _PLANS[:3])
+    date = value.get("question_date")
+    return Question(
+        id_,
+        f"{question} (asked on {date})" if date else question,
+        answers if answerable else (),
+        tuple(dict.fromkeys(_read_gold(value, id_))),
+        answerable,
+        plan,
+        _read_hops(value, plan),
+        shape,
+        type=str(_first(value, _TYPES) or ""),
+        scope=str(value.get("scope") or _scope_of(value, id_, shape)),
+        conversation=str(value.get("conversation") or ""),
+    )
+
+
+def _first(value: Record, keys: tuple[str, ...]) -> Any:
+    return next((value[key] for key in keys if value.get(key) is not None), None)
+
+
+def _shape_of(value: Record) -> str:
+    shape = next((name for name, keys in _SHAPES if any(key in value for key in keys)), "own")
+    return "2wikimultihopqa" if shape == "hotpotqa" and value.get("type") in _TWO_WIKI else shape
+
+
+def _scope_of(value: Record, id_: str, shape: str) -> str:
+    """Return the source of what alone a question may see: its own context, or GraphRAG-Bench's novel."""
+    if shape == "graphrag-bench":
+        return _text(value.get("source", ""))
+    return id_ if isinstance(value.get("context"), str) or shape == "longmemeval" else ""
+
+
+def _read_answers(value: Record) -> Iterator[str]:
     first = next((names for names in _ANSWERS if value.get(names[0]) is not None), None)
     for key in (first[0], *first[1], "answer_aliases") if first else ():
         answers = value.get(key)
         if key in _JSON_TEXT and isinstance(answers, str) and answers.lstrip().startswith("["):
-            try:
-                answers = json.loads(answers)
-            except ValueError:
-                raise InputError(f"`{key}` is text that is no JSON") from None
-        for answer in answers if isinstance(answers, list) else [] if answers is None else [answers]:
-            if not isinstance(answer, str | int | float) or isinstance(answer, bool):
-                raise InputError(f"`{key}` has an answer that is not text")
-            yield str(answer)
+            answers = json.loads(answers)
+        yield from _answer_texts(answers)
+    for annotation in value.get("annotations", ()):  # of NQ's own files
+        if annotation["yes_no_answer"] in ("YES", "NO"):
+            yield annotation["yes_no_answer"].lower()
+        yield from (_span(value, answer) for answer in annotation["short_answers"])
 
 
-def _read_gold(value: Mapping[str, object]) -> Iterator[Gold]:
+def _answer_texts(value: object) -> Iterator[str]:
+    """Yield the texts of an answer, which may be true or false, a list, or a record with aliases."""
+    if isinstance(value, bool):
+        yield "yes" if value else "no"
+    elif isinstance(value, Mapping):
+        main = _first(value, ("value", "Value", "answer"))
+        yield from _answer_texts([_text(main), value.get("aliases") or value.get("Aliases") or []])
+    elif isinstance(value, list):
+        for item in value:
+            yield from _answer_texts(item)
+    elif value is not None:
+        yield str(value)
+
+
+def _span(value: Record, span: Record) -> str:
+    """Return tokens of NQ's document without those of HTML."""
+    tokens = value.get("document_tokens")
+    words = [token["token"] for token in tokens] if tokens else value["document_text"].split(" ")
+    shown = words[span["start_token"] : span["end_token"]]
+    return " ".join(word for word in shown if not re.fullmatch(r"<[^ ]*>", word))
+
+
+def _read_gold(value: Record, id_: str) -> Iterator[Gold]:
     """Read the supporting passages as HippoRAG 2 does (`get_gold_docs`); the white space between sentences,
     which differs between its two sets, is not compared."""
-    if "supporting_facts" in value:
-        titles = _supporting_titles(value)
-        for passage in _pairs(value, "context", "sentences"):
-            if (title := _text(passage, 0, "context")) in titles:
-                sentences = passage[1] if isinstance(passage, list) and len(passage) > 1 else None
-                if not isinstance(sentences, list) or not all(isinstance(part, str) for part in sentences):
-                    raise InputError("`context` has a passage that is not [title, [sentence, ...]]")
-                yield Gold(title, " ".join(sentences))
-    for key in ("contexts", "paragraphs"):
-        for passage in _list(value, key):
-            if not isinstance(passage, Mapping):
-                raise InputError(f"`{key}` has an entry that is not a record")
-            if passage.get("is_supporting", True):
-                text = "text" if "text" in passage else "paragraph_text"
-                yield Gold(_text(passage, "title", key), _text(passage, text, key))
-    for passage in _list(value, "passages"):
-        title = "" if isinstance(passage, str) else _text(passage, "title", "passages")
-        yield Gold(title, passage if isinstance(passage, str) else _text(passage, "text", "passages"))
-    for key in ("sources", "supporting"):
-        for source in _list(value, key):
-            if not isinstance(source, str):
-                raise InputError(f"`{key}` has an entry that is not text")
-            yield Gold(source=source)
+    for gold, record in _passages(value, 0):
+        if gold and "source" not in record:
+            yield Gold(record["title"], record["text"])
+    for passage in _list(value.get("passages")):
+        if isinstance(passage, str):
+            yield Gold("", passage)
+        else:
+            yield Gold(_text(passage["title"]), _text(passage["text"]))
+    for source in (*_list(value.get("sources")), *_list(value.get("supporting"))):
+        yield Gold(source=_text(source))
+    for session in _list(value.get("answer_session_ids")):
+        yield Gold(source=f"{id_}#{session}")
 
 
-def _supporting_titles(value: Mapping[str, object]) -> set[str]:
-    return {_text(fact, 0, "supporting_facts") for fact in _pairs(value, "supporting_facts", "sent_id")}
+def _passages(value: Record, number: int) -> Iterator[tuple[bool, dict[str, str]]]:
+    """Yield the passages of a record as `load` reads them, and whether each is gold."""
+    id_ = str(_first(value, _IDS) or number)
+    context = value.get("context")
+    if isinstance(value.get("conversation"), Mapping):
+        yield from _turns(value["conversation"], str(value.get("sample_id", "conversation")))
+    elif "haystack_sessions" in value:
+        names, dates = value["haystack_session_ids"], value["haystack_dates"]
+        for name, date, turns in zip(names, dates, value["haystack_sessions"], strict=True):
+            text = "\n".join(f"{turn['role']}: {turn['content']}" for turn in turns)
+            yield False, {"source": id_, "id": str(name), "title": f"Session of {date}", "text": text}
+    elif "corpus_name" in value:
+        yield False, {"source": _text(value["corpus_name"]), "title": "", "text": _text(context)}
+    elif isinstance(context, str):
+        for place, text in enumerate(re.split(r"^#* ?Passage \d+:?\s*$", context, flags=re.MULTILINE)):
+            if text.strip():
+                yield False, {"source": id_, "id": str(place), "title": "", "text": text.strip()}
+    elif context is not None:
+        titles = {_text(title) for title, *_ in _pairs(value["supporting_facts"], "sent_id")}
+        for title, sentences in _pairs(context, "sentences"):
+            yield title in titles, {"title": _text(title), "text": " ".join(map(_text, _list(sentences)))}
+    for passage in (*_list(value.get("contexts")), *_list(value.get("paragraphs"))):
+        text = _text(passage["text" if "text" in passage else "paragraph_text"])
+        yield bool(passage.get("is_supporting", True)), {"title": _text(passage["title"]), "text": text}
+    for annotation in value.get("annotations", ()):
+        if text := _span(value, annotation["long_answer"]):
+            yield True, {"title": str(value.get("document_title") or ""), "text": text}
 
 
-def _pairs(value: Mapping[str, object], key: str, second: str) -> list[object]:
+def _turns(conversation: Record, scope: str) -> Iterator[tuple[bool, dict[str, str]]]:
+    """Yield LoCoMo's turns, each a document of its own that names its day."""
+    for name, turns in conversation.items():
+        if re.fullmatch(r"session_\d+", name):
+            day = conversation.get(f"{name}_date_time", "")
+            for turn in turns:
+                text = f"{turn['speaker']}: {turn['text']}"
+                yield False, {"source": scope, "id": turn["dia_id"], "title": f"{name}, {day}", "text": text}
+
+
+def _pairs(pairs: Any, second: str) -> list[Any]:
     """Return a list of [title, something], also where it is written as a record of two lists, as Hugging
     Face's copies have it."""
-    pairs = value.get(key)
-    if not isinstance(pairs, Mapping):
-        return _list(value, key)
-    titles, others = _list(pairs, "title"), _list(pairs, second)
-    if len(titles) != len(others):
-        raise InputError(f"`{key}` has {len(titles)} titles and {len(others)} of `{second}`")
-    return [list(pair) for pair in zip(titles, others, strict=True)]
+    if isinstance(pairs, Mapping):
+        return list(zip(pairs["title"], pairs[second], strict=True))
+    return _list(pairs)
 
 
-def _list(value: Mapping[str, object], key: str) -> list[object]:
-    items = value.get(key)
-    if items is not None and not isinstance(items, list):
-        raise InputError(f"`{key}` is not a list")
-    return items or []
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list | None):
+        raise TypeError(f"{value!r:.60} is not a list")
+    return value or []
 
 
-def _text(value: Any, key: str | int, where: str) -> str:
-    """Return the text under a key of a record, or at a place of a list."""
-    try:
-        text = value[key]
-    except (KeyError, IndexError, TypeError):
-        text = None
-    if not isinstance(text, str) or isinstance(value, str):
-        name = f"`{key}`" if isinstance(key, str) else "a title"
-        raise InputError(f"`{where}` has an entry without {name}")
-    return text
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} is not a text")
+    return value
 
 
-def _read_hops(value: Mapping[str, object], plan: object) -> int | None:
+def _read_hops(value: Record, plan: object) -> int | None:
     hops = value.get("hops")
     if isinstance(hops, int) and not isinstance(hops, bool):
         return hops
     if isinstance(plan, list):
         return len(plan) or None
     if "supporting_facts" in value:
-        return len(_supporting_titles(value)) or None
+        return len({title for title, *_ in _pairs(value["supporting_facts"], "sent_id")}) or None
     return 1 if "obj" in value or "reference" in value or "possible_answers" in value else None
 
 
-def _shape_of(value: Mapping[str, object]) -> str:
-    if "supporting_facts" in value:
-        return "2wikimultihopqa" if "evidences" in value or value.get("type") in _TWO_WIKI else "hotpotqa"
-    for shape, keys in (
-        ("popqa", ("obj", "possible_answers")),
-        ("nq", ("reference",)),
-        ("musique", ("paragraphs",)),
-        ("lveval", ("input", "answer_keywords", "confusing_facts")),
-    ):
-        if any(key in value for key in keys):
-            return shape
-    return "own"
-
-
 def _named_plans(text: str, path: str) -> dict[str, object]:
-    """Return plans by the id or the text of their question."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = None  # lines, or broken
-    if isinstance(whole, dict) and not any(key in whole for key in _RECORD_KEYS):
-        return whole
+    """Return plans by the id or the text of their question; records whose plan is null are left out."""
+    values = _json_values(text, path)
+    names = ("id", "_id", "question")
+    if len(values) == 1 and isinstance(values[0][1], dict) and not any(key in values[0][1] for key in names):
+        return values[0][1]
     plans: dict[str, object] = {}
-    for place, value in json_values(text, path):
-        if isinstance(value, Failure):
-            raise InputError(value.reason, where=place, hint=_PLAN_SHAPE)
+    for place, value in values:
         record = value if isinstance(value, dict) else {}
-        names = [record[key] for key in _RECORD_KEYS if key in record]
-        plan = next((record[key] for key in _PLAN_KEYS if key in record), None)
-        if not names or plan is None:
-            raise InputError("a record names no question, or has no plan", where=place, hint=_PLAN_SHAPE)
-        plans |= {str(name): plan for name in names}
+        plan = next((record[key] for key in _PLANS if key in record), ...)
+        if plan is ... or not any(key in record for key in names):
+            raise InputError("a record names no question, or has no plan", where=place, hint=_PLAN_HINT)
+        if plan is not None:
+            plans |= {str(record[key]): plan for key in names if key in record}
     return plans

@@ -1,27 +1,27 @@
-"""The result of an evaluation: figures by strategy, differences between strategies, every question's own; and
-two evaluations compared."""
+"""The result of an evaluation: figures by strategy, differences between strategies, every question's own;
+several joined, and two compared."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.data import Gold, Question, QuestionSet
-from gsw_graph.evaluate.journal import Judgement, Outcome
-from gsw_graph.evaluate.metrics import AT, METRICS, ScoredOutcome
-from gsw_graph.evaluate.statistics import interval, mean, paired, spread
+from gsw_graph.evaluate.data import Gold, Question
+from gsw_graph.evaluate.journal import Judgement, Outcome, from_row
+from gsw_graph.evaluate.metrics import METRICS, ScoredOutcome, interval, mean, paired, spread
 from gsw_graph.model.results import Result
 
 FILE = "results.json"
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
-_SAME = ("plans", "plans_sha256", "k", "answer", "llm", "memory", "versions")
+_PROTOCOL = ("plans", "plans_sha256", "k", "answer", "llm", "protocol")
+_SAME = (*_PROTOCOL, "memory", "versions")
 _IGNORED = ("memory", "llm", "cache_dir")  # of the configuration: compared by another name, or without effect
 
 
@@ -31,7 +31,7 @@ class Evaluation(Result):
 
     Attributes:
         settings: All that was set, with the memory, the versions and the questions' file.
-        strategies: Figures by name, see `summarise`; `by_hops` has the same for questions of so many hops.
+        strategies: Figures by name, see `summarise`.
         differences: For two strategies and a metric the second minus the first, on the same questions.
         questions: Each with what every strategy returned.
         failures: Records that are no questions, questions that could not be asked, and those for which the
@@ -53,8 +53,7 @@ class Comparison(Result):
         questions: How many both asked.
         only_first, only_second: What one of them asked alone.
         settings: What was set otherwise, by name [first, second]: files by their hashes, `config.` before
-        what
-            the settings object has, `strategy` where each has one of its own.
+            what the settings object has, `strategy` where each has one of its own.
         differences: By strategy and metric the second minus the first, with its 95 % interval.
         won, lost: By `strategy metric` the keys of the questions whose value rose or fell.
     """
@@ -69,68 +68,48 @@ class Comparison(Result):
 
 
 def assemble(
-    settings: dict[str, Any],
-    questions: QuestionSet,
-    names: Sequence[str],
-    rows: Mapping[tuple[str, str], Outcome],
-    verdicts: Mapping[tuple[str, str], Judgement] | None = None,
+    settings: dict[str, Any], scored: dict[str, list[ScoredOutcome]], unread: Sequence[tuple[str, str]] = ()
 ) -> Evaluation:
-    """Sum up the rows of a run, in the order of the questions and strategies, whatever order they came in.
+    """Sum up the rows of a run, which do not depend on the order they came in.
 
     Args:
         settings: As of `Evaluation`.
-        questions: What was asked.
-        names: The strategies.
-        rows: By strategy and question.
-        verdicts: Those of a judge by strategy and question; None where there was none.
+        scored: By strategy the outcomes, in the order of the questions.
+        unread: Places of records that are no questions, and why.
     """
-    scored: dict[str, list[ScoredOutcome]] = {}
-    for name in names:
-        own = [rows[name, question.key] for question in questions.questions]
-        # A strategy answers if it did, or abstained though it retrieved something.
-        does = settings["answer"] and any(
-            row.answer is not None or (row.abstained and row.passages) for row in own
-        )
-        scored[name] = [
-            ScoredOutcome(
-                question,
-                row,
-                settings["k"],
-                does,
-                verdicts is not None,
-                (verdicts or {}).get((name, row.key)),
-            )
-            for question, row in zip(questions.questions, own, strict=True)
+    failed = [(place, "", reason) for place, reason in unread]
+    for name, outcomes in scored.items():
+        failed += [
+            (outcome.row.key, name, reason)
+            for outcome in outcomes
+            if (reason := outcome.row.error or outcome.row.note)
         ]
-    everything = [outcome for name in names for outcome in scored[name]]
-    failed = [(failure.source, "", failure.reason) for failure in questions.failures]
-    failed += [
-        (outcome.row.key, outcome.row.variant, reason)
-        for outcome in everything
-        if (reason := outcome.row.error or outcome.row.note)
-    ]
-    failed += [
-        (verdict.key, verdict.variant, f"{verdict.judge} judged nothing: {verdict.error}")
-        for outcome in everything
-        if (verdict := outcome.judgement) is not None and verdict.error
-    ]
+    for name, outcomes in scored.items():
+        failed += [
+            (verdict.key, name, f"{verdict.judge} judged nothing: {verdict.error}")
+            for outcome in outcomes
+            if (verdict := outcome.judgement) is not None and verdict.error
+        ]
+    names = list(scored)
     listed = [
         {
-            "key": question.key,
+            "key": (question := outcomes[0].question).key,
             "question": question.question,
             "answers": list(question.answers),
             "answerable": question.answerable,
             "hops": question.hops,
+            "type": question.type,
+            "scope": question.scope,
             "gold": len(question.gold),
-            "strategies": {name: scored[name][number].to_dict() for name in names},
+            "strategies": {name: one.to_dict() for name, one in zip(names, outcomes, strict=True)},
         }
-        for number, question in enumerate(questions.questions)
+        for outcomes in zip(*scored.values(), strict=True)
     ]
     all_pairs = len(names) <= ALL_PAIRS
     pairs = combinations(names, 2) if all_pairs else ((names[0], name) for name in names[1:])
     return Evaluation(
         settings,
-        {name: summarise(scored[name]) for name in names},
+        {name: summarise(outcomes) for name, outcomes in scored.items()},
         [row for a, b in pairs for row in differences(a, scored[a], b, scored[b])],
         listed,
         [{"question": key, "strategy": name, "reason": reason} for key, name, reason in failed],
@@ -138,14 +117,21 @@ def assemble(
 
 
 def summarise(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
-    """Return the figures of all questions, and under `by_hops` of those with so many hops (`?`: not
-    known)."""
-    every = sorted({outcome.question.hops for outcome in scored}, key=lambda hops: (hops is None, hops))
-    by_hops = {
-        "?" if hops is None else str(hops): _figures([row for row in scored if row.question.hops == hops])
-        for hops in every
+    """Return the figures of all questions, `intervals` of them, and under `by_hops` and `by_type` those of
+    the questions of so many hops and of a type (`?`: not known)."""
+    intervals = {
+        metric: limits for metric in METRICS if (limits := interval(_values(scored, metric))) is not None
     }
-    return {**_figures(scored), "by_hops": by_hops}
+    groups: dict[str, dict[str, list[ScoredOutcome]]] = {"by_hops": {}, "by_type": {}}
+    for outcome in sorted(scored, key=lambda row: (row.question.hops is None, row.question.hops)):
+        groups["by_hops"].setdefault(str(outcome.question.hops or "?"), []).append(outcome)
+    for outcome in sorted(scored, key=lambda row: row.question.type):
+        groups["by_type"].setdefault(outcome.question.type or "?", []).append(outcome)
+    return {
+        **_figures(scored),
+        "intervals": intervals,
+        **{by: {name: _figures(rows) for name, rows in group.items()} for by, group in groups.items()},
+    }
 
 
 def differences(
@@ -162,8 +148,8 @@ def differences(
 
 
 def load(path: str | Path) -> Evaluation:
-    """Load an evaluation from its `results.json`, or the folder that holds it. InputError: it cannot be read,
-    or is none."""
+    """Load an evaluation from its `results.json`, or the folder that holds it; also one of another version.
+    InputError: it cannot be read, or is none."""
     file = Path(path)
     file = file / FILE if file.is_dir() else file
     try:
@@ -174,6 +160,41 @@ def load(path: str | Path) -> Evaluation:
         raise InputError(f"the results cannot be read ({reason})", where=str(file), hint=_HINT) from error
     except (ValueError, TypeError, KeyError) as error:
         raise InputError("these are no results of an evaluation", where=str(file), hint=_HINT) from error
+
+
+def merge(parts: Sequence[Evaluation | str | Path]) -> Evaluation:
+    """Join evaluations of parts of the questions, or with other strategies, into one; of what is there twice
+    the last counts. InputError: they were asked in other ways, or a strategy lacks questions."""
+    evaluations = [item if isinstance(item, Evaluation) else load(item) for item in parts]
+    settings = evaluations[0].settings
+    rows: dict[str, dict[str, ScoredOutcome]] = {}
+    for evaluation in evaluations:
+        if changed := [name for name in _PROTOCOL if evaluation.settings.get(name) != settings.get(name)]:
+            hint = "gswgraph eval compare shows in what they differ"
+            raise InputError(f"these evaluations differ in {', '.join(changed)}", hint=hint)
+        for question in evaluation.questions:
+            for name in question["strategies"]:
+                rows.setdefault(name, {})[question["key"]] = rescored(question, name, evaluation)
+    keys = list(dict.fromkeys(key for by_key in rows.values() for key in by_key))
+    for name, by_key in rows.items():
+        if missing := len(keys) - len(by_key):
+            raise InputError(f"{name} lacks {missing:,} of {len(keys):,} questions", hint="Ask it these too")
+    facts = [evaluation.settings for evaluation in evaluations]
+    strategies = {one["name"]: one for each in facts for one in each["strategies"]}
+    files = {each["questions"]["name"]: each["questions"] for each in facts}
+    questions = {
+        "name": ", ".join(files),
+        "sha256": " ".join(dict.fromkeys(each["sha256"] for each in files.values())),
+        "n": len(keys),
+        "shapes": dict(sorted(Counter(shape for each in files.values() for shape in each["shapes"]).items())),
+    }
+    scored = {name: [by_key[key] for key in keys] for name, by_key in rows.items()}
+    unread = [(f["question"], f["reason"]) for e in evaluations for f in e.failures if not f["strategy"]]
+    return assemble(
+        {**settings, "questions": questions, "strategies": [strategies[name] for name in rows]},
+        scored,
+        unread,
+    )
 
 
 def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> Comparison:
@@ -221,52 +242,51 @@ def rescored(question: dict[str, Any], strategy: str, evaluation: Evaluation) ->
     """Return what a strategy returned for a question, from the results. Of its gold passages only the
     number is known."""
     row = question["strategies"][strategy]
-    outcome = Outcome(
-        strategy,
-        question["key"],
-        **{name: row[name] for name in Outcome.__dataclass_fields__ if name in row},
-    )
+    key = question["key"]
     known = Question(
-        question["key"],
+        key,
         question["question"],
         tuple(question["answers"]),
         tuple(Gold(source=str(number)) for number in range(question["gold"])),
         question["answerable"],
         hops=question["hops"],
-        key=question["key"],
+        key=key,
+        type=question.get("type", ""),
+        scope=question.get("scope", ""),
     )
     judged = "lr1" in row
-    verdict = Judgement(strategy, known.key, "", "", row["lr1"], row["lr2"]) if judged else None
+    verdict = from_row(Judgement, row, variant=strategy, key=key, judge="", error=None) if judged else None
     answers = evaluation.strategies[strategy]["abstention"] is not None
+    outcome = from_row(Outcome, row, variant=strategy, key=key)
     return ScoredOutcome(known, outcome, evaluation.settings["k"], answers, judged, verdict)
 
 
+def _values(scored: Sequence[ScoredOutcome], metric: str) -> list[float]:
+    return [value for outcome in scored if (value := outcome.get(metric)) is not None]
+
+
 def _figures(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
-    """Return n, with_gold (questions that recall is of); recall and all_gold by k; em, f1, lr1, lr2 (None
-    where nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; intervals by
-    metric; failed (could not be asked); silent (the model gave no plan or no answer); cached (replies came
-    from the cache)."""
-    values = {
-        metric: [value for outcome in scored if (value := outcome.get(metric)) is not None]
-        for metric in METRICS
-    }
+    """Return n, with_gold (questions that recall is of); figures of passages by k; those of answers (None
+    where nothing is answered or judged); abstention; ms; tokens and dollars; economy; plans; failed (could
+    not be asked); silent (the model gave no plan or no answer); cached (replies came from the cache)."""
+    figures: dict[str, Any] = {"n": len(scored), "with_gold": len(_values(scored, "recall@1"))}
+    for metric in METRICS[:-1]:
+        name, at, k = metric.partition("@")
+        value = mean(_values(scored, metric))
+        if not at:
+            figures[name] = value
+        elif figures.setdefault(name, {}) is not None and value is not None:
+            figures[name][k] = value
     rows = [outcome.row for outcome in scored]
     dollars = [row.dollars for row in rows if row.dollars is not None]
     return {
-        "n": len(scored),
-        "with_gold": len(values["recall@1"]),
-        **{
-            name: {str(k): mean(values[f"{name}@{k}"]) for k in AT if values[f"{name}@{k}"]}
-            for name in ("recall", "all_gold")
-        },
-        **{name: mean(values[name]) for name in ("em", "f1", "lr1", "lr2")},
+        **figures,
         "abstention": _abstention(scored),
-        "ms": {**(spread(values["ms"]) or {}), "stages": _stages(rows)},
+        "ms": {**spread(_values(scored, "ms")), "stages": _stages(rows)},
         "tokens": _tokens(scored),
         "dollars": sum(dollars) if dollars else None,
         "economy": economy(scored),
         "plans": dict(sorted(Counter(row.plan_source or "none" for row in rows if not row.error).items())),
-        "intervals": {metric: limits for metric in METRICS if (limits := interval(values[metric]))},
         "failed": sum(row.error is not None for row in rows),
         "silent": sum(row.note is not None for row in rows),
         "cached": sum(row.cached for row in rows),
@@ -293,15 +313,14 @@ def _stages(rows: Sequence[Outcome]) -> dict[str, dict[str, float]]:
     timed = [row.seconds for row in rows if not row.error and row.seconds]
     names = dict.fromkeys(name for seconds in timed for name in seconds if name != "total")
     return {
-        name: spread([1000 * seconds.get(name, 0.0) for seconds in timed]) or {}
+        name: spread([1000 * seconds.get(name, 0.0) for seconds in timed])
         for name in names
         if any(seconds.get(name) for seconds in timed)
     }
 
 
 def _tokens(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
-    """Return means a question by kind (`in` and `out` as the server counted them, `evidence` and `prompt`
-    of the answer as estimated), and `total`, in and out."""
+    """Return means a question by kind, see `Outcome`, and `total`, in and out of all questions."""
     names = dict.fromkeys(name for outcome in scored for name in outcome.row.tokens)
     means = {name: mean([outcome.row.tokens.get(name, 0) for outcome in scored]) for name in names}
     return {**means, "total": sum(outcome.tokens for outcome in scored)}
@@ -333,7 +352,7 @@ def _circumstances(evaluation: Evaluation) -> dict[str, Any]:
     settings = evaluation.settings
     return {
         "questions": settings["questions"]["sha256"],
-        **{name: settings[name] for name in _SAME},
+        **{name: settings.get(name) for name in _SAME},
         "judge": (settings.get("judge") or {}).get("model"),
         **{f"config.{name}": value for name, value in settings["config"].items() if name not in _IGNORED},
     }

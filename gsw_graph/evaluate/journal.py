@@ -1,28 +1,27 @@
 """Keep the rows of a run, one line a question and strategy in `answers.jsonl`: written at once, so that a run
-that was stopped or killed goes on where it stopped."""
+that was stopped or killed goes on where it stopped. With a trace also `trace.jsonl`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from filelock import FileLock, Timeout
 
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from typing_extensions import Self
 
-FILE = "answers.jsonl"
+FILE, TRACE = "answers.jsonl", "trace.jsonl"
 LOCK = "answers.lock"  # held by the operating system, so that a run that was killed blocks nobody
 _BEGIN = b'{"run": '
 _HINT = "Give another folder, or remove this one to begin anew"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,8 @@ class Outcome:
         ranks: Of each gold passage its first rank from 1, or None.
         passages: The ids returned, best first.
         seconds: By stage and in total; empty where questions were asked side by side.
-        tokens: As the server of the language model counted them.
+        tokens: `in` and `out` as the server of the language model counted them, both together by stage
+            (`plan`, `answer`), and of the answer `evidence` and `prompt` as estimated.
         cached: Whether a reply came from the cache.
         note: Why the language model gave no plan or no answer.
         error: Why the question could not be asked.
@@ -72,6 +72,7 @@ class Judgement:
         judge: The model.
         lr1: 1 where it agrees with a gold answer, else 0; None where there is no verdict, and error says why.
         lr2: 0, 0.5 or 1; None as above.
+        coverage: The share of a long gold answer's statements that the answer makes.
         tokens: Of the judge, as the replies took when they were asked for.
     """
 
@@ -81,9 +82,16 @@ class Judgement:
     answer: str
     lr1: float | None = None
     lr2: float | None = None
+    coverage: float | None = None
     tokens: dict[str, int] = field(default_factory=dict)
     dollars: float | None = None
     error: str | None = None
+
+
+def from_row(kind: type[T], row: Mapping[str, Any], **others: Any) -> T:
+    """Return a record of a dataclass from JSON; what another version wrote beside its fields is left out."""
+    names = {each.name for each in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in {**row, **others}.items() if name in names})
 
 
 class Journal:
@@ -92,52 +100,57 @@ class Journal:
 
     Args:
         folder: Where the file is.
-        run: What two parts of one evaluation must have in common, in JSON types.
+        run: What two parts of one evaluation must have in common, in JSON types; `gswgraph`, the version,
+            may differ, and `run` is then that of the first part.
 
     Raises:
         InputError: The folder holds another evaluation, or something else, or another process writes there.
     """
 
     def __init__(self, folder: Path | None, run: Mapping[str, Any]) -> None:
+        self.folder, self.run = folder, run
         self.rows: dict[tuple[str, str], Outcome] = {}
         self.judged: dict[tuple[str, str, str], Judgement] = {}
-        self._file: BinaryIO | None = None
+        self._files: dict[str, BinaryIO] = {}
+        self._exit = ExitStack()
         if folder is None:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
-        try:
-            self._lock.acquire()
-        except Timeout as error:
-            hint = "Wait until it has ended, or give another folder"
-            raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
-        file = (folder / FILE).open("a+b")
-        try:
+        lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
+        with ExitStack() as opened:
+            try:
+                lock.acquire()
+            except Timeout as error:
+                hint = "Wait until it has ended, or give another folder"
+                raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
+            opened.callback(_release, lock)
+            file = self._files[FILE] = opened.enter_context((folder / FILE).open("a+b"))
             length = self._read(file, run, folder / FILE)
             file.truncate(length)
-        except BaseException:
-            file.close()
-            self._lock.release()
-            raise
-        self._file = file
+            self._exit = opened.pop_all()
         if not length:
-            self._write({"run": run})
+            self._write(FILE, {"run": run})
 
-    def add(self, row: Outcome) -> None:
-        """Keep a row. When this returns it is with the operating system, and survives a kill."""
-        self._write(asdict(row))
+    def add(self, row: Outcome, trace: Mapping[str, Any] | None = None) -> None:
+        """Keep a row, after its trace. When this returns it is with the operating system, and survives a
+        kill."""
+        if trace is not None:
+            self._write(TRACE, {"id": row.key, "strategy": row.variant, **trace})
+        self._write(FILE, asdict(row))
         self.rows[row.variant, row.key] = row
 
     def judge(self, verdict: Judgement) -> None:
         """Keep a verdict as `add` does; without one for this run alone, so that the next asks again."""
         if verdict.error is None:
-            self._write({"judged": asdict(verdict)})
+            self._write(FILE, {"judged": asdict(verdict)})
         self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
 
-    def _write(self, value: Mapping[str, Any]) -> None:
-        if self._file is not None:
-            self._file.write(json.dumps(value).encode() + b"\n")
-            self._file.flush()
+    def _write(self, name: str, value: Mapping[str, Any]) -> None:
+        if self.folder is not None:
+            if name not in self._files:
+                self._files[name] = self._exit.enter_context((self.folder / name).open("ab"))
+            self._files[name].write(json.dumps(value).encode() + b"\n")
+            self._files[name].flush()
 
     def _read(self, file: BinaryIO, run: Mapping[str, Any], path: Path) -> int:
         """Read the rows of a file and return the length of its whole lines. The last may have been cut off,
@@ -151,14 +164,15 @@ class Journal:
             try:
                 value = json.loads(line)
                 if number == 1:
-                    _check_same(value["run"], run, path)
+                    self.run = value["run"]
+                    _check_same(self.run, run, path)
                 elif "judged" in value:
-                    verdict = Judgement(**value["judged"])
+                    verdict = from_row(Judgement, value["judged"])
                     self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
                 else:
-                    row = Outcome(**value)
+                    row = from_row(Outcome, value)
                     self.rows[row.variant, row.key] = row  # what could not be asked may be there twice
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
                 where = f"{path}:{number}"
                 raise InputError("this is no line of an evaluation", where=where, hint=_HINT) from error
         return whole
@@ -166,21 +180,21 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
-            with suppress(OSError):  # Windows keeps the file of a lock that is held
-                Path(self._lock.lock_file).unlink()
-            self._lock.release()
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+
+def _release(lock: FileLock) -> None:
+    with suppress(OSError):  # Windows keeps the file of a lock that is held
+        Path(lock.lock_file).unlink()
+    lock.release()
 
 
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
     changes = [
         f"{name} was {before.get(name)!r} and is {now.get(name)!r}"
         for name in dict.fromkeys([*before, *now])
-        if before.get(name) != now.get(name)
+        if before.get(name) != now.get(name) and name != "gswgraph"
     ]
     if changes:
         message = f"the folder holds another evaluation: {'; '.join(changes)}"

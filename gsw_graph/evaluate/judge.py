@@ -1,10 +1,11 @@
-"""Have a language model judge answers, as GRASP does beside EM and F1: LR-1, strict binary agreement, and
-LR-2, partial credit of 0, 0.5 or 1.
+"""Have a language model judge answers beside EM and F1: LR-1, strict binary agreement, and LR-2, partial
+credit of 0, 0.5 or 1, as GRASP does; of long gold answers also coverage, the share of their statements, as
+GraphRAG-Bench does.
 
-The paper names both and prints no prompts: the prompts are ours, and so is what the judge gets: the question,
-the gold answers and the answer, no documents. Both are asked of every answer, also of one that equals the
-gold answer, so that no verdict is ours. The answer is data that a document may have written: it is in one
-line, without control tokens, between two lines that it cannot contain."""
+The papers' prompts are not used: these are ours, and so is what the judge gets: the question, the gold
+answers and the answer, no documents. All is asked of every answer, also of one that equals the gold answer,
+so that no verdict is ours. The answer is data that a document may have written: it is in one line, without
+control tokens, between two lines that it cannot contain."""
 
 from __future__ import annotations
 
@@ -23,18 +24,20 @@ from gsw_graph.models.prompts import fence, prompt
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
+    from gsw_graph.models.chat.limits import Budget
 
 STAGE = "judge"  # of the ledger
-# By metric: the prompt, the key of the reply, and what its values count.
-FORMS = {
+# By metric: the prompt, the key of the reply, and what its values count; None: a share of statements.
+FORMS: dict[str, tuple[str, str, dict[str, float] | None]] = {
     "lr1": ("judge_strict", "verdict", {"agree": 1.0, "disagree": 0.0}),
     "lr2": ("judge_partial", "credit", {"full": 1.0, "half": 0.5, "none": 0.0}),
+    "coverage": ("judge_coverage", "covered", None),
 }
 _REPLY_TOKENS = 1000  # at most; a usual reply has 10
-_MAX_TEXT = 1000  # characters of an answer, and of all gold answers together
+_MAX_TEXT = 1000  # characters of an answer, and of all gold answers together; of long ones four times that
 
 
-def open_judge(settings: Settings, model: str) -> Chat:
+def open_judge(settings: Settings, model: str, budget: Budget | None = None) -> Chat:
     """Open the judge at the server that the settings name. Raises InputError, ModelError."""
     from gsw_graph.models.chat.chat import Chat
 
@@ -43,7 +46,7 @@ def open_judge(settings: Settings, model: str) -> Chat:
     judge = settings.for_role("judge")
     # a price in the settings is that of their own model
     price = judge.llm_price if model == judge.llm else None
-    return Chat.open(replace(judge, llm=model, llm_price=price))
+    return Chat.open(replace(judge, llm=model, llm_price=price), budget=budget)
 
 
 def judge_answers(
@@ -118,6 +121,8 @@ def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:
     error = None
     try:
         for metric, (name, key, scale) in FORMS.items():
+            if scale is None and not question.has_long_answer:
+                continue
             reply = chat.ask(_request(name, key, scale, question, answer), _reader(key, scale))
             values[metric] = reply.value
             tokens["in"] += reply.prompt_tokens
@@ -130,31 +135,45 @@ def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:
     )
 
 
-def _request(name: str, key: str, scale: dict[str, float], question: Question, answer: str) -> Request:
+def _request(name: str, key: str, scale: dict[str, float] | None, question: Question, answer: str) -> Request:
+    longest = _MAX_TEXT * (4 if question.has_long_answer else 1)
     gold = " | ".join(dict.fromkeys(map(flat, question.answers)))
     case = (
         f"Question: {flat(question.question)}\n"
-        f"Right answers: {gold[:_MAX_TEXT]}\n"
-        f"Answer to judge: {flat(answer)[:_MAX_TEXT]}"
+        f"Right answers: {gold[:longest]}\n"
+        f"Answer to judge: {flat(answer)[:longest]}"
     )
     messages = (
         {"role": "system", "content": prompt(name)},
         {"role": "user", "content": fence("case", case)},
     )
+    count: dict[str, Any] = {"type": "integer"}
+    properties = (
+        {"statements": count, key: count} if scale is None else {key: {"type": "string", "enum": [*scale]}}
+    )
     schema: dict[str, Any] = {
         "type": "object",
-        "properties": {key: {"type": "string", "enum": list(scale)}},
-        "required": [key],
+        "properties": properties,
+        "required": [*properties],
         "additionalProperties": False,
     }
     return Request(STAGE, messages, schema, limit=_REPLY_TOKENS)
 
 
-def _reader(key: str, scale: dict[str, float]) -> Callable[[Any], float]:
+def _reader(key: str, scale: dict[str, float] | None) -> Callable[[Any], float]:
     """Return what reads a verdict, and takes nothing else for one."""
 
     def read(reply: Any) -> float:
         verdict = reply.get(key) if isinstance(reply, dict) else None
+        if scale is None:
+            statements = reply.get("statements") if isinstance(reply, dict) else None
+            if (
+                not isinstance(statements, int)
+                or not isinstance(verdict, int)
+                or not 0 <= verdict <= statements
+            ):
+                raise ValueError('that is no count: write {"statements": 4, "covered": 3}, and nothing else')
+            return verdict / max(1, statements)
         if not isinstance(verdict, str) or verdict.strip().lower() not in scale:
             wanted = " or ".join(f'{{"{key}": "{value}"}}' for value in scale)
             raise ValueError(f"that is no verdict: write {wanted}, and nothing else")

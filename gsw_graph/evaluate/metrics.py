@@ -1,14 +1,19 @@
-"""Score one answer: EM and F1 as HippoRAG 2, PropRAG and Panini compute them, which is MRQA's way, and recall
-of the gold passages."""
+"""Score answers and passages, and sum the scores up.
+
+EM and F1 are MRQA's, as HippoRAG 2, PropRAG and Panini compute them. Means come with bootstrap intervals over
+the questions; the same values always give the same figures."""
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gsw_graph.evaluate.data import Gold, Question
 from gsw_graph.evaluate.journal import Judgement, Outcome
@@ -18,8 +23,8 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
 
 AT = (1, 2, 5, 10, 20)  # k of recall and all-gold
-METRICS = (*(f"recall@{k}" for k in AT), *(f"all_gold@{k}" for k in AT), "em", "f1", "lr1", "lr2", "ms")
-JUDGED = ("lr1", "lr2")  # of METRICS: those that a language model judges
+JUDGED = ("lr1", "lr2", "coverage")  # by a language model
+RESAMPLES, SEED = 2000, 0  # of the bootstrap
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -33,23 +38,79 @@ def normalised(answer: str) -> str:
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
     """Return 1 if the answer equals one of the gold answers in their normal form. ValueError: no gold."""
-    return _best(answer, gold, lambda one, other: float(one == other))
+    return _best(answer, gold, lambda a, b: float(normalised(a) == normalised(b)))
+
+
+def answer_precision(answer: str, gold: Sequence[str]) -> float:
+    """Return the share of the answer's words that a gold answer has. ValueError: no gold."""
+    return _best(answer, gold, lambda a, b: _shared(a, b, 1, 0))
+
+
+def answer_recall(answer: str, gold: Sequence[str]) -> float:
+    """Return the share of a gold answer's words that the answer has. ValueError: no gold."""
+    return _best(answer, gold, lambda a, b: _shared(a, b, 0, 1))
 
 
 def f1(answer: str, gold: Sequence[str]) -> float:
     """Return F1 of the words that the answer shares with a gold answer, repeated words counted; the best over
     all, 0 where no word is left. ValueError: no gold."""
-    return _best(answer, gold, _overlap)
+    return _best(answer, gold, lambda a, b: _shared(a, b, 0.5, 0.5))
+
+
+def rouge_l(answer: str, gold: Sequence[str]) -> float:
+    """Return ROUGE-L (Lin 2004): F1 of the longest common subsequence of words, the best over all gold
+    answers; words as rouge-score has them without stems. ValueError: no gold."""
+
+    def score(first: str, second: str) -> float:
+        a, b = (re.findall(r"[a-z0-9]+", text.lower()) for text in (first, second))
+        row = [0] * (len(b) + 1)
+        for word in a:
+            before = row
+            row = [0]
+            for place, other in enumerate(b):
+                row.append(before[place] + 1 if word == other else max(row[-1], before[place + 1]))
+        return 2 * row[-1] / (len(a) + len(b)) if row[-1] else 0.0
+
+    return _best(answer, gold, score)
 
 
 def recall(ranks: Sequence[int | None], k: int) -> float:
     """Return the share of the gold passages among the first `k`; 0 where there are none."""
-    return sum(rank is not None and rank <= k for rank in ranks) / len(ranks) if ranks else 0.0
+    return _hits(ranks, k) / len(ranks) if ranks else 0.0
 
 
 def all_gold(ranks: Sequence[int | None], k: int) -> float:
     """Return 1 if all gold passages are among the first `k`."""
-    return float(bool(ranks) and recall(ranks, k) == 1)
+    return float(bool(ranks) and _hits(ranks, k) == len(ranks))
+
+
+def precision(ranks: Sequence[int | None], k: int) -> float:
+    """Return the share of the first `k` passages that are gold."""
+    return _hits(ranks, k) / k
+
+
+def ndcg(ranks: Sequence[int | None], k: int) -> float:
+    """Return NDCG@k (Järvelin and Kekäläinen 2002) with a gain of 1 for each gold passage."""
+    gain = sum(1 / math.log2(1 + rank) for rank in ranks if rank is not None and rank <= k)
+    ideal = sum(1 / math.log2(1 + rank) for rank in range(1, min(k, len(ranks)) + 1))
+    return gain / ideal if ideal else 0.0
+
+
+_OF_RANKS = {"recall": recall, "all_gold": all_gold, "precision": precision, "ndcg": ndcg}
+_OF_ANSWERS = {
+    "em": exact_match,
+    "f1": f1,
+    "answer_precision": answer_precision,
+    "answer_recall": answer_recall,
+    "rouge_l": rouge_l,
+}
+METRICS = (
+    *(f"{name}@{k}" for name in ("recall", "all_gold") for k in AT),
+    *("precision@5", "ndcg@5", "ndcg@10"),
+    *_OF_ANSWERS,
+    *JUDGED,
+    "ms",
+)
 
 
 def gold_ranks(gold: Sequence[Gold], passages: Sequence[RankedPassage]) -> list[int | None]:
@@ -58,12 +119,22 @@ def gold_ranks(gold: Sequence[Gold], passages: Sequence[RankedPassage]) -> list[
     Passages are compared by their exact text (`title\\ntext`, HippoRAG's rule), white space aside. Of a
     passage so long that loading cuts it any piece will do.
     """
-    texts = [
-        (_bare(passage.title, passage.text), _bare("", passage.text), passage.source) for passage in passages
-    ]
-    return [
-        next((rank for rank, text in enumerate(texts, 1) if _matches(wanted, *text)), None) for wanted in gold
-    ]
+    return [next((n for n, p in enumerate(passages, 1) if is_gold(wanted, p)), None) for wanted in gold]
+
+
+def is_gold(gold: Gold, passage: RankedPassage) -> bool:
+    """Return whether a passage is this gold passage, or a piece of it."""
+    if gold.source:
+        return passage.source == gold.source or passage.source.endswith(f"/{gold.source}")
+    wanted, whole, text = (
+        _bare(gold.title, gold.text),
+        _bare(passage.title, passage.text),
+        _bare("", passage.text),
+    )
+    if wanted == whole or (not gold.title and wanted == text):
+        return True
+    is_cut = bool(text) and words(gold.text) > SENTENCE_LIMIT
+    return is_cut and whole.startswith(_bare(gold.title, "")) and text in wanted
 
 
 @dataclass(frozen=True)
@@ -95,17 +166,18 @@ class ScoredOutcome:
             return None
         name, at, k = metric.partition("@")
         if at:
-            if not self.question.gold or int(k) > self.k:
-                return None
-            return (recall if name == "recall" else all_gold)(self.row.ranks, int(k))
+            has_rank = self.question.gold and int(k) <= self.k
+            return _OF_RANKS[name](self.row.ranks, int(k)) if has_rank else None
         if not self.answers or not self.question.answers or (name in JUDGED and not self.judged):
+            return None
+        if name == "coverage" and not self.question.has_long_answer:
             return None
         if self.row.answer is None:
             return 0.0
         if name in JUDGED:
             verdict: float | None = getattr(self.judgement, name, None)
             return verdict
-        return (exact_match if name == "em" else f1)(self.row.answer, self.question.answers)
+        return _OF_ANSWERS[name](self.row.answer, self.question.answers)
 
     @property
     def correct(self) -> bool:
@@ -118,35 +190,76 @@ class ScoredOutcome:
         return self.row.tokens.get("in", 0) + self.row.tokens.get("out", 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row in JSON types with its EM, F1 and milliseconds, and LR where answers were judged."""
+        """Return the row in JSON types with its scores, those of a judge where answers were judged."""
         names = [name for name in Outcome.__dataclass_fields__ if name not in ("variant", "key")]
-        metrics = ("em", "f1", *(JUDGED if self.judged else ()), "ms")
+        metrics = (*_OF_ANSWERS, *(JUDGED if self.judged else ()), "ms")
         return {
             **{name: getattr(self.row, name) for name in names},
             **{name: self.get(name) for name in metrics},
         }
 
 
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean, None of nothing."""
+    return float(np.mean(values)) if len(values) else None
+
+
+def interval(values: Sequence[float]) -> list[float] | None:
+    """Return the 95 % bootstrap percentile interval of the mean; None of nothing, the value itself of one."""
+    from scipy.stats import bootstrap
+
+    if len(values) < 2:
+        return [float(values[0])] * 2 if len(values) else None
+    limits = bootstrap(
+        (np.asarray(values, dtype=np.float64),),
+        np.mean,
+        n_resamples=RESAMPLES,
+        batch=max(1, 4_000_000 // len(values)),
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    ).confidence_interval
+    return [float(limits.low), float(limits.high)]
+
+
+def paired(first: Sequence[float], second: Sequence[float]) -> dict[str, Any] | None:
+    """Return how much more the second has than the first, question by question: n, mean with its interval,
+    and on how many it is above, below or equal. None of nothing."""
+    differences = [b - a for a, b in zip(first, second, strict=True)]
+    if not differences:
+        return None
+    return {
+        "n": len(differences),
+        "mean": mean(differences),
+        "interval": interval(differences),
+        "above": sum(value > 0 for value in differences),
+        "below": sum(value < 0 for value in differences),
+        "equal": differences.count(0),
+    }
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Return `mean`, `p50` and `p95` (between two values in proportion); empty of nothing."""
+    if not len(values):
+        return {}
+    p50, p95 = np.percentile(np.asarray(values, dtype=np.float64), (50, 95))
+    return {"mean": float(np.mean(values)), "p50": float(p50), "p95": float(p95)}
+
+
 def _best(answer: str, gold: Sequence[str], score: Callable[[str, str], float]) -> float:
     if not gold:
         raise ValueError("there is no gold answer")
-    return max(score(normalised(answer), normalised(each)) for each in gold)
+    return max(score(answer, each) for each in gold)
 
 
-def _overlap(answer: str, gold: str) -> float:
-    answer_words, gold_words = answer.split(), gold.split()
+def _shared(answer: str, gold: str, answer_weight: float, gold_weight: float) -> float:
+    """Return the words in common over the weighted number of words of both."""
+    answer_words, gold_words = normalised(answer).split(), normalised(gold).split()
     common = sum((Counter(answer_words) & Counter(gold_words)).values())
-    return 2 * common / (len(answer_words) + len(gold_words)) if common else 0.0
+    return common / (answer_weight * len(answer_words) + gold_weight * len(gold_words)) if common else 0.0
 
 
-def _matches(gold: Gold, whole: str, text: str, source: str) -> bool:
-    if gold.source:
-        return source == gold.source or source.endswith(f"/{gold.source}")
-    bare = _bare(gold.title, gold.text)
-    if bare == whole or (not gold.title and bare == text):
-        return True
-    is_cut = bool(text) and words(gold.text) > SENTENCE_LIMIT
-    return is_cut and whole.startswith(_bare(gold.title, "")) and text in bare
+def _hits(ranks: Sequence[int | None], k: int) -> int:
+    return sum(rank is not None and rank <= k for rank in ranks)
 
 
 def _bare(title: str, text: str) -> str:

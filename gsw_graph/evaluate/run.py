@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from time import perf_counter
@@ -17,11 +18,13 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble
-from gsw_graph.evaluate.journal import Journal, Outcome
+from gsw_graph.evaluate.journal import FILE, Journal, Outcome, from_row
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
-from gsw_graph.evaluate.metrics import gold_ranks
-from gsw_graph.evaluate.statistics import RESAMPLES, SEED
+from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks
 from gsw_graph.evaluate.variants import Variant, find_strategy
+from gsw_graph.model.results import Result
+from gsw_graph.models.chat.limits import Budget, price_of
+from gsw_graph.models.chat.limits import dollars as cost_of
 
 if TYPE_CHECKING:
     from gsw_graph.config import Settings
@@ -29,9 +32,49 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import Answer, Status
 
 Progress = Callable[[int, int], None]
+Trace = dict[str, Any]
 K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
+# Calls and tokens, in and out, of a question (docs/results.md), and seconds of a call and of a search.
+_TYPICAL = {"plan": (1, 900, 90), "answer": (1, 1_200, 30), "agent": (5, 2_900, 200), "judge": (2, 700, 20)}
+_CALL_SECONDS, _SEARCH_SECONDS = 2.0, 0.3
 _PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-transformers torch".split()
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How questions are asked, the same for every strategy.
+
+    Attributes:
+        k: Passages asked for.
+        answer: False for passages only.
+        evidence: What a language model reads, as of `Memory.ask`; None for what each strategy is read by.
+        must_answer: It may not refuse.
+        in_order: Questions of one conversation are asked in their order, with memory of the earlier ones.
+        trace: The way to each answer is kept.
+    """
+
+    k: int = K
+    answer: bool = True
+    evidence: str | None = None
+    must_answer: bool = False
+    in_order: bool = False
+    trace: bool = False
+
+    @property
+    def name(self) -> str:
+        """Say what the figures of a run depend on beside questions, strategies, plans and models."""
+        refusal = "must answer" if self.must_answer else "may refuse"
+        reading = f"reads {self.evidence or 'the usual evidence'}, {refusal}"
+        order = ", in order with memory of earlier questions" if self.in_order else ""
+        return f"{reading if self.answer else 'passages only'}{order}"
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """Options of `Memory.ask` that are not as usual."""
+        return {
+            name: value for name in ("evidence", "must_answer", "trace") if (value := getattr(self, name))
+        }
 
 
 def evaluate(
@@ -40,19 +83,19 @@ def evaluate(
     strategies: Sequence[str | Variant] = ("auto",),
     *,
     plans: Plans | str | None = None,
-    k: int = K,
-    answer: bool = True,
     llm: bool = True,
     judge: str | None = None,
     at_once: int = 1,
+    budget: str | None = None,
     out: str | Path | None = None,
     progress: Progress | None = None,
+    **protocol: Any,
 ) -> Evaluation:
     """Ask a memory that holds the corpus every question with every strategy, and sum up the answers.
 
-    Questions are not kept in the memory. Tokens, seconds and dollars are those of asking the language model
-    for every reply, as a strategy alone would with an empty cache. A question that cannot be asked counts
-    as one for which nothing was found.
+    Questions are not kept in the memory, unless they are asked in order. Tokens, seconds and dollars are
+    those of asking the language model for every reply, as a strategy alone would with an empty cache. A
+    question that cannot be asked counts as one for which nothing was found.
 
     Args:
         memory: Holds the corpus.
@@ -60,62 +103,57 @@ def evaluate(
         strategies: By name, or with settings.
         plans: `gold`, `none`, `model` or the path of a file; by default `model` where the settings name a
             language model, else `none`.
-        k: How many passages are asked for.
-        answer: False for passages only.
         llm: False for no language model, though the settings name one.
-        judge: A model, at the server of the settings, that judges the answers when all are there (LR-1 and
-            LR-2). What it takes is in the ledger's stage `judge` and in no strategy's tokens.
+        judge: A model that judges the answers when all are there (LR-1, LR-2, coverage). What it takes is in
+            the ledger's stage `judge` and in no strategy's tokens.
         at_once: Questions asked side by side. Only where it is 1 is the time of a strategy measured.
+        budget: Dollars or tokens (`2.00`, `500ktok`) after which no question is begun; replies that are paid
+            for are kept.
         out: A folder that keeps each row at once: the same call goes on where one was stopped or killed.
         progress: Gets how many are done, and of how many.
+        protocol: The fields of `Protocol`.
 
     Raises:
         InputError: Questions, plans, strategies or the folder cannot be used.
         StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
-    if not isinstance(questions, QuestionSet):
-        questions = read_questions(questions)
-    variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
-    if not variants or len({variant.name for variant in variants}) < len(variants):
-        raise InputError("a strategy is named twice" if variants else "no strategy is named")
-    has_model = llm and bool(memory.settings.for_role("answer").llm)
-    if not isinstance(plans, Plans):
-        plans = read_plans(plans or ("model" if has_model else "none"), questions)
-    model = has_model and _uses_model(variants, plans, answer=answer)
-    _check(variants, plans, judge, has_model=has_model, answer=answer)
+    way = Protocol(**protocol)
+    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
     status = memory.status()
     if not status.nodes.get("Passage"):
         hint = "Load the corpus first: gswgraph load PATH"
         raise InputError("the memory is empty", where=without_secrets(status.memory), hint=hint)
-    run = _run_header(questions, plans, status, memory.settings, k=k, answer=answer, model=model)
+    limit = Budget.parse(budget) if budget is not None and model else None
+    if limit is not None:
+        limit.use(memory.chat.price)
+    run = _run_header(questions, plans, status, memory.settings, way, model=model)
+    asking = _Asking(memory, plans, way, model=model, timed=at_once == 1)
     names = [variant.name for variant in variants]
     total, verdicts = len(questions.questions) * len(variants), None
     with (
-        open_judge(memory.settings, judge) if judge is not None else nullcontext() as chat,
+        open_judge(memory.settings, judge, limit) if judge is not None else nullcontext() as chat,
         Journal(Path(out) if out is not None else None, run) as journal,
     ):
         # what could not be asked may be asked now
         done = {key for key, row in journal.rows.items() if row.error is None}
         order = _order(questions.questions, variants)
-        todo = [
-            (question, variant) for question, variant in order if (variant.name, question.key) not in done
-        ]
-        _warm(memory, questions.questions, list({item.name: item for _, item in todo}.values()), plans, k)
-
-        def ask(pair: tuple[Question, Variant]) -> Outcome:
-            return _ask(memory, *pair, plans, k=k, answer=answer, model=model, timed=at_once == 1)
-
-        rows = map(ask, todo) if at_once == 1 else map_unordered(ask, todo, at_once)
-        for number in range(total - len(todo), total + 1):
+        todo = [pair for pair in order if (pair[1].name, pair[0].key) not in done]
+        asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
+        number = total - len(todo)
+        if progress and (todo or chat is None):
+            progress(number, total)
+        for row, trace, paid in _in_parallel(asking.ask, todo, at_once, in_order=way.in_order):
+            journal.add(row, trace)
+            number += 1
             if progress and (number < total or chat is None):
                 progress(number, total)
-            if number < total:
-                journal.add(next(rows))
+            if limit is not None:
+                limit.charge(limit.cost(*paid))
         if chat is not None:
             workers = max(at_once, memory.settings.concurrency)
             verdicts = judge_answers(chat, journal, questions, names, workers, progress)
     facts = {
-        **run,
+        **journal.run,
         "questions": {
             "name": questions.name,
             "sha256": questions.sha256,
@@ -138,7 +176,117 @@ def evaluate(
     }
     if judge is not None and verdicts is not None:
         facts["judge"] = judge_summary(judge, list(verdicts.values()))
-    return assemble(facts, questions, names, journal.rows, verdicts)
+    scored = {}
+    for name in names:
+        rows = [journal.rows[name, question.key] for question in questions.questions]
+        # A strategy answers if it did, or abstained though it retrieved something.
+        answers = way.answer and any(
+            row.answer is not None or (row.abstained and row.passages) for row in rows
+        )
+        scored[name] = [
+            ScoredOutcome(
+                question,
+                row,
+                way.k,
+                answers,
+                verdicts is not None,
+                (verdicts or {}).get((name, row.key)),
+            )
+            for question, row in zip(questions.questions, rows, strict=True)
+        ]
+    return assemble(facts, scored, [(failure.source, failure.reason) for failure in questions.failures])
+
+
+@dataclass(frozen=True)
+class Estimate(Result):
+    """What an evaluation will take of a language model: calls, tokens of prompts (`in`) and replies (`out`),
+    dollars (None where the price is not known) and hours. measured: of these strategies from rows that are
+    there, of the others from what is typical."""
+
+    questions: int
+    calls: int
+    tokens: dict[str, int]
+    dollars: float | None
+    hours: float
+    measured: list[str]
+
+
+def estimate(
+    memory: Memory,
+    questions: QuestionSet | str | Path,
+    strategies: Sequence[str | Variant] = ("auto",),
+    *,
+    plans: Plans | str | None = None,
+    llm: bool = True,
+    judge: str | None = None,
+    at_once: int = 1,
+    out: str | Path | None = None,
+    **protocol: Any,
+) -> Estimate:
+    """Return what `evaluate` with these arguments will take, asking nothing. Ask a few questions first
+    (`limit`, `out`), and it goes by what those took."""
+    way = Protocol(**protocol)
+    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
+    lines = Path(out, FILE).read_text().splitlines()[1:] if out and Path(out, FILE).exists() else []
+    rows = [from_row(Outcome, row) for line in lines if "variant" in (row := json.loads(line))]
+    calls, tokens, measured = 0.0, {"in": 0.0, "out": 0.0}, []
+    for variant in variants if model else ():
+        strategy = find_strategy(variant.strategy)
+        kinds = ["answer"] if way.answer else []
+        kinds += ["plan"] if plans.kind == "model" and strategy.follows_plan else []
+        kinds = ["agent"] if "llm" in strategy.needs else kinds
+        kinds += ["judge"] if judge else []
+        calls += sum(_TYPICAL[kind][0] for kind in kinds)
+        known = [row.tokens for row in rows if row.variant == variant.name and not row.error]
+        measured += [variant.name] if known else []
+        for place, name in enumerate(tokens, 1):
+            typical = [_TYPICAL[kind][place] for kind in kinds if not known or kind == "judge"]
+            tokens[name] += sum(typical) + (
+                sum(row.get(name, 0) for row in known) / len(known) if known else 0
+            )
+    number, settings = len(questions.questions), memory.settings.for_role("answer")
+    price = settings.llm_price or price_of(settings.llm or "")
+    total = {name: round(number * value) for name, value in tokens.items()}
+    seconds = number * (calls * _CALL_SECONDS / at_once + len(variants) * _SEARCH_SECONDS)
+    cost = cost_of(price, total["in"], total["out"]) if price else None
+    return Estimate(number, round(number * calls), total, cost, seconds / 3600, measured)
+
+
+def _prepared(
+    memory: Memory,
+    questions: QuestionSet | str | Path,
+    strategies: Sequence[str | Variant],
+    plans: Plans | str | None,
+    way: Protocol,
+    judge: str | None,
+    *,
+    llm: bool,
+) -> tuple[QuestionSet, list[Variant], Plans, bool]:
+    """Return the questions, the strategies, the plans, and whether a language model is asked. InputError:
+    this could not be asked."""
+    if not isinstance(questions, QuestionSet):
+        questions = read_questions(questions)
+    variants = [item if isinstance(item, Variant) else Variant(item) for item in strategies]
+    if not variants or len({variant.name for variant in variants}) < len(variants):
+        raise InputError("a strategy is named twice" if variants else "no strategy is named")
+    has_model = llm and bool(memory.settings.for_role("answer").llm)
+    if not isinstance(plans, Plans):
+        plans = read_plans(plans or ("model" if has_model else "none"), questions)
+    if plans.kind == "model" and not has_model:
+        hint = "Name one in GSWGRAPH_LLM, or use other plans"
+        raise InputError("there is no language model to make plans", hint=hint)
+    known = [find_strategy(variant.strategy) for variant in variants]
+    needy = [strategy.name for strategy in known if "llm" in strategy.needs]
+    if needy and not has_model:
+        hint = "Name one in GSWGRAPH_LLM, or use other strategies"
+        raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
+    if judge is not None and not way.answer:
+        raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
+    if way.in_order and len(variants) > 1:
+        hint = "Ask each strategy alone, of a memory of its own, which the questions are kept in"
+        raise InputError("questions in order are answered by one strategy", hint=hint)
+    plans_by_model = plans.kind == "model" and any(strategy.follows_plan for strategy in known)
+    return questions, variants, plans, has_model and bool(way.answer or needy or plans_by_model)
 
 
 def versions() -> dict[str, str]:
@@ -173,38 +321,13 @@ def without_secrets(text: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
-def _uses_model(variants: Sequence[Variant], plans: Plans, *, answer: bool) -> bool:
-    """Return whether there is anything for a language model to do."""
-    strategies = [find_strategy(variant.strategy) for variant in variants]
-    return answer or any(
-        "llm" in strategy.needs or (plans.kind == "model" and strategy.follows_plan)
-        for strategy in strategies
-    )
-
-
-def _check(
-    variants: Sequence[Variant], plans: Plans, judge: str | None, *, has_model: bool, answer: bool
-) -> None:
-    """Raise InputError for what could not be asked, before anything is."""
-    if plans.kind == "model" and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other plans"
-        raise InputError("there is no language model to make plans", hint=hint)
-    needy = [variant.name for variant in variants if "llm" in find_strategy(variant.strategy).needs]
-    if needy and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other strategies"
-        raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
-    if judge is not None and not answer:
-        raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
-
-
 def _run_header(
     questions: QuestionSet,
     plans: Plans,
     status: Status,
     settings: Settings,
+    way: Protocol,
     *,
-    k: int,
-    answer: bool,
     model: bool,
 ) -> dict[str, Any]:
     """Return what all parts of one evaluation have in common."""
@@ -212,9 +335,11 @@ def _run_header(
         "questions": questions.sha256 or [question.key for question in questions.questions],
         "plans": plans.kind,
         "plans_sha256": plans.sha256,
-        "k": k,
-        "answer": answer,
+        "k": way.k,
+        "answer": way.answer,
+        "protocol": way.name,
         "llm": settings.for_role("answer").llm if model else None,
+        "planner": settings.for_role("plan").llm if model else None,
         "memory": without_secrets(status.memory),
         "created": status.created,
         "version": status.version,
@@ -235,69 +360,100 @@ def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[t
     return order
 
 
-def _warm(
-    memory: Memory, questions: Sequence[Question], variants: Sequence[Variant], plans: Plans, k: int
-) -> None:
-    """Ask before anything is timed: models and caches are read, and the engine compiles what runs often."""
-    end = perf_counter() + WARM
-    for question in questions:
-        for variant in variants:
-            with suppress(InputError):  # it is reported when it is asked
-                _ask_memory(memory, question, variant, plans, k=k, answer=False, model=False)
-        if perf_counter() > end:
-            break
+Asked = tuple[Outcome, Trace | None, tuple[int, int]]
+"""A row, its trace, and the tokens of prompts and replies that were paid for it."""
 
 
-def _ask_memory(
-    memory: Memory, question: Question, variant: Variant, plans: Plans, *, k: int, answer: bool, model: bool
-) -> Answer:
-    return memory.ask(
-        question.question,
-        strategy=variant.build(),
-        plan=plans.of(question, variant.strategy, model=model),
-        k=k,
-        answer=answer,
-        llm=model,
-        keep=False,
-        past=False,
-    )
-
-
-def _ask(
-    memory: Memory,
-    question: Question,
-    variant: Variant,
-    plans: Plans,
+def _in_parallel(
+    ask: Callable[[tuple[Question, Variant]], Asked],
+    todo: Sequence[tuple[Question, Variant]],
+    at_once: int,
     *,
-    k: int,
-    answer: bool,
-    model: bool,
-    timed: bool,
-) -> Outcome:
-    try:
-        reply = _ask_memory(memory, question, variant, plans, k=k, answer=answer, model=model)
-    except (InputError, ReplyError) as error:
-        return Outcome(variant.name, question.key, ranks=[None] * len(question.gold), error=str(error))
-    seconds, tokens, dollars = full_cost(reply)
-    return Outcome(
-        variant.name,
-        question.key,
-        ran=reply.strategy,
-        answer=reply.answer,
-        answer_source=reply.answer_source,
-        abstained=reply.abstained,
-        confidence=reply.confidence,
-        ranks=gold_ranks(question.gold, reply.passages),
-        passages=[passage.id for passage in reply.passages],
-        plan_source=plans.kind if reply.plan_source == "given" else reply.plan_source,
-        seconds=seconds if timed else {},
-        tokens=tokens,
-        dollars=dollars,
-        round_trips=reply.round_trips,
-        models=reply.models,
-        cached=bool(reply.kept),
-        note=reply.note,
-    )
+    in_order: bool,
+) -> Iterator[Asked]:
+    """Yield what is asked, so many at once; the questions of one conversation after one another."""
+    if at_once == 1:
+        return map(ask, todo)
+    if not in_order:
+        return map_unordered(ask, todo, at_once)
+    conversations: dict[str, list[tuple[Question, Variant]]] = {}
+    for question, variant in todo:
+        conversations.setdefault(question.conversation, []).append((question, variant))
+
+    def ask_all(pairs: Iterable[tuple[Question, Variant]]) -> list[Asked]:
+        return [ask(pair) for pair in pairs]
+
+    return (asked for rows in map_unordered(ask_all, conversations.values(), at_once) for asked in rows)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """A memory and how it is asked."""
+
+    memory: Memory
+    plans: Plans
+    way: Protocol
+    model: bool
+    timed: bool
+
+    def warm(self, questions: Sequence[Question], variants: Sequence[Variant]) -> None:
+        """Ask before anything is timed: models and caches are read, the engine compiles what runs often."""
+        end = perf_counter() + WARM
+        for question in questions:
+            for variant in variants:
+                with suppress(InputError):  # it is reported when it is asked
+                    self._memory_ask(question, variant, answer=False, model=False)
+            if perf_counter() > end:
+                break
+
+    def ask(self, pair: tuple[Question, Variant]) -> Asked:
+        """Ask a question with a strategy."""
+        question, variant = pair
+        try:
+            reply = self._memory_ask(
+                question, variant, answer=self.way.answer, model=self.model, **self.way.reading
+            )
+        except (InputError, ReplyError) as error:
+            ranks: list[int | None] = [None] * len(question.gold)
+            return Outcome(variant.name, question.key, ranks=ranks, error=str(error)), None, (0, 0)
+        seconds, tokens, dollars = full_cost(reply)
+        row = Outcome(
+            variant.name,
+            question.key,
+            ran=reply.strategy,
+            answer=reply.answer,
+            answer_source=reply.answer_source,
+            abstained=reply.abstained,
+            confidence=reply.confidence,
+            ranks=gold_ranks(question.gold, reply.passages),
+            passages=[passage.id for passage in reply.passages],
+            plan_source=self.plans.kind if reply.plan_source == "given" else reply.plan_source,
+            seconds=seconds if self.timed else {},
+            tokens=tokens,
+            dollars=dollars,
+            round_trips=reply.round_trips,
+            models=reply.models,
+            cached=bool(reply.kept),
+            note=reply.note,
+        )
+        trace = {"question": question.question, **reply.to_dict()} if self.way.trace else None
+        return row, trace, (reply.tokens.get("in", 0), reply.tokens.get("out", 0))
+
+    def _memory_ask(
+        self, question: Question, variant: Variant, *, answer: bool, model: bool, **options: Any
+    ) -> Answer:
+        keeps = self.way.in_order and answer
+        return self.memory.ask(
+            question.question,
+            strategy=variant.strategy if keeps and not variant.settings else variant.build(),
+            plan=self.plans.of(question, variant.strategy, model=model),
+            k=self.way.k,
+            answer=answer,
+            llm=model,
+            keep=keeps,
+            past=keeps,
+            **options,
+        )
 
 
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:

@@ -14,10 +14,9 @@ import numpy as np
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import QuestionSet, read_questions
 from gsw_graph.evaluate.evaluation import rescored
-from gsw_graph.evaluate.metrics import JUDGED, METRICS
+from gsw_graph.evaluate.metrics import JUDGED, METRICS, SEED, interval, paired
 from gsw_graph.evaluate.report import notes
 from gsw_graph.evaluate.run import K, evaluate
-from gsw_graph.evaluate.statistics import SEED, interval, paired
 from gsw_graph.evaluate.variants import Value, Variant, current_value, find_strategy
 from gsw_graph.model.results import Result
 

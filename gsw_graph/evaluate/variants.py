@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.ask.strategy import Strategy
@@ -21,12 +21,7 @@ Value: TypeAlias = bool | int | float | str
 
 _RECIPE = "recipe"
 _COMMA = re.compile(r",(?![^\[]*\])")  # no comma inside brackets
-_KINDS: dict[type, tuple[str, Any]] = {
-    bool: ("true or false", bool),
-    int: ("a whole number", int),
-    float: ("a finite number", Annotated[float, Field(allow_inf_nan=False)]),
-    str: ("a text", str),
-}
+_KINDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "a text"}
 
 
 @dataclass(frozen=True)
@@ -139,10 +134,10 @@ def _with_values(recipe: Any, settings: Mapping[str, Value]) -> Any:
 
 
 def _validate(name: str, value: object, present: Value, *, strict: bool) -> Value:
-    described, kind = _KINDS[type(present)]
+    kind = type(present)
+    checker = TypeAdapter(kind, config=ConfigDict(allow_inf_nan=False))
     try:
-        checked: Value = TypeAdapter(kind).validate_python(value, strict=strict)
+        return checker.validate_python(value, strict=strict)
     except ValidationError:
-        hint = f"It is {present!r}: give {described}"
+        hint = f"It is {present!r}: give {_KINDS[kind]}"
         raise InputError(f"{name} cannot be {value!r}", hint=hint) from None
-    return checked

@@ -155,7 +155,7 @@ class Budget:
         return prompt_tokens + completion_tokens
 
     def _used_up(self, amount: float) -> ModelError:
-        hint = "What is paid for is kept; load again with a larger budget to go on"
+        hint = "What is paid for is kept; the same call with a larger budget goes on"
         return StoppedError(self._message(amount), hint=hint)
 
     def _message(self, amount: float) -> str:
