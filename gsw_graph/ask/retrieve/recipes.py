@@ -123,7 +123,7 @@ class RerankRecipe(Recipe):
     unread: float = _any_number(3.0)
     nearness: float = _any_number(2.3)
     coverage: float = _any_number(4.2)
-    unnamed: float = 0.3
+    unnamed: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
