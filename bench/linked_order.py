@@ -1,14 +1,16 @@
 """The weights by which `linked` puts passages in order (`RerankRecipe`), fitted on several sets of questions,
 and what they are worth on questions they were not fitted on: no database, the same code.
 
-    python bench/linked_order.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki
+    python bench/linked_order.py ../shared/data/musique ../shared/data/hotpotqa ../shared/data/2wiki \
+        bench/data/conversations --lower ../shared/data/musique
 
 Each folder: corpus.json [{title, text}] and questions.json in the shape of MuSiQue. Corpora are shuffled, as
 neighbours in a file must not help. Each set is asked twice: over its own passages, and over the passages of
 all sets together, a larger memory of which most is beside the question. A softmax regression, in which each
 set has the same weight; held out: five folds of questions, twice, a question in the same fold for both
 corpora. "One walk" is `linked[bridges.names=0,rerank.passages=0]`. Given --without, features are left out, and
-the last column alone says what they are worth.
+the last column alone says what they are worth. Given --lower, the sets of these folders are used in small letters
+too, where rules find no names but titles.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from scipy.optimize import minimize
 
 from gsw_graph.ask.retrieve.names.graph import NameGraph, build
 from gsw_graph.ask.retrieve.names.walk import (
-    FEATURES,
+    WALK_FEATURES,
+    WORD_FEATURES,
     QueryTerms,
     bridge_entities,
     features,
@@ -46,6 +49,7 @@ from gsw_graph.text.names import FUNCTION_WORDS
 from gsw_graph.text.words import stem
 
 RECIPE = LinkedRecipe()
+FEATURES = WALK_FEATURES + WORD_FEATURES
 RIDGE = 1e-3  # of the weights in units of each feature's spread
 FOLDS, ROUNDS = 5, 2
 
@@ -137,15 +141,21 @@ class Corpus:
             }
             for q in questions
         ]
-        candidates = []
-        for text, walked in zip(texts, seconds, strict=True):
-            found = self.ranked(walked.passages, walked.scores)
-            terms = QueryTerms(text, list(map(text_of, found)))
-            candidates.append(features(self.graph, found, terms, RECIPE.rerank))
+        candidates, numbers = [], []
+        for text, walked, some, linked in zip(texts, seconds, near, firsts, strict=True):
+            best = [i for i, _ in some[:most] if i not in walked.passages]
+            least = min(walked.scores, default=0.0)
+            passages = self.ranked([*walked.passages, *best], [*walked.scores, *[least] * len(best)])
+            terms = QueryTerms(text, list(map(text_of, passages)))
+            keys = [mention.key for mention in linked.mentions]
+            specificity = self.graph.specificity(keys, RECIPE.rerank.unnamed)
+            share = [specificity] * len(WALK_FEATURES) + [1 - specificity] * len(WORD_FEATURES)
+            candidates.append(features(self.graph, passages, some, terms, RECIPE.rerank) * share)
+            numbers.append([int(passage.id) for passage in passages])
         ids = [[int(i) for i in walked.passages] for walked in seconds]
         return Asked(
             candidates,
-            [np.array([i in g for i in some], dtype=float) for some, g in zip(ids, gold, strict=True)],
+            [np.array([i in g for i in some], dtype=float) for some, g in zip(numbers, gold, strict=True)],
             [len(g) for g in gold],
             share_found([[int(i) for i, _ in some] for some in near], gold),
             share_found(self.bm25(texts), gold),
@@ -220,15 +230,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--lower", type=Path, nargs="*", default=[])
     parser.add_argument("--without", nargs="*", default=[], choices=FEATURES)
     arguments = parser.parse_args()
     embedder = Embedder.load(Settings.from_env())
     passages, questions = [], []
-    for folder in arguments.folders:
-        records = json.loads((folder / "corpus.json").read_text("utf-8"))
+    folders = [(f, False) for f in arguments.folders] + [(f, True) for f in arguments.lower]
+    for folder, lower in folders:
+        records = read(folder / "corpus.json", lower)
         random.Random(0).shuffle(records)
         passages.append([Passage(r["text"], r["title"], 0) for r in records])
-        questions.append(json.loads((folder / "questions.json").read_text("utf-8")))
+        questions.append(read(folder / "questions.json", lower))
     vectors = [embedder.encode([p.full_text for p in some]) for some in passages]
     own = [
         Corpus(some, theirs).ask(asked, embedder)
@@ -248,7 +260,7 @@ def main() -> None:
     print("| questions, passages | dense | BM25 | one walk | two walks | `linked` | held out |")
     print("|---|---|---|---|---|---|---|")
     sizes = [f"{len(some):,}" for some in passages] + [f"{len(once):,}"] * len(own)
-    names = [f.name for f in arguments.folders] * 2
+    names = [f.name + lower * " in small letters" for f, lower in folders] * 2
     rows = []
     for name, size, asked, out in zip(names, sizes, [*own, *together], held_out(own, together), strict=True):
         columns = (asked.dense, asked.bm25, asked.first, asked.second, asked.recall(given), out)
@@ -256,6 +268,12 @@ def main() -> None:
         print(line(f"{len(out)} of {name}, {size}", rows[-1]))
     print(line("mean, own passages", np.mean(rows[: len(own)], axis=0)))
     print(line("mean, all passages", np.mean(rows[len(own) :], axis=0)))
+
+
+def read(file: Path, lower: bool) -> Any:
+    """Return what a file of JSON holds, in small letters where that is wanted."""
+    text = file.read_text("utf-8")
+    return json.loads(text.lower() if lower else text)
 
 
 def line(name: str, values: Sequence[float] | np.ndarray) -> str:

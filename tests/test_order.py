@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from gsw_graph.ask.retrieve.names import graph as name_graph
-from gsw_graph.ask.retrieve.names.walk import FEATURES, QueryTerms, bridge_entities, features, rerank
+from gsw_graph.ask.retrieve.names.walk import (
+    WALK_FEATURES,
+    WORD_FEATURES,
+    QueryTerms,
+    bridge_entities,
+    features,
+    rerank,
+)
 from gsw_graph.ask.retrieve.recipes import BridgeRecipe, RerankRecipe
 from gsw_graph.model.results import RankedPassage
 
@@ -65,7 +72,11 @@ def test_the_names_of_the_best_sentences_lead_on() -> None:
 def test_features_say_what_two_passages_tell_together() -> None:
     passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
     wording = worded(passages)
-    table = dict(zip(FEATURES, features(NAMES, passages, wording, replace(RerankRecipe(), first=1, read=1)).T, strict=True))
+    near = [("Valle Alto", 0.9), ("Stone Pier", 0.7), ("Ana Ruiz", 0.5)]
+    rows = features(NAMES, passages, near, wording, replace(RerankRecipe(), first=1, read=1, passages=2)).T
+    table = dict(zip(WALK_FEATURES + WORD_FEATURES, rows, strict=True))
+    np.testing.assert_allclose(table["nearness"], [-1, -2, -2, 0], err_msg="-1 is the last of the two that count")
+    np.testing.assert_allclose(table["coverage"], wording.has @ wording.shares)
     np.testing.assert_allclose(table["walk_score"], np.log([1, 0.5, 0.25, 0.125]))
     np.testing.assert_allclose(table["rank"], np.log([1, 2, 3, 4]))
     assert table["named"].tolist() == [0, 1, 1, 0], "the pier's passage names the two that come next"
@@ -77,12 +88,23 @@ def test_features_say_what_two_passages_tell_together() -> None:
 
 def test_the_order_is_that_of_the_weighted_features() -> None:
     passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
-    none = replace(RerankRecipe(), walk_score=0, rank=0, uncovered=0, named=0, joint=0)
-    order, shares = rerank(NAMES, QUESTION, passages, none)
+    near = [("Valle Alto", 0.9), ("Harbour Club", 0.7)]
+    none = replace(RerankRecipe(), **dict.fromkeys(WALK_FEATURES + WORD_FEATURES, 0.0))
+    order, shares = rerank(NAMES, QUESTION, passages, near, 1.0, none)
     assert (order, shares) == ([0, 1, 2, 3], [0.25] * 4), "of equals the walk's order stands"
-    order, shares = rerank(NAMES, QUESTION, passages, replace(none, rank=1))
-    assert order == [3, 2, 1, 0]
+    order, shares = rerank(NAMES, QUESTION, passages, near, 1.0, replace(none, rank=1, nearness=9))
+    assert order == [3, 2, 1, 0], "names that tell all apart leave nothing to words and vectors"
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1)
-    assert rerank(NAMES, QUESTION, [], none) == ([], [])
-    assert rerank(NAMES, QUESTION, walked("Ana Ruiz", scores=(0.0,)), none) == ([0], [1.0])
+    order, _ = rerank(NAMES, QUESTION, passages, near, 0.0, replace(none, rank=9, nearness=1))
+    assert order[0] == 3, "names that tell nothing apart leave nothing to the walk"
+    assert rerank(NAMES, QUESTION, [], [], 1.0, none) == ([], [])
+    assert rerank(NAMES, QUESTION, walked("Ana Ruiz", scores=(0.0,)), [], 1.0, none) == ([0], [1.0])
+
+
+def test_names_tell_passages_apart_by_how_few_have_the_rarest() -> None:
+    assert NAMES.specificity(["ana ruiz", "stone pier"], 0.3) == 1, "one passage of four has the pier"
+    assert NAMES.specificity(["ana ruiz"], 0.3) == pytest.approx(0.5), "two of four"
+    assert NAMES.specificity([], 0.3) == 0.3
+    whole = name_graph.build([(passage, ["ana ruiz"], [1.0]) for passage in "abc"])
+    assert whole.specificity(["ana ruiz"], 0.3) == 0, "who stands everywhere says nothing"

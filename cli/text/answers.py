@@ -187,6 +187,11 @@ def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) ->
     click.echo(f"\nNames linked: {linked or 'none'}")
     click.echo(f"Seeds: {seeds or 'none'}{more}")
     click.echo(f"Walked: {one_line(walked)}, {counted(trace.passages_walked, 'passage')}")
+    if trace.specificity is not None:
+        click.echo(
+            f"The names tell passages apart by {trace.specificity:.2f}: so much weighs the walk in the order, "
+            f"and words and vectors {1 - trace.specificity:.2f}"
+        )
     if trace.bridges:
         click.echo(f"The second walk starts from: {'; '.join(map(one_line, trace.bridges))}")
     if trace.fact_paths:

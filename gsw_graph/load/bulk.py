@@ -131,8 +131,8 @@ class Worker:
             yield {kind.name: table(kind, by_kind[kind.name]) for kind in kinds() if by_kind.get(kind.name)}
 
     def __call__(self, batch: dict[str, Any]) -> Iterator[dict[str, list[Any]]]:
-        """Yield the tables of a batch of Ray: files, or lines of files, with their paths; and what could not be
-        read."""
+        """Yield the tables of a batch of Ray: files, or lines of files, with their paths; and what could
+        not be read."""
         contents: dict[str, list[bytes]] = {}
         for path, data in zip(batch["path"], batch["bytes" if "bytes" in batch else "text"], strict=True):
             contents.setdefault(path, []).append(data.encode() if isinstance(data, str) else data)

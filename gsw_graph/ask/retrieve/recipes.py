@@ -118,10 +118,11 @@ class BridgeRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class RerankRecipe(Recipe):
-    """The last order of what a walk found; docs/linked.md. passages: of the walk that are put in order, 0 for
-    the walk's own. first: of them, those that can name a title, or be named. read: of them, those whose words
-    count as said. The others are weights of features (names/walk.py), fitted by bench/linked_order.py on
-    three sets of questions, each with the same weight."""
+    """The last order of what a walk found, and of the passages nearest to the question; docs/linked.md.
+    passages: of each of the two that are put in order, 0 for the walk's own order. first: of them, those that
+    can name a title, or be named. read: of them, those whose words count as said. unnamed: specificity of a
+    question without names. The others are weights of features (names/walk.py), fitted by
+    bench/linked_order.py on sets of questions, each with the same weight."""
 
     passages: int = 30
     first: int = count(5)
@@ -131,6 +132,10 @@ class RerankRecipe(Recipe):
     uncovered: float = _any_number(6.4)
     named: float = _any_number(0.95)
     joint: float = _any_number(1.33)
+    unread: float = _any_number(3.0)
+    nearness: float = _any_number(2.3)
+    coverage: float = _any_number(4.2)
+    unnamed: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +44,7 @@ class NameGraph:
         containment: (names, names), symmetric, CONTAINMENT_WEIGHT between a name and a shorter one of two
             words or more within it.
         frequency: pf of each name in the whole memory.
+        total: Passages of the whole memory.
         titled: Whether a name is the title of a passage.
         nameless: Whether a name is the id of a passage without names.
         aliases: Names that stand for another, their canonical one, by id; they have no number of their own.
@@ -53,6 +55,7 @@ class NameGraph:
     incidence: sparse.csr_array
     containment: sparse.csr_array
     frequency: NDArray[np.int32]
+    total: int
     titled: NDArray[np.bool_]
     nameless: NDArray[np.bool_]
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -81,6 +84,18 @@ class NameGraph:
             self.incidence.indptr[passage] : self.incidence.indptr[passage + 1]
         ]
         return found
+
+    def specificity(self, names: Iterable[str], unnamed: float) -> float:
+        """Return how far the names of a question tell passages apart in this memory, in [0, 1].
+
+        1 - ln(pf) / ln(N) of the rarest name: 1 where one passage of all N has it, 0 where all have it.
+
+        Args:
+            names: Names of the question that are linked, by id.
+            unnamed: What is returned where there is none.
+        """
+        counts = [max(int(self.frequency[self.name_numbers[name]]), 1) for name in names]
+        return max(0.0, 1 - log(min(counts)) / log(max(self.total, 2))) if counts else unnamed
 
     def passages_of(self, name: int) -> NDArray[np.int32]:
         """Return the numbers of the passages with a name."""
@@ -134,6 +149,7 @@ def build(
         incidence,
         _containment(numbered(names, aliases), len(names)),
         counts,
+        whole,
         titled,
         np.array([name in nameless for name in names], dtype=bool),
         aliases,

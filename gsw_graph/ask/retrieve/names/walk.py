@@ -242,8 +242,8 @@ def write_walk(
         for node in nodes
     }
     trace.linked, trace.seeds = linked_names(result.mentions), seed_weights(result.seeds)
-    # A passage without names leads to itself by its own one.
-    trace.paths = {passage.id: [steps[node] for node, _ in groupby(ways[passage.id])] for passage in passages}
+    # A passage without names leads to itself by its own one; none leads to one that only its vector brought.
+    trace.paths = {passage.id: [steps[node] for node, _ in groupby(ways.get(passage.id, ()))] for passage in passages}
     trace.walked, trace.passages_walked = "twice" if twice else "neighbourhood", result.walked
 
 
@@ -257,10 +257,11 @@ def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
     return [{"concept": name, "weight": round(weight, 6)} for name, weight in weights]
 
 
-# The order by the words of the question: docs/linked.md has what each feature is worth, and
+# The order by the walk, and by the words and the vector of the question: docs/linked.md has what each feature is worth, and
 # bench/linked_order.py fits their weights.
 
-FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
+WALK_FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
+WORD_FEATURES = ("unread", "nearness", "coverage")
 _SHORTEST = 2  # letters of a term
 _LONGEST = 20_000  # characters of a passage that are looked at
 
@@ -355,29 +356,56 @@ def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, s
 
 
 def rerank(
-    graph: NameGraph, question: str, passages: Sequence[RankedPassage], recipe: RerankRecipe
+    graph: NameGraph,
+    question: str,
+    passages: Sequence[RankedPassage],
+    near: Near,
+    specificity: float,
+    recipe: RerankRecipe,
 ) -> tuple[list[int], list[float]]:
-    """Return the numbers of some passages, best first, and the share of each in the softmax; passages in the
-    order of a walk, its weights as their scores."""
+    """Put passages in order by the walk as far as the question's names tell passages apart, and by words and
+    vectors for the rest.
+
+    Args:
+        graph: The neighbourhood.
+        question: What was asked.
+        passages: In the order of a walk, its weights as their scores.
+        near: Passages of the vector index with their cosines, best first.
+        specificity: Of the question's names, in [0, 1] (`NameGraph.specificity`).
+        recipe: Weights of the features.
+
+    Returns:
+        Numbers of the passages, best first, and the share of each in the softmax.
+    """
     terms = QueryTerms(question, list(map(text_of, passages)))
-    weights = np.array([getattr(recipe, name) for name in FEATURES])
-    logits = features(graph, passages, terms, recipe) @ weights
+    table = features(graph, passages, near, terms, recipe)
+    logits = table @ weights(recipe, specificity)
     shares = np.exp(logits - logits.max(initial=0.0))
     shares /= shares.sum() or 1
     order = np.argsort(-shares, kind="stable")
     return order.tolist(), shares[order].tolist()
 
 
+def weights(recipe: RerankRecipe, specificity: float) -> NDArray[np.float64]:
+    """Return the weights of WALK_FEATURES, then of WORD_FEATURES, at some specificity of the question's
+    names."""
+    of_walk = [getattr(recipe, name) * specificity for name in WALK_FEATURES]
+    of_words = [getattr(recipe, name) * (1 - specificity) for name in WORD_FEATURES]
+    return np.array(of_walk + of_words)
+
+
 def features(
-    graph: NameGraph, passages: Sequence[RankedPassage], terms: QueryTerms, recipe: RerankRecipe
+    graph: NameGraph, passages: Sequence[RankedPassage], near: Near, terms: QueryTerms, recipe: RerankRecipe
 ) -> NDArray[np.float64]:
-    """Return the FEATURES of some passages: (passages, features).
+    """Return the features of some passages: (passages, WALK_FEATURES and WORD_FEATURES).
 
     walk_score, rank: logarithms of the walk's weight, 0 for the best, and of the place in its order, from 1.
     uncovered: the share of the question that the passage has and the first `recipe.read` passages lack.
     named: whether one of the first `recipe.first` passages has its title among its names. joint: the share of
     the question that it has together with one of the first whose title it names, or that names its title; 0
-    without such a one.
+    without such a one. unread: as uncovered. nearness: the cosine, 0 for the nearest passage and -1 for the
+    `recipe.passages`th, so that no embedder's scale matters. coverage: the share of the question that the
+    passage has.
     """
     scores = np.maximum([passage.score for passage in passages], np.finfo(np.float32).tiny)
     names_title = _names_title_of(graph, passages)
@@ -385,13 +413,21 @@ def features(
     unread = 1 - has[: recipe.read].max(axis=0, initial=0)
     either = (names_title | names_title.T)[:, :first]
     both = np.maximum(has[:, None], has[None, :first]) @ terms.shares
+    uncovered = has @ (terms.shares * unread)
+    cosines = dict(near)
+    lowest = near[-1][1] if near else 0.0
+    cosine = np.array([cosines.get(passage.id, lowest) for passage in passages])
+    best, last = (near[0][1], near[: recipe.passages][-1][1]) if near else (0.0, 0.0)
     return np.stack(
         [
             np.log(scores / scores.max(initial=np.finfo(np.float32).tiny)),
             np.log1p(np.arange(len(passages))),
-            has @ (terms.shares * unread),
+            uncovered,
             names_title.T[:, :first].any(axis=1).astype(float),
             np.where(either, both, 0.0).max(axis=1, initial=0.0),
+            uncovered,
+            (cosine - best) / max(best - last, 1e-6),
+            has @ terms.shares,
         ],
         axis=1,
     )

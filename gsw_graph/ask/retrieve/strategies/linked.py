@@ -11,8 +11,11 @@ from gsw_graph.ask.retrieve.recipes import LinkedRecipe, RerankRecipe
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.names.graph import NameGraph
+    from gsw_graph.ask.retrieve.names.graph import NameGraph, Near
+    from gsw_graph.ask.retrieve.names.linking import Mention
     from gsw_graph.ask.retrieve.names.walk import WalkResult
     from gsw_graph.model.results import RankedPassage
 
@@ -40,7 +43,7 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
             result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(graph, question, passages, recipe.rerank, query.k)
+        ranked = in_order(context, graph, question, first.mentions, near, passages, recipe.rerank, query.k)
     if context.trace is not None:
         both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
         write_walk(context, context.trace, both, ranked, twice=False)
@@ -71,21 +74,51 @@ def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
 
 
 def in_order(
-    graph: NameGraph, question: str, passages: list[RankedPassage], recipe: RerankRecipe, k: int
+    context: Context,
+    graph: NameGraph,
+    question: str,
+    linked: Sequence[Mention],
+    near: Near,
+    passages: list[RankedPassage],
+    recipe: RerankRecipe,
+    k: int,
 ) -> list[RankedPassage]:
-    """Return the first `k`: those of a walk reranked, their shares as scores; the others as the walk has
-    them, below."""
+    """Put the first passages of a walk and those nearest to the question in order.
+
+    Args:
+        context: Of the question; its neighbourhood has the texts of the nearest passages.
+        graph: The neighbourhood.
+        question: What was asked.
+        linked: Names of the question.
+        near: Passages near the question, best first, with their cosines.
+        passages: Of the walk, with its weights.
+        recipe: How many are put in order, and by which weights.
+        k: Passages wanted.
+
+    Returns:
+        The first `k`, their shares in the softmax as scores; below them the others as the walk has them.
+    """
     from gsw_graph.ask.retrieve.names.walk import rerank
 
     candidates = passages[: recipe.passages]
     if not candidates:
         return passages[:k]
-    numbers, shares = rerank(graph, question, candidates, recipe)
+    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    walked, least = {passage.id for passage in candidates}, passages[-1].score
+    nearest = [id_ for id_, _ in near[: recipe.passages] if id_ in known and id_ not in walked]
+    candidates += [replace(known[id_], score=least) for id_ in nearest]
+    specificity = graph.specificity((mention.key for mention in linked), recipe.unnamed)
+    if context.trace is not None:
+        context.trace.specificity = specificity
+    numbers, shares = rerank(graph, question, candidates, near, specificity, recipe)
     first = [replace(candidates[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
+    ids = {passage.id for passage in candidates}
     rest = [
-        replace(passage, score=min(passage.score, shares[-1])) for passage in passages[len(candidates) : k]
+        replace(passage, score=min(passage.score, shares[-1]))
+        for passage in passages
+        if passage.id not in ids
     ]
-    return first + rest
+    return (first + rest)[:k]
 
 
 LINKED = Strategy(
