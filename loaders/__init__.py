@@ -144,9 +144,9 @@ def _items(
                 yield path
                 continue
             try:
-                with path.open("rb") as stream:
-                    length = os.fstat(stream.fileno()).st_size
-                    yield from _tracked(path.as_posix(), path.resolve(), stream, length, position)
+                with path.open("rb") as opened_file:
+                    length = os.fstat(opened_file.fileno()).st_size
+                    yield from _tracked(path.as_posix(), path.resolve(), opened_file, length, position)
             except OSError as error:
                 yield unreadable(path, error)
     for name, stream in uploads.items():

@@ -317,9 +317,9 @@ def detect_encoding(data: bytes) -> str | None:
 
     era = chardet.EncodingEra.ALL & ~chardet.EncodingEra.MAINFRAME
     guesses = [
-        (guess["confidence"], text, codec)
+        (guess["confidence"], decoded, codec)
         for guess in chardet.detect_all(data, ignore_threshold=True, encoding_era=era)
-        if (codec := guess["encoding"]) and (text := _decode(data, codec))
+        if (codec := guess["encoding"]) and (decoded := _decode(data, codec))
     ]
     if not guesses:
         return None

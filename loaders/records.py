@@ -114,8 +114,8 @@ def read_whole(file: File) -> Iterator[Item]:
         yield Failure(file.name, f"broken JSON: {error}")
     else:
         if isinstance(value, dict) and markdown.is_notebook(value):
-            reason = flaw(value)
-            yield from [Failure(file.name, reason)] if reason else markdown.read_notebook(value, file)
+            problem = flaw(value)
+            yield from [Failure(file.name, problem)] if problem else markdown.read_notebook(value, file)
         elif isinstance(value, list) or _reader(value) is read_record:
             yield from _array(value if isinstance(value, list) else [value], file.name, file)
         else:

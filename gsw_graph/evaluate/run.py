@@ -431,7 +431,7 @@ def evaluate_contexts(
             raise InputError("there is no context for this question", where=own[0].key, hint=hint)
         name = content_id("scope", scope)[:16]
         lines = "".join(json.dumps(record) + "\n" for record in records)
-        with Memory.open(Path(folder) / name, settings=settings) as memory:
+        with Memory.open(str(Path(folder) / name), settings=settings) as memory:
             memory.load("-", stdin=io.BytesIO(lines.encode()), extractor=extractor)
             part = replace(questions, questions=own, failures=[])
             place = Path(out) / name if out is not None else None

@@ -7,7 +7,7 @@ one writes; the caller's waits for them and reports. `concurrency.prefetch` boun
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -158,8 +158,8 @@ class LoadCounters:
     failures: list[Failure] = field(default_factory=list)
     skipped: list[Failure] = field(default_factory=list)
     faults: list[Failure] = field(default_factory=list)
-    seconds: Counter[str] = field(
-        default_factory=lambda: Counter(dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0))
+    seconds: dict[str, float] = field(
+        default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0)
     )
     spent: Callable[[], Entry] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -332,7 +332,10 @@ def opened_extractor(
     elif name == "rebel":
         from gsw_graph.extract import rebel
 
-        yield Rules(name, rebel.MODEL) if options.dry_run else rebel.load(settings.device), None
+        if options.dry_run:
+            yield Rules(name, rebel.MODEL), None
+        else:
+            yield rebel.load(settings.device), None
     else:
         yield Rules(name), None
 

@@ -242,8 +242,10 @@ def write_walk(
         for node in nodes
     }
     trace.linked, trace.seeds = linked_names(result.mentions), seed_weights(result.seeds)
-    # A passage without names leads to itself by its own one; none leads to one that only its vector brought.
-    trace.paths = {passage.id: [steps[node] for node, _ in groupby(ways.get(passage.id, ()))] for passage in passages}
+    # A passage without names leads to itself by its own one; no path leads to one that its vector brought.
+    trace.paths = {
+        passage.id: [steps[node] for node, _ in groupby(ways.get(passage.id, ()))] for passage in passages
+    }
     trace.walked, trace.passages_walked = "twice" if twice else "neighbourhood", result.walked
 
 
@@ -257,8 +259,8 @@ def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
     return [{"concept": name, "weight": round(weight, 6)} for name, weight in weights]
 
 
-# The order by the walk, and by the words and the vector of the question: docs/linked.md has what each feature is worth, and
-# bench/linked_order.py fits their weights.
+# The order by the walk, and by the words and the vector of the question. docs/linked.md has what each feature
+# is worth, and bench/linked_order.py fits their weights.
 
 WALK_FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
 WORD_FEATURES = ("unread", "nearness", "coverage")
