@@ -51,7 +51,8 @@ class Rebel:
     window = 256
 
     def __init__(self, model: str, folder: Path | None, device: str) -> None:
-        self.model, self.device = model, device
+        self.model: str | None = model
+        self.device = device
         self._tokenizer, self._network = _load(model, folder, device)
         self._batch = _BATCH[device]
         # A load that is interrupted leaves the thread behind that reads, and a program that ends while it is
