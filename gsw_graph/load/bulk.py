@@ -81,6 +81,9 @@ def bulk(
         extractor: `rules` or `none`; ready workspaces come as they are.
         ray: The address of a Ray cluster, `local` for one of this machine; here and in order without.
 
+    Returns:
+        What was written; its note is the command that imports it.
+
     Raises:
         InputError: There is something in the folder, nothing to read, or a library is missing.
     """
@@ -107,7 +110,7 @@ def bulk(
     return worker.counters.report(
         perf_counter() - start,
         nodes={name: count for name, count in counts.items() if " " not in name},
-        note=f"{shlex.join(command)}; then start the database, and: gswgraph doctor --mend",
+        note=shlex.join(command),
     )
 
 

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 _RELOAD = "gswgraph load PATH..."
 _ANEW = "Load the documents into a new memory: gswgraph --memory NEW load PATH..."
+# Texts that may be empty, which an import takes for missing.
+_EMPTY = (
+    ("Document", "title"),
+    ("Passage", "title"),
+    ("Entity", "description"),
+    ("VerbPhrase", "phrase"),
+    ("QAPair", "answer"),
+)
 _SHOWN = 100  # broken documents, each a finding
 
 
@@ -34,7 +42,7 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
 
 def repair(connection: Connection) -> None:
     """Make missing indexes, count again, and delete orphaned nodes of ours."""
-    from gsw_graph.cypher import statement
+    from gsw_graph.cypher import definitions, statement
     from gsw_graph.store import schema
 
     state = schema.read_state(connection)
@@ -45,6 +53,9 @@ def repair(connection: Connection) -> None:
     with connection.session() as session:
 
         def work(tx: ManagedTransaction) -> None:
+            for label, name in _EMPTY:
+                (text,) = definitions("write/mend_texts", connection.dialect.name, LABEL=label, PROPERTY=name)
+                tx.run(text).consume()
             names = ("mend_loose", "mend_concepts", "mend_roles", "mend_relations", "mend_merges")
             for name in ("stamp", *names):
                 tx.run(statement(f"write/{name}")).consume()

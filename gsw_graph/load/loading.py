@@ -609,6 +609,7 @@ def _send(
     the cache. Interrupted, it goes on the next time."""
     from gsw_graph import loaders
     from gsw_graph.extract.profiles import PROFILES
+
     items = loaders.read(names, follow_links=options.follow_links)
     work = new_work(items, states, extractor, LoadCounters(), options)
     new = (item.document for item in work if item.workspace is None)
