@@ -119,14 +119,15 @@ def model(body: dict[str, Any]) -> Any:
     stage, said = stage_of(body), user_text(body)
     asked = re.findall(r"Whom did Person(\d+) Smith", said)
     name = answer(int(asked[-1])) if asked else "Ada"
+    steps = [{"id": 1, "question": said.rpartition("Question: ")[2].strip(), "retrieve": True}]
     replies: dict[str, Any] = {
-        "plan": {"plan": [{"id": 1, "question": said.rpartition("Question: ")[2].strip(), "retrieve": True}]},
+        "plan": {"plan": steps},
         "judge": {"verdict": "agree", "credit": "full", "statements": 2, "covered": 1},
         "ircot": f"So the answer is: {name}.",
         "grasp_plan": f"Plan: look.\n1. {said.rpartition('Question: ')[2].strip()}",
         "grasp_find": f"Answer: {name}\nFinding: {name} was met.\nLines: 1",
         "grasp_rewrite": f"Statement: {name} met somebody\nKeywords: {name}",
-        "pathwise_intent": {"type": "factoid", "depth": "low", "entities": [], "sides": [], "broad": False},
+        "pathwise_intent": {"type": "factual", "depth": "low", "entities": [], "sides": [], "attributes": [], "broad": False, "plan": steps},
         "pathwise_gaps": {"questions": []},
     }
     if stage in ("extract", "mend"):

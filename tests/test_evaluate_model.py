@@ -34,7 +34,7 @@ class Memory(FakeMemory):
     def ask(self, question, *, strategy, plan, k, answer, llm, keep, past, **others):
         options = AskOptions(strategy=strategy, plan=plan, k=k, answer=answer, past=past, **others)
         chosen, planned = prepared(question, options)
-        reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1)
+        reader = SimpleNamespace(has_pairs=lambda: True, round_trips=1, claims=lambda passages: [])
         context = Context(reader, None, lambda: None, llm=QuestionModel(self.chat) if llm else None, options=options)
         return ask(chosen, planned, context)
 

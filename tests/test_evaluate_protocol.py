@@ -162,7 +162,7 @@ def test_each_question_is_asked_in_its_own_context_alone(tmp_path, monkeypatch):
             pass
 
         def load(self, name, *, stdin, extractor):
-            loaded[self.place.name] = [json.loads(line)["text"] for line in stdin.read().decode().splitlines()]
+            loaded[self.place] = [json.loads(line)["text"] for line in stdin.read().decode().splitlines()]
 
     def opened(place, *, settings):
         memory = Opened(nothing, settings=settings)
