@@ -393,7 +393,7 @@ class Memory:
         """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which.
         near: names whose vectors have this cosine are joined too; at_most: of these the nearest alone, until
         so many names are left."""
-        from gsw_graph.load.merging.merge import merge
+        from gsw_graph.load.merging import merge
 
         if not self._exists():
             return results.Merged(None, [])
@@ -407,7 +407,7 @@ class Memory:
     @with_plain_errors
     def merged(self, name: str = "") -> results.Merged:
         """Return what is merged: all groups, or the one of a name. Raises InputError for a name in none."""
-        from gsw_graph.load.merging.merge import merged
+        from gsw_graph.load.merging import merged
 
         return merged(self._connection, name)
 
@@ -415,7 +415,7 @@ class Memory:
     def unmerge(self, what: str) -> results.Unmerged:
         """Take merges back: of a group by any of its names, of a run by its id, or `all`. Raises InputError
         for any other."""
-        from gsw_graph.load.merging.merge import unmerge
+        from gsw_graph.load.merging import unmerge
 
         with self._locks.write(), self._changing():
             self._exists()
