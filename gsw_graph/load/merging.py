@@ -320,7 +320,7 @@ def _best_first(pair: Pair) -> tuple[float, str, str]:
 def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None:
     if not may_be_same(first, second):
         return None
-    stated = index.statements.get((first.id, second.id))
+    stated = index.statements.get((first.id, second.id), {})
     if stated:
         score, reasons = _by_statement(index, first, second, stated)
     elif not same_letters(first.id, second.id, (first.name, second.name)):
@@ -331,9 +331,8 @@ def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None
         score, reasons = 0.96, ["the same letters"]
     if first.titles - second.titles and second.titles - first.titles:
         score, reasons = min(score, 0.7), [*reasons, "but each is the title of a passage of its own"]
-    return Pair(
-        first.id, second.id, round(score, 3), tuple(reasons), bool(stated) and next(iter(stated)) != "alias"
-    )
+    ambiguous = next(iter(stated), "alias") != "alias"
+    return Pair(first.id, second.id, round(score, 3), tuple(reasons), ambiguous)
 
 
 def may_be_same(first: Concept, second: Concept) -> bool:
