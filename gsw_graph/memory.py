@@ -16,8 +16,8 @@ from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.explore import contents
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.load.loading import Progress
 from gsw_graph.model import results
+from gsw_graph.model.results import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
