@@ -424,9 +424,9 @@ class Memory:
     @with_plain_errors
     def export(self, target: str | Path, format: str = "panini") -> results.Exported:
         """Write the memory as files: `panini` into a new or empty folder, `graphml` into a new file; see
-        `gsw_graph.load.export`. Raises InputError where there is something in the target, nothing in the
+        `gsw_graph.load.moving`. Raises InputError where there is something in the target, nothing in the
         memory, or no such format."""
-        from gsw_graph.load import export
+        from gsw_graph.load import moving
 
         if format not in ("panini", "graphml"):
             raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
@@ -434,8 +434,8 @@ class Memory:
             hint = "Load something first: gswgraph load PATH"
             raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
         if format == "panini":
-            return export.export(self._reader, target)
-        return export.export_graphml(self._connection, target)
+            return moving.export(self._reader, target)
+        return moving.export_graphml(self._connection, target)
 
     @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:

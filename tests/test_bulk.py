@@ -96,7 +96,7 @@ def test_files_hold_what_a_load_writes(tmp_path: Path, ray: str) -> None:
         )
         == []
     )
-    with pytest.raises(InputError, match="not empty"):
+    with pytest.raises(InputError, match="something here already"):
         bulk(names, tmp_path / "files", settings)
 
 
