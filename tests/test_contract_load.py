@@ -102,11 +102,6 @@ def test_the_second_load_writes_nothing(corpus: Memory) -> None:
     assert differences(dump(corpus), before) == []
 
 
-def test_a_dry_run_writes_nothing(corpus: Memory, tmp_path: Path) -> None:
-    before, stamp = dump(corpus), version(corpus)
-    report = corpus.load(CORPUS, records(tmp_path, "So Ana met Bo."), dry_run=True)
-    assert (report.documents.new, report.documents.unchanged, report.nodes) == (1, len(FILES), {"Document": 1, "Passage": 1})
-    assert (version(corpus), differences(dump(corpus), before)) == (stamp, [])
 
 
 @pytest.mark.parametrize("way", ["backwards in parts", "replaced"])
@@ -151,21 +146,6 @@ def test_changed_content_replaces_the_old(memory: Memory, tmp_path: Path) -> Non
     assert differences(dump(memory), after) == []
 
 
-def test_display_names_and_counts_of_shared_concepts(memory: Memory, tmp_path: Path) -> None:
-    path = records(tmp_path, "So BEYONCE sang.", "So Beyoncé sang.", "So Beyonce sang, as Beyonce did.")
-
-    def concept() -> tuple[str, int]:
-        (row,) = memory.cypher("MATCH (c:Concept {id: 'beyonce'}) RETURN c.name AS name, c.passages AS passages").rows
-        return row["name"], row["passages"]
-
-    memory.load(path)
-    assert concept() == ("Beyoncé", 3)
-    memory.forget("d1")
-    assert concept() == ("Beyonce", 2)
-    memory.forget("d2")
-    assert concept() == ("BEYONCE", 1)
-    memory.load(path)
-    assert concept() == ("Beyoncé", 3)
 
 
 def test_what_fails_is_listed_and_the_rest_is_loaded(memory: Memory, tmp_path: Path) -> None:
@@ -176,7 +156,3 @@ def test_what_fails_is_listed_and_the_rest_is_loaded(memory: Memory, tmp_path: P
     assert memory.status().nodes["Document"] == 1
 
 
-def test_without_an_extractor_there_are_passages_only(memory: Memory, tmp_path: Path) -> None:
-    path = records(tmp_path, "Then Ana met Bo in the old tower.", "Then Cy slept.")
-    assert memory.load(path, extractor="none").nodes == {**dict.fromkeys(CORPUS_NODES, 0), "Document": 2, "Passage": 2}
-    assert memory.ask("Where did Ana meet Bo?", k=1).passages[0].source == "d0"

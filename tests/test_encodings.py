@@ -39,14 +39,10 @@ GREEK = "Ο παλιός φάρος χτίστηκε το 1863, αφού η θύ
 
 TOLD = [
     (FRENCH, "cp1252"),
-    (GERMAN, "latin-1"),
     (GERMAN, "cp1252"),
     (RUSSIAN, "cp1251"),
-    (RUSSIAN, "koi8-r"),
     (RUSSIAN, "cp866"),
-    (CHINESE, "gbk"),
     (CHINESE, "gb18030"),
-    (JAPANESE, "shift_jis"),
     (JAPANESE, "cp932"),
     (JAPANESE, "euc_jp"),
     (JAPANESE, "iso2022_jp"),
@@ -115,11 +111,10 @@ def test_broken_unicode_is_a_failure_of_the_file(tmp_path, content, reason):
         b"\x80\x81\x82\x83\x84\x85\x90\x91" * 100,
     ],
 )
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.json"])
-def test_what_cannot_be_told_is_refused_and_the_file_named(tmp_path, name, content):
-    (failure,) = load(tmp_path / name, content)
+def test_what_cannot_be_told_is_refused_and_the_file_named(tmp_path, content):
+    (failure,) = load(tmp_path / "a.txt", content)
     assert isinstance(failure, Failure)
-    assert failure.source.startswith(str(tmp_path / name))
+    assert failure.source.startswith(str(tmp_path / "a.txt"))
     assert "encoding cannot be told: save it as UTF-8" in failure.reason
 
 
