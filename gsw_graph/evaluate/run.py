@@ -147,7 +147,8 @@ def evaluate(
         done = {key for key, row in journal.rows.items() if row.error is None}
         order = _order(questions.questions, variants)
         todo = [pair for pair in order if (pair[1].name, pair[0].key) not in done]
-        asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
+        if asking.timed:
+            asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
         number = total - len(todo)
         if progress and (todo or chat is None):
             progress(number, total)
