@@ -32,6 +32,7 @@ COMMANDS = {
     "lint": ("load", "List what is wrong with ready workspaces."),
     "status": ("look", "Show what the memory holds."),
     "doctor": ("admin", "Look for what is wrong, and say how to repair it."),
+    "bulk": ("load", "Write documents as Parquet files that neo4j-admin imports."),
     "merge": ("admin", "Join names that mean the same thing."),
     "unmerge": ("admin", "Take merged names apart again."),
     "forget": ("load", "Remove documents and all that only they supported."),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -102,17 +104,21 @@ def load(
     ):
         report = memory.load(*paths, progress=progress, **options)
 
-    def print_all(report: LoadReport) -> None:
-        print_failures(report)
-        if not quiet:
-            print_skipped(report)
-            print_summary(report, dry_run=options["dry_run"])
+    print_result(report, as_json, partial(_print_report, quiet=quiet, dry_run=options["dry_run"]))
+    click.get_current_context().exit(_exit_code(report))
 
-    print_result(report, as_json, print_all)
+
+def _print_report(report: LoadReport, *, quiet: bool = False, dry_run: bool = False) -> None:
+    print_failures(report)
+    if not quiet:
+        print_skipped(report)
+        print_summary(report, dry_run=dry_run)
+
+
+def _exit_code(report: LoadReport) -> int:
     counts = report.documents
     loaded = counts.new + counts.replaced + counts.unchanged
-    failed = bool(report.failures or counts.failed)
-    click.get_current_context().exit(0 if not failed else 4 if loaded else 1)
+    return 0 if not (report.failures or counts.failed) else 4 if loaded else 1
 
 
 @contextmanager
@@ -210,6 +216,53 @@ def print_summary(report: LoadReport, *, dry_run: bool) -> None:
         click.echo(f"Note: {one_line(report.note)}")
     if report.faults:
         click.echo(f"Left out of its replies: {counted(len(report.faults), 'thing')}; --json lists them")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path())
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    metavar="FOLDER",
+    type=click.Path(),
+    help="A folder that is new or empty.",
+)
+@click.option(
+    "--extractor",
+    type=click.Choice(("rules", "none")),
+    default="rules",
+    show_default=True,
+    help="What finds facts.",
+)
+@click.option("--ray", default="", metavar="ADDRESS", help="Work on a Ray cluster: its address, or local.")
+@json_option
+def bulk(paths: tuple[str, ...], folder: str, extractor: str, ray: str, as_json: bool) -> None:
+    """Write files, folders and globs as Parquet files, and print the command by which neo4j-admin imports them into an empty database.
+
+    Needs the extra `bulk`. Other nodes of a cluster must see FOLDER and the documents under the same paths.
+
+    Exit codes are those of load.
+
+    \b
+    Example:
+      gswgraph bulk corpus/ --to parquet/
+      gswgraph bulk corpus/ --to parquet/ --ray local
+    """
+    from gsw_graph.load.bulk import bulk
+
+    report = bulk(paths, folder, settings(), extractor=extractor, ray=ray)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print_report(replace(report, note=None))
+        click.echo(
+            f"Import it before the server's first start, or with --overwrite-destination:\n  {report.note}"
+        )
+        click.echo(
+            "Then start the server and make the indexes:\n  gswgraph --memory bolt://localhost:7687 doctor --mend"
+        )
+    click.get_current_context().exit(_exit_code(report))
 
 
 @click.command()

@@ -180,8 +180,7 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
     try:
         own.encode("utf-8")
         file = strip_bom(file)
-        form = detect_format(file)
-        for item in [form] if isinstance(form, Failure) else _READERS[form](file):
+        for item in _READERS[detect_format(file)](file):
             place, source = (item.source, own) if isinstance(item, Failure) else (item[0], item[1].source)
             # os.path, as Path raises for what no file is named
             if source != own and os.path.isabs(source) and os.path.isfile(source):  # noqa: PTH113, PTH117
@@ -195,7 +194,7 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
     except UnicodeEncodeError:
         yield Failure(file.name, "the file's name is not UTF-8; rename it")
     except UnusableError as error:
-        yield Failure(file.name, str(error))
+        yield error.failure(file.name)
 
 
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:

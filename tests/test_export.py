@@ -12,7 +12,7 @@ from cli_runner import last_call, run
 from gsw_graph.ask.plan import load as load_plan
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.load import export as exporting
+from gsw_graph.load import moving as exporting
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Exported
 
@@ -136,9 +136,9 @@ def test_a_folder_with_something_in_it_is_left_alone(memory, tmp_path):
     (tmp_path / "full" / "mine.txt").write_text("x")
     (tmp_path / "file").write_text("x")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="not empty"):
+    with pytest.raises(InputError, match="something here already"):
         memory.export(tmp_path / "full")
-    with pytest.raises(InputError, match="is a file"):
+    with pytest.raises(InputError, match="something here already"):
         memory.export(tmp_path / "file")
     assert memory.export(tmp_path / "empty").documents == 7
     assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "full", "memory"]

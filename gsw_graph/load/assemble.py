@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 
 from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
 from gsw_graph.text.dates import find_dates
@@ -164,9 +165,11 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
     # Most of a text is in no name; only what lies between such words needs its normal form.
     free = [known.issuperset(_parts(token[0])) for token in tokens]
     found: list[tuple[int, str]] = []
-    for begin, end in _runs(free):
-        for length in range(min(_LONGEST, end - begin), 0, -1):
-            for first in range(begin, end - length + 1):
+    for is_free, group in groupby(range(len(tokens)), key=tuple(free).__getitem__):
+        places = list(group)
+        longest = min(_LONGEST, len(places)) if is_free else 0
+        for length in range(longest, 0, -1):
+            for first in range(places[0], places[-1] + 2 - length):
                 if False in free[first : first + length]:
                     continue
                 last = first + length - 1
@@ -182,18 +185,6 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
 @lru_cache(maxsize=65536)
 def _parts(word: str) -> tuple[str, ...]:
     return tuple(WORD.findall(normalise(word)))
-
-
-def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Where flags are set in a row: from, to (exclusive)."""
-    flags, end = [*flags, False], 0
-    while True:
-        try:
-            begin = flags.index(True, end)
-        except ValueError:
-            return
-        end = flags.index(False, begin)
-        yield begin, end
 
 
 def words_of(keys: Iterable[str]) -> frozenset[str]:

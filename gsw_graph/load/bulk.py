@@ -27,8 +27,8 @@ import numpy as np
 from gsw_graph import loaders
 from gsw_graph.errors import InputError
 from gsw_graph.extract import Rules
-from gsw_graph.load.export import new_folder
 from gsw_graph.load.loading import LoadCounters, LoadOptions, embed, new_work, windows
+from gsw_graph.load.moving import new_folder
 from gsw_graph.model.documents import Failure, Skipped
 from gsw_graph.model.results import LoadReport
 from gsw_graph.models.embed.embedder import Embedder
@@ -81,6 +81,9 @@ def bulk(
         extractor: `rules` or `none`; ready workspaces come as they are.
         ray: The address of a Ray cluster, `local` for one of this machine; here and in order without.
 
+    Returns:
+        What was written; its note is the command that imports it.
+
     Raises:
         InputError: There is something in the folder, nothing to read, or a library is missing.
     """
@@ -107,7 +110,7 @@ def bulk(
     return worker.counters.report(
         perf_counter() - start,
         nodes={name: count for name, count in counts.items() if " " not in name},
-        note=f"{shlex.join(command)}; then start the database, and: gswgraph doctor --mend",
+        note=shlex.join(command),
     )
 
 

@@ -14,25 +14,27 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gsw_graph.concurrency import prefetch
-from gsw_graph.config import option
+import numpy as np
+
+from gsw_graph import loaders
+from gsw_graph.concurrency import acquired, prefetch
+from gsw_graph.config import Settings, option
+from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
-from gsw_graph.model.results import DocumentCounts, LoadReport
+from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.store import schema, writer
+from gsw_graph.store.reader import DocumentState, Reader
+from gsw_graph.store.rows import Mode, Vectors
 
 if TYPE_CHECKING:
-    from gsw_graph.config import Settings
-    from gsw_graph.engine import Connection
     from gsw_graph.models.chat.cache import Entry
     from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.store.reader import DocumentState
-    from gsw_graph.store.rows import Mode, Vectors
-    from gsw_graph.store.writer import Batch
 
-States = Callable[[list[str]], "dict[str, DocumentState]"]
+States = Callable[[list[str]], dict[str, DocumentState]]
 Item = Document | Workspace
 # Passages whose documents are compared with the memory in one round trip.
 _COMPARED = 256
@@ -99,35 +101,6 @@ class LoadOptions:
                 hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
             )
         return name
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a load is.
-
-    Attributes:
-        documents: Embedded whole.
-        passages: Embedded.
-        total: Passages to load, None where it is not known yet.
-        stage: `loading`, `indexing` or `waiting` (for a batch).
-        failed: Documents and passages that failed.
-        problem: The last reason.
-        written: Passages in the memory.
-        answered: Passages that the language model is done with, None without one.
-        replies: Replies of that model, repairs and second tries among them.
-        failed_calls: Its calls that failed.
-    """
-
-    documents: int
-    passages: int
-    total: int | None
-    stage: str
-    failed: int = 0
-    problem: str | None = None
-    written: int | None = None
-    answered: int | None = None
-    replies: int = 0
-    failed_calls: int = 0
 
 
 @dataclass
@@ -213,7 +186,7 @@ class LoadCounters:
         )
 
 
-Window = list[tuple[Workspace, "Mode"]]
+Window = list[tuple[Workspace, Mode]]
 """Workspaces that are embedded together, each with how it comes into the memory."""
 
 
@@ -242,9 +215,6 @@ def load(
         progress: Called in this thread, several times a second at most.
         alone: Holds questions off while indexes are built.
     """
-    from gsw_graph import loaders
-    from gsw_graph.store import schema
-    from gsw_graph.store.reader import Reader
 
     start = perf_counter()
     chosen = options.chosen(settings)
@@ -413,9 +383,6 @@ def embed(
         embedder: Embeds their texts.
         on_share: Called every few seconds with the share of the texts that is embedded.
     """
-    import numpy as np
-
-    from gsw_graph.store.rows import Vectors
 
     parts = [texts(workspace, mode) for workspace, mode in workspaces]
     # Those of one length come together, however they are cut.
@@ -454,35 +421,26 @@ def _write(
 ) -> None:
     """Embed windows in a second thread and write their batches in a third, so that Ctrl-C, which comes in
     this one, breaks into no transaction: the batch under way is written whole."""
-    from gsw_graph.store.writer import write_batch
 
-    ended, idle, lock = threading.Event(), threading.Event(), threading.Lock()
-    idle.set()
+    ended, lock = threading.Event(), threading.Lock()  # the lock is held while a batch is written
 
     def check() -> None:
         if ended.is_set():
             raise EndedError("the load has ended")
 
-    def batches() -> Iterator[Batch]:
+    def batches() -> Iterator[writer.Batch]:
         with closing(prefetch(extracted, _WINDOWS_AHEAD, on_wait=check)) as ahead:
             for window in ahead:
                 yield from _batches(window, embedder, counters)
 
-    def on_written(passages: int) -> None:
-        counters.add(written=passages)
-
     def written() -> Iterator[None]:
-        size = lambda batch: batch.bytes  # noqa: E731
-        with closing(prefetch(batches(), _BYTES_AHEAD, size=size, on_wait=check)) as ready:
+        ready = prefetch(batches(), _BYTES_AHEAD, size=lambda batch: batch.bytes, on_wait=check)
+        with closing(ready):
             for batch in ready:
                 with lock:
                     check()
-                    idle.clear()
-                try:
                     with counters.timed("write"):
-                        write_batch(connection, batch, on_written)
-                finally:
-                    idle.set()
+                        writer.write_batch(connection, batch, lambda passages: counters.add(written=passages))
                 yield None
 
     try:
@@ -490,15 +448,12 @@ def _write(
             for _ in done:
                 report()
     finally:
-        with lock:
+        with acquired(lock):
             ended.set()
-        while not idle.wait(0.2):
-            pass
     report()
 
 
-def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[Batch]:
-    from gsw_graph.store.writer import BATCH_BYTES, Batch
+def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[writer.Batch]:
 
     before, passages = counters.passages, sum(len(workspace.document.passages) for workspace, _ in window)
 
@@ -507,12 +462,12 @@ def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iter
 
     with counters.timed("embed"):
         vectors_of = list(embed(window, embedder, on_share))
-    batch = Batch()
+    batch = writer.Batch()
     for (workspace, mode), vectors in zip(window, vectors_of, strict=True):
         batch.add(workspace, vectors, mode)
-        if batch.bytes >= BATCH_BYTES:
+        if batch.bytes >= writer.BATCH_BYTES:
             yield batch
-            batch = Batch()
+            batch = writer.Batch()
     if batch.documents:
         yield batch
     counters.documents_embedded += len(window)
@@ -527,7 +482,6 @@ def _index(
     alone: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
-    from gsw_graph.store import schema
 
     state = schema.read_state(connection)
     if state is None or not counters.new + counters.replaced + counters.unchanged:
@@ -607,8 +561,8 @@ def _send(
 ) -> None:
     """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
-    from gsw_graph import loaders
     from gsw_graph.extract.profiles import PROFILES
+
     items = loaders.read(names, follow_links=options.follow_links)
     work = new_work(items, states, extractor, LoadCounters(), options)
     new = (item.document for item in work if item.workspace is None)
