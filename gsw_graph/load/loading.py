@@ -43,9 +43,8 @@ _COMPARED = 256
 _WINDOWS_AHEAD, _BYTES_AHEAD = 2, 32_000_000
 # Passages of the first window, so that the engine has work early.
 _FIRST_WINDOW = 16
-# Texts embedded in one call: the first, and never fewer; and the seconds a call should take, so that a large
-# document shows its progress.
-_FIRST_CALL, _LEAST_CALL, _CALL_SECONDS = 256, 32, 2.0
+# Texts embedded in one call, which takes a processor two seconds: a large document shows its progress.
+_CALL = 128
 # Loaders of records, which name their sources themselves.
 _RECORDS = frozenset(("corpus", "workspaces", "openie", "propositions"))
 _CLAIMED = (
@@ -388,13 +387,10 @@ def embed(
     # Those of one length come together, however they are cut.
     distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
     vectors = np.empty((len(distinct), embedder.dimension), np.float32)
-    done, size = 0, _FIRST_CALL
-    while done < len(distinct):
-        start, call = perf_counter(), distinct[done : done + size]
-        vectors[done : done + len(call)] = embedder.encode(call)
-        done += len(call)
-        size = max(round(len(call) * _CALL_SECONDS / max(perf_counter() - start, 1e-6)), _LEAST_CALL)
-        on_share(done / len(distinct))
+    for begin in range(0, len(distinct), _CALL):
+        end = min(begin + _CALL, len(distinct))
+        vectors[begin:end] = embedder.encode(distinct[begin:end])
+        on_share(end / len(distinct))
     number = {text: n for n, text in enumerate(distinct)}
     for part in parts:
         passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
@@ -586,9 +582,9 @@ def _estimated(
     start: float,
 ) -> LoadReport:
     """Report what a load would do, without a call and without a write."""
-    estimated = None
+    estimated, counted_work = None, _counted(work, counters)
     if chat is None:
-        deque(_counted(work, counters), maxlen=0)
+        deque(counted_work, maxlen=0)
     else:
         from gsw_graph.extract.pool import estimate
         from gsw_graph.extract.profiles import PROFILES
@@ -597,7 +593,7 @@ def _estimated(
         with closing(Cache(settings.cache_dir / FILE)) as cache:
             profile = PROFILES[options.chosen(settings)]()
             profile.second_pass = options.second_pass
-            estimated = estimate(_counted(work, counters), chat, cache, profile, batch=options.batch)
+            estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
     if settings.embedder_url and counters.passages:  # passages are what rules embed
         note = (
