@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import cli_runner
-import click
 import pytest
 from cli_runner import HOSTILE, last_call, run
 from fake_memory import Progress
@@ -159,16 +156,6 @@ def test_progress_says_what_failed_and_how_far_a_batch_is():
     assert load_step(Progress(0, 7, 90, "waiting"), 10).text.startswith("waiting for the batch: 7 of 90 requests done")
 
 
-def test_progress_on_a_terminal_is_a_bar_on_standard_error(monkeypatch, capsys):
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    with output.reporter(False, load_step) as report:
-        report(Progress(2, 20, 40, "loading"))
-        click.echo("out")
-    assert "2 documents, 20 passages of 40" in terminal.getvalue()
-    assert capsys.readouterr().out == "out\n"
 
 
 

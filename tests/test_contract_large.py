@@ -77,21 +77,6 @@ def test_a_document_that_is_half_forgotten_is_not_seen(corpus: Memory, big: str,
     assert differences(dump(corpus), before) == []
 
 
-def test_who_asks_before_the_last_transaction_sees_the_document_after_it(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner, asked = writer._mark, []
-
-    def ask() -> list[str]:  # not kept: that would wait for the transaction it is asked from
-        return sources(corpus.ask("Who is Quintus Albatross of the Big One?", k=20, keep=False))
-
-    def ask_first(tx, name, document, **given):
-        asked.append(ask())  # and keeps the name graph of this version
-        inner(tx, name, document, **given)
-
-    monkeypatch.setattr(writer, "_mark", ask_first)
-    corpus.load(big)
-    assert len(asked) == 1
-    assert "big.txt" not in asked[0]
-    assert "big.txt" in ask()
 
 
 # Ready workspaces

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import fakes
@@ -12,7 +11,7 @@ from dump import differences, dump, version
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import SchemaError
-from gsw_graph.extract import Rules, rules
+from gsw_graph.extract import Rules
 from gsw_graph.load import loading
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
@@ -58,23 +57,6 @@ def test_another_extractor_reads_again_when_asked_to(fresh_settings: Settings, f
         assert memory.load(path).documents.unchanged == 1
 
 
-def test_every_name_and_place_is_stored_as_the_extractor_says(corpus: Memory) -> None:
-    expected, concepts, display = set(), Counter(), {}
-    for document in DOCUMENTS:
-        for entity in rules.extract(document).entities:
-            concepts[entity.key] += len(entity.passages)
-            display[entity.key] = max(display.get(entity.key, ""), entity.name)
-            for position in entity.passages:
-                expected.add((document.passage_id(position), entity.key, entity.name, entity.from_, entity.to, position in entity.titles))
-    rows = corpus.cypher(
-        "MATCH (p:Passage)<-[i:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)"
-        " RETURN p.id AS p, c.id AS c, e.name AS name, e.from AS begin, e.to AS end, i.title AS title"
-    ).rows
-    assert {tuple(row.values()) for row in rows} == expected
-    assert len(rows) == len(expected)
-    rows = corpus.cypher("MATCH (c:Concept) RETURN c.id AS id, c.name AS name, c.passages AS passages").rows
-    assert {row["id"]: row["passages"] for row in rows} == concepts
-    assert {row["id"]: row["name"] for row in rows} == display
 
 
 def test_the_graph_is_the_same_on_every_engine(corpus: Memory, embedded_corpus: Memory) -> None:
