@@ -28,7 +28,7 @@ from gsw_graph.cli.text.output import (
     reporter,
 )
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
-from gsw_graph.load.loading import LoadOptions
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 

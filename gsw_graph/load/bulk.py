@@ -28,8 +28,9 @@ from gsw_graph import loaders
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.extract import Rules
-from gsw_graph.load.loading import Item, LoadCounters, LoadOptions, embed, new_work, windows
+from gsw_graph.load.loading import Item, LoadCounters, embed, new_work, windows
 from gsw_graph.load.moving import new_folder
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Failure, Skipped
 from gsw_graph.model.results import LoadReport
 from gsw_graph.models.embed.embedder import Embedder
