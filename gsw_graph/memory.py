@@ -207,7 +207,8 @@ class Memory:
             InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
                 the report.
         """
-        from gsw_graph.load.loading import LoadOptions, load
+        from gsw_graph.load.loading import load
+        from gsw_graph.load.options import LoadOptions
 
         check = cancel.check if cancel else never_cancelled
         names: list[str] = []

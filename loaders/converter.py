@@ -262,17 +262,14 @@ def main() -> None:
 
 
 def _limit_memory(memory: int) -> None:
-    try:
+    with contextlib.suppress(ImportError):  # Windows
         import resource
-    except ImportError:  # Windows
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-    except (ValueError, OSError):  # macOS
-        threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        except (ValueError, OSError):  # macOS, or no more is allowed anyway
+            threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
 
 
 def _watch_memory(memory: int) -> None:

@@ -226,13 +226,13 @@ def walk(
 
 
 def unreadable(path: Path, error: Exception) -> Failure:
-    """The failure for a file or folder the system would not give."""
+    """Return the failure of a file or folder the system would not give."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return Failure(printable(path.as_posix()), f"cannot be read: {reason}")
 
 
 def opened(name: str, path: Path | None, stream: BinaryIO) -> File:
-    """A File whose head is read ahead; works for pipes too, which cannot go back."""
+    """Return a File whose head is read ahead; works for pipes too, which cannot go back."""
     head = stream.read(HEAD)
     return File(printable(name), path, head, io.BufferedReader(_Joined(head, stream), HEAD))
 
@@ -254,7 +254,7 @@ class _Joined(io.RawIOBase):
 
 
 def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
-    """Each line with its place `file:line`; None for a line above 16 MiB, which is passed over without
+    """Yield each line with its place `file:line`; None for a line above 16 MiB, which is passed over without
     being held."""
     number = 0
     while line := file.stream.readline(MAX_LINE + 1):

@@ -41,7 +41,6 @@ HOSTILE = {
     "a form that draws itself": make.pdf_of_forms(1, 2, cycle=True),
     "nine forms within each other": make.pdf_of_forms(9),
     "a page compressed twice": make.pdf_compressed_twice(300_000_000),
-    "many paragraphs": make.docx(WORDS * 400_000),
 }
 
 

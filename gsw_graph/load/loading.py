@@ -18,10 +18,11 @@ import numpy as np
 
 from gsw_graph import loaders
 from gsw_graph.concurrency import acquired, prefetch
-from gsw_graph.config import Settings, option
+from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
 from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
 from gsw_graph.models.chat.limits import Budget
@@ -43,64 +44,14 @@ _COMPARED = 256
 _WINDOWS_AHEAD, _BYTES_AHEAD = 2, 32_000_000
 # Passages of the first window, so that the engine has work early.
 _FIRST_WINDOW = 16
-# Texts embedded in one call: the first, and never fewer; and the seconds a call should take, so that a large
-# document shows its progress.
-_FIRST_CALL, _LEAST_CALL, _CALL_SECONDS = 256, 32, 2.0
+# Texts embedded in one call, which takes a processor two seconds: a large document shows its progress.
+_CALL = 128
 # Loaders of records, which name their sources themselves.
 _RECORDS = frozenset(("corpus", "workspaces", "openie", "propositions"))
 _CLAIMED = (
     "a record says that this is its source, which is a file of the memory; give the record a source of its "
     "own, or forget that document first"
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadOptions:
-    """How to load; the options of `Memory.load`, `gswgraph load` and the server.
-
-    A new option is a field here and a line in `cli/load.py`; help and OpenAPI show its description.
-    """
-
-    extractor: str = option("auto", "What finds facts; auto: llm where one is set, else rules.")
-    replace: bool = option(False, "Load documents again though their content is unchanged.")
-    upgrade: bool = option(
-        False, "Read documents again that another extractor or model read; their passages and questions stay."
-    )
-    second_pass: bool = option(
-        False, "Have the language model repair what lint finds; up to twice the calls."
-    )
-    batch: bool = option(False, "Send the first pass by the Batch API, at half price; run again to go on.")
-    dry_run: bool = option(
-        False, "Say what would be loaded and what it would take; call nothing, write nothing."
-    )
-    budget: str | None = option(
-        None, "Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept."
-    )
-    near: float = option(
-        0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
-    )
-    follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
-
-    def chosen(self, settings: Settings) -> str:
-        """Return the extractor's name; InputError where an option does not fit."""
-        if self.extractor not in ("auto", *EXTRACTORS):
-            raise InputError(
-                f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
-            )
-        best = "llm" if settings.for_role("extract").llm else "rules"
-        name = best if self.extractor == "auto" else self.extractor
-        # Embeddings of a server cost too.
-        needs_model = {
-            "budget": self.budget and not settings.embedder_url and name not in BY_MODEL,
-            "second pass": self.second_pass and name != "llm",
-            "batch": self.batch and name not in BY_MODEL,
-        }
-        if given := [option for option, value in needs_model.items() if value]:
-            raise InputError(
-                f"{name} has no {given[0]}, which is for what a language model is asked",
-                hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
-            )
-        return name
 
 
 @dataclass
@@ -388,13 +339,10 @@ def embed(
     # Those of one length come together, however they are cut.
     distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
     vectors = np.empty((len(distinct), embedder.dimension), np.float32)
-    done, size = 0, _FIRST_CALL
-    while done < len(distinct):
-        start, call = perf_counter(), distinct[done : done + size]
-        vectors[done : done + len(call)] = embedder.encode(call)
-        done += len(call)
-        size = max(round(len(call) * _CALL_SECONDS / max(perf_counter() - start, 1e-6)), _LEAST_CALL)
-        on_share(done / len(distinct))
+    for begin in range(0, len(distinct), _CALL):
+        end = min(begin + _CALL, len(distinct))
+        vectors[begin:end] = embedder.encode(distinct[begin:end])
+        on_share(end / len(distinct))
     number = {text: n for n, text in enumerate(distinct)}
     for part in parts:
         passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
@@ -586,9 +534,9 @@ def _estimated(
     start: float,
 ) -> LoadReport:
     """Report what a load would do, without a call and without a write."""
-    estimated = None
+    estimated, counted_work = None, _counted(work, counters)
     if chat is None:
-        deque(_counted(work, counters), maxlen=0)
+        deque(counted_work, maxlen=0)
     else:
         from gsw_graph.extract.pool import estimate
         from gsw_graph.extract.profiles import PROFILES
@@ -597,7 +545,7 @@ def _estimated(
         with closing(Cache(settings.cache_dir / FILE)) as cache:
             profile = PROFILES[options.chosen(settings)]()
             profile.second_pass = options.second_pass
-            estimated = estimate(_counted(work, counters), chat, cache, profile, batch=options.batch)
+            estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
     if settings.embedder_url and counters.passages:  # passages are what rules embed
         note = (

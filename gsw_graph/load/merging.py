@@ -33,8 +33,6 @@ EVERYTHING = "all"
 SURE = 0.85  # from here on concepts are merged
 SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
-_COMMON = 30  # passages: a name in more of them is no sign that two others are the same
-_NEIGHBOUR_PASSAGES = 100  # of a name that are looked at
 _ROWS = 1024  # names that are compared with all others at once
 _BLOCK = 40  # names under one key; what more share tells nothing
 _FACTS = ("score", "reason", "method", "run", "at")  # of an alias
@@ -79,7 +77,7 @@ Aliases = dict[str, Pair]
 
 @dataclass(slots=True)
 class Concept:
-    """Hold a concept and where it stands: passages and documents by number.
+    """Hold a concept and where it stands: passages by number, documents by id.
 
     Attributes:
         titles: The passages that it is the title of.
@@ -89,8 +87,8 @@ class Concept:
 
     id: str
     spellings: set[str] = field(default_factory=set)
-    passages: list[int] = field(default_factory=list)
-    documents: set[int] = field(default_factory=set)
+    passages: set[int] = field(default_factory=set)
+    documents: set[str] = field(default_factory=set)
     titles: set[int] = field(default_factory=set)
     kinds: Counter[str] = field(default_factory=Counter)
     typed: int = 0
@@ -113,24 +111,18 @@ class ConceptIndex:
     def __init__(self, rows: Iterable[tuple[str, str, Sequence[Name]]]) -> None:
         """Read rows of a document, a passage's text and its names."""
         self.concepts: dict[str, Concept] = {}
-        self.names_in: list[list[str]] = []  # the concepts of each passage
-        self.document_of: list[int] = []  # of each passage
         self.statements: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # words by how
-        documents: dict[str, int] = {}
         for number, (document, text, names) in enumerate(rows):
-            self.document_of.append(documents.setdefault(document, len(documents)))
-            self.names_in.append(list(dict.fromkeys(name.key for name in names)))
             for name in names:
-                self._add(name, number, text)
+                self._add(name, number, document, text)
             for first, second, how, stated in find_statements(text, names):
                 self.statements[min(first, second), max(first, second)].setdefault(how, stated)
 
-    def _add(self, name: Name, passage: int, text: str) -> None:
+    def _add(self, name: Name, passage: int, document: str, text: str) -> None:
         concept = self.concepts.setdefault(name.key, Concept(name.key))
         concept.spellings.add(name.written)
-        if concept.passages[-1:] != [passage]:
-            concept.passages.append(passage)
-        concept.documents.add(self.document_of[passage])
+        concept.passages.add(passage)
+        concept.documents.add(document)
         if name.title:
             concept.titles.add(passage)
         if kinds := kinds_of_roles(role for role, _ in name.roles):
@@ -138,15 +130,6 @@ class ConceptIndex:
             concept.typed += 1
         ends = (end for _, end in name_places(text, name.written)) if "(" in text else ()
         concept.born.update(born[1] for end in ends if (born := _BORN.match(text, end)))
-
-    def neighbours(self, concept: Concept) -> set[str]:
-        """Return the names beside a concept that stand in few passages."""
-        return {
-            other
-            for passage in concept.passages[:_NEIGHBOUR_PASSAGES]
-            for other in self.names_in[passage]
-            if len(self.concepts[other].passages) <= _COMMON
-        }
 
 
 # --- what merge, show and undo do ---
@@ -322,7 +305,7 @@ def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None
         return None
     stated = index.statements.get((first.id, second.id), {})
     if stated:
-        score, reasons = _by_statement(index, first, second, stated)
+        score, reasons = _by_statement(first, second, stated)
     elif not same_letters(first.id, second.id, (first.name, second.name)):
         return None
     elif {len(words(first.id)), len(words(second.id))} == {1, 2} and not (first.name + second.name).islower():
@@ -347,29 +330,18 @@ def may_be_same(first: Concept, second: Concept) -> bool:
     )
 
 
-def _by_statement(
-    index: ConceptIndex, first: Concept, second: Concept, stated: Mapping[str, str]
-) -> tuple[float, list[str]]:
+def _by_statement(first: Concept, second: Concept, stated: Mapping[str, str]) -> tuple[float, list[str]]:
     reasons = [f"{how} stated: {text}" for how, text in stated.items()]
     scores = []
     for short, long in ((first, second), (second, first)):
         strict = " (" in long.id  # "X" may be another thing than "X (film)"
-        elsewhere = _unexplained(index, short, long, strict=strict)
+        elsewhere = len(short.documents - long.documents)
         if elsewhere and (strict or not _means_one_thing(short, long)):
             scores.append(0.7)
             reasons.append(f"but {short.name} stands in {elsewhere} documents that do not say so")
         else:
             scores.append(0.88 if elsewhere else 0.97 if "abbreviation" in stated else 0.93)
     return min(scores), reasons
-
-
-def _unexplained(index: ConceptIndex, short: Concept, long: Concept, *, strict: bool) -> int:
-    """Count documents with one name that hold neither the other nor, unless strict, a rare name beside it."""
-    alone = short.documents - long.documents
-    if alone and not strict:
-        beside = index.neighbours(long) - {short.id}
-        alone -= {index.document_of[p] for p in short.passages if not beside.isdisjoint(index.names_in[p])}
-    return len(alone)
 
 
 def _means_one_thing(name: Concept, other: Concept) -> bool:
