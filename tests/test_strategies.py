@@ -80,20 +80,13 @@ def test_the_page_of_strategies_names_them() -> None:
     assert [name for name in STRATEGIES if f"`{name}" not in page] == []
 
 
-TOY = """
-from gsw_graph.ask.strategy import NoRecipe, Retrieved, Strategy
-
-def run(context, query, recipe):
-    with context.clock("database"):
-        return Retrieved(context.reader.bm25("stone pier", query.k))
-
-TOY = Strategy("toy", "a strategy of another package", run, NoRecipe())
-AGAIN = Strategy("linked", "a name that is taken", run, NoRecipe())
-"""
+PAGE = Path(__file__).parents[1] / "CONTRIBUTING.md"
+TOY = re.findall(r"```python\n(# toy_strategy.py\n.*?)```", PAGE.read_text("utf-8"), re.DOTALL)[0]
+AGAIN = 'AGAIN = Strategy("linked", "a name that is taken", run, NoRecipe())\n'
 
 
 def test_another_package_adds_one_by_its_entry_point(sample: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "toy_strategy.py").write_text(TOY)
+    (tmp_path / "toy_strategy.py").write_text(TOY + AGAIN)
     (info := tmp_path / "toy_strategy-1.0.dist-info").mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-strategy\nVersion: 1.0\n")
     lines = ["toy = toy_strategy:TOY", "again = toy_strategy:AGAIN", "none = toy_strategy:run", "gone = no_such_module:X"]
