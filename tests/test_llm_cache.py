@@ -137,7 +137,7 @@ def test_what_was_put_survives_a_kill(file: Path) -> None:
 def test_a_damaged_file_is_said_to_be_one(file: Path, content: bytes) -> None:
     file.parent.mkdir()
     file.write_bytes(content)
-    with pytest.raises(InputError, match="cannot be opened.*GSWGRAPH_CACHE") as caught:
+    with pytest.raises(InputError, match=r"cannot be opened.*GSWGRAPH_CACHE") as caught:
         Cache(file)
     assert caught.value.where == str(file)
 

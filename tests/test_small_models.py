@@ -11,7 +11,7 @@ from model_server import ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.extract.llm import SHORT_SCHEMA, check, request
+from gsw_graph.extract.llm import check, request
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.chat.chat import Chat

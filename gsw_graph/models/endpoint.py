@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -146,11 +146,12 @@ def is_loopback(host: str) -> bool:
 def retry_after(headers: Mapping[str, str]) -> float:
     """Return the seconds to wait as a server asks, in milliseconds, seconds or as a date; 0 without."""
     text = headers.get("retry-after", "")
-    for read in (
+    readers: tuple[Callable[[], float], ...] = (
         lambda: float(headers.get("retry-after-ms", "")) / 1000,
         lambda: float(text),
         lambda: parsedate_to_datetime(text).timestamp() - time.time(),
-    ):
+    )
+    for read in readers:
         with suppress(ValueError, TypeError, OverflowError):
             seconds = read()
             return seconds if seconds > 0 else 0.0
