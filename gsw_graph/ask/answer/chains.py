@@ -55,7 +55,7 @@ def from_chains(
         answer: Whether an answer is wanted.
     """
     if found.beams is None or scale is None:
-        return AnswerDraft(abstained=not found.passages)
+        return AnswerDraft(abstained=not found.passages, confidence=found.confidence)
     beams, best = found.beams, found.beams.best()
     complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
     sures = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
