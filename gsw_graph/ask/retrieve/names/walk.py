@@ -264,7 +264,7 @@ def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 WALK_FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
 WORD_FEATURES = ("unread", "nearness", "coverage")
-CONFIDENCE = (1.87, 1.45, 3.35, -3.22)  # weights of titled, coverage and sentence, and the bias
+CONFIDENCE = (2.2, 2.41, 2.68, -4.15)  # weights of titled, coverage and sentence, and the bias
 _SHORTEST = 2  # letters of a term
 _LONGEST = 20_000  # characters of a passage that are looked at
 
@@ -391,11 +391,18 @@ def rerank(
 def confidence(
     graph: NameGraph, linked: Iterable[str], terms: QueryTerms, passages: Sequence[RankedPassage]
 ) -> float:
-    """Return in [0, 1] how sure it is that the memory holds what a question needs: a logistic scale, fitted by
-    bench/linked_confidence.py on questions asked with and without their passages.
+    """Return in [0, 1] how sure it is that the memory holds what a question needs: a logistic scale that
+    bench/linked_confidence.py fits on questions asked with and without their passages."""
+    *weights, bias = CONFIDENCE
+    logit = bias + np.dot(weights, confidence_features(graph, linked, terms, passages))
+    return float(1 / (1 + np.exp(-logit)))
 
-    Its features: whether a name of the question is the title of a passage; the share of the question's words
-    that the best passages have together; the greatest share that one sentence of them has with its title.
+
+def confidence_features(
+    graph: NameGraph, linked: Iterable[str], terms: QueryTerms, passages: Sequence[RankedPassage]
+) -> tuple[bool, float, float]:
+    """Return whether a name of the question is the title of a passage; the share of the question's words that
+    the first passages have together; the greatest share that one sentence of them has with its title.
 
     Args:
         graph: The neighbourhood.
@@ -406,9 +413,7 @@ def confidence(
     titled = any(graph.titled[graph.name_numbers[name]] for name in linked)
     coverage = terms.coverage("\n".join(map(text_of, passages)))
     texts = (f"{passage.title}\n{text}" for passage in passages for text in _sentences(passage))
-    *weights, bias = CONFIDENCE
-    logit = bias + np.dot(weights, [titled, coverage, max(map(terms.coverage, texts), default=0.0)])
-    return float(1 / (1 + np.exp(-logit)))
+    return titled, coverage, max(map(terms.coverage, texts), default=0.0)
 
 
 def weights(recipe: RerankRecipe, specificity: float) -> NDArray[np.float64]:
