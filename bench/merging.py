@@ -2,7 +2,7 @@
 
     python bench/merging.py MEMORY --groups 100 --seed 19 > sample.txt
 
-Groups are drawn at random from a dry run, whole. Verdicts on a sample stand in docs/lab/merging-2026-11.md.
+Groups are drawn at random from a dry run, whole. docs/merging.md has the verdict on a sample.
 """
 
 from __future__ import annotations

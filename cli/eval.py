@@ -189,37 +189,33 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     from gsw_graph.cli.text.evaluations import eval_step, going_on, print_estimate, print_evaluation
     from gsw_graph.evaluate import estimate, evaluate, evaluate_contexts, read_corpus, write
 
-    out, how = options["out"], _how(options)
-    if options["dry_run"]:
-        with open_memory(url, llm=options["llm"]) as memory:
-            how.pop("budget")
-            guess = estimate(memory, _questions(questions, options), strategy, judge=options["judge"], **how)
-        print_json(guess.to_dict()) if as_json else print_estimate(guess, options["at_once"])
-        return
+    how, given, asked = _how(options), _given(options), _questions(questions, options)
     how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace")}
-    asked = _questions(questions, options)
-    with going_on(out), reporter(options["quiet"], eval_step) as report:
+    if options["dry_run"]:
+        with open_memory(url, **given) as memory:
+            guess = estimate(memory, asked, strategy, **how)
+        print_result(guess, as_json, print_estimate)
+        return
+    how |= {name: options[name] for name in ("budget", "out")}
+    with going_on(options["out"]), reporter(options["quiet"], eval_step) as report:
         if options["contexts"]:
             corpus = [record for path in options["corpora"] or [questions] for record in read_corpus(path)]
-            found = evaluate_contexts(
+            result = evaluate_contexts(
                 options["contexts"],
                 asked,
                 corpus,
                 strategy,
-                settings=settings(llm=options["llm"]),
+                settings=settings(**given),
                 extractor=options["extractor"],
                 progress=report,
                 **how,
             )
         else:
-            with open_memory(url, models=["embedder"], llm=options["llm"]) as memory:
-                found = evaluate(memory, asked, strategy, progress=report, **how)
-    written = write(found, out) if out is not None else []
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_evaluation(found, written)
-    click.get_current_context().exit(4 if found.failures else 0)
+            with open_memory(url, models=["embedder"], **given) as memory:
+                result = evaluate(memory, asked, strategy, progress=report, **how)
+    written = write(result, options["out"]) if options["out"] is not None else []
+    print_result(result, as_json, lambda result: print_evaluation(result, written))
+    click.get_current_context().exit(4 if result.failures else 0)
 
 
 @eval.command()
@@ -274,8 +270,6 @@ def export(run: str, strategy: str) -> None:
     Example:
       gswgraph eval export results/novel --strategy linked > linked.json
     """
-    import json
-
     from gsw_graph.evaluate import export_answers
 
     click.echo(json.dumps(export_answers(run, strategy), indent=1))
@@ -295,8 +289,6 @@ def corpus(path: str, size: int | None, seed: int) -> None:
       gswgraph eval corpus longmemeval_s.json | gswgraph load -
       gswgraph eval corpus musique.json --size 4000 > musique-4000.jsonl
     """
-    import json
-
     from gsw_graph.evaluate import read_corpus
 
     for record in read_corpus(path, size, seed):
@@ -344,10 +336,7 @@ def show(run: str, id: str, as_json: bool) -> None:
     if not named:
         raise InputError(f"there is no question {id!r} in this run", where=run, hint="eval diff lists ids")
     traces = read_traces(run, named[0]["key"])
-    if as_json:
-        print_json({**named[0], "traces": traces})
-    else:
-        print_question(named[0], traces)
+    print_json({**named[0], "traces": traces}) if as_json else print_question(named[0], traces)
 
 
 @eval.command()
@@ -362,17 +351,11 @@ def diff(first: str, second: str, metric: str, as_json: bool) -> None:
     Example:
       gswgraph eval diff results/before results/after --metric recall@5
     """
-    from gsw_graph.cli.text.evaluations import changed, print_diff
-    from gsw_graph.evaluate import compare as comparison
-    from gsw_graph.evaluate import load
+    from gsw_graph.cli.text.evaluations import print_changes
+    from gsw_graph.evaluate import changes
 
-    a, b = load(first), load(second)
-    found = comparison(a, b)
-    won, lost = (changed(a, b, by_label, metric) for by_label in (found.won, found.lost))
-    if as_json:
-        print_json({"metric": metric, "questions": found.questions, "won": won, "lost": lost})
-    else:
-        print_diff(won, lost, found.questions, metric)
+    changed = changes(first, second, metric)
+    print_json(changed) if as_json else print_changes(changed, metric)
 
 
 @eval.command()
@@ -434,26 +417,17 @@ def tune(
     from gsw_graph.cli.text.evaluations import eval_step, going_on, print_tuning
     from gsw_graph.evaluate import tune as tuned
 
-    wanted = dict(_setting(strategy, one) for one in grid)
-    if len(wanted) < len(grid):
-        raise click.UsageError("A setting is given twice: write its values with commas between.")
-    measured = {name: options[name] for name in ("metric", "folds", "repeats")}
+    how = _how(options)
+    how |= {name: options[name] for name in ("metric", "folds", "repeats", "budget", "out")}
     with (
-        open_memory(url, models=["embedder"], llm=options["llm"]) as memory,
+        open_memory(url, models=["embedder"], **_given(options)) as memory,
         going_on(options["out"]),
         reporter(options["quiet"], eval_step) as report,
     ):
-        found = tuned(
-            memory,
-            _questions(questions, options),
-            strategy,
-            wanted,
-            progress=report,
-            **measured,
-            **_how(options),
-        )
-    print_result(found, as_json, print_tuning)
-    click.get_current_context().exit(4 if found.failures else 0)
+        asked, wanted = _questions(questions, options), dict(_setting(strategy, text) for text in grid)
+        tuning = tuned(memory, asked, strategy, wanted, progress=report, **how)
+    print_result(tuning, as_json, print_tuning)
+    click.get_current_context().exit(4 if tuning.failures else 0)
 
 
 @eval.command()
@@ -477,13 +451,13 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
     from gsw_graph.evaluate.fit import fit_scores
 
     with open_memory(url, models=["embedder"]) as memory:
-        found, steps = fit_scores(memory, read_questions(questions))
-    Path(out).write_text(json.dumps(asdict(found), indent=1) + "\n", encoding="utf-8")
+        fitted, steps = fit_scores(memory, read_questions(questions))
+    Path(out).write_text(json.dumps(asdict(fitted), indent=1) + "\n", encoding="utf-8")
     click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
-    """What `evaluate` gets of the options."""
+    """What `evaluate` and `estimate` get of the options."""
     paper = options["reader"] == "paper"
     return {
         "plans": options["plans"],
@@ -491,11 +465,14 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
         "answer": not options["no_answer"],
         "evidence": options["evidence"] or ("passages" if paper else None),
         "must_answer": options["must_answer"] or paper,
-        "budget": options["budget"],
         "llm": not options["no_llm"],
         "at_once": options["at_once"],
-        "out": options["out"],
     }
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """What the settings of the memory get of the options: questions asked side by side make as many calls."""
+    return {"llm": options["llm"], "concurrency": options["at_once"] if options["at_once"] > 1 else None}
 
 
 def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
@@ -507,9 +484,5 @@ def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
 def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
     from gsw_graph.ask.retrieve.variants import parse_value
 
-    name, sign, values = text.partition("=")
-    if not sign or not values.strip():
-        raise click.UsageError(f"--set {text}: give NAME=VALUE,VALUE")
-    return name.strip(), list(
-        dict.fromkeys(parse_value(strategy, name.strip(), value.strip()) for value in values.split(","))
-    )
+    name, _, values = text.partition("=")
+    return name.strip(), [parse_value(strategy, name.strip(), value.strip()) for value in values.split(",")]

@@ -8,7 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,7 +28,7 @@ from gsw_graph.cli.text.output import (
     reporter,
 )
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
-from gsw_graph.load.loading import LoadOptions
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 
@@ -385,23 +384,14 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
 
 
 def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:
-    """What the files hold, each with the name of its file."""
-    from gsw_graph.loaders import read
-    from gsw_graph.loaders.files import expand, walk
-    from gsw_graph.model.documents import Failure
+    """Yield what the files hold, each with the name of its file."""
+    from gsw_graph import loaders
 
-    names, missing = expand(list(paths))
-    yield from ((failure.source, failure) for failure in missing)
-    seen: set[Path] = set()
-    for name, root in names.items():
-        for path in (None,) if name == "-" else walk(Path(name), seen, root):
-            if isinstance(path, Failure):
-                yield path.source, path
-            else:
-                file = path.as_posix() if path else "-"
-                yield from (
-                    (file, item) for item in read([file], stdin=sys.stdin.buffer if path is None else None)
-                )
+    files, failures = loaders.paths(paths)
+    yield from ((failure.source, failure) for failure in failures)
+    for file in [*files, *(path for path in paths if path == "-")]:
+        stdin = sys.stdin.buffer if file == "-" else None
+        yield from ((file, item) for item in loaders.read([file], stdin=stdin))
 
 
 def _print_faults(rows: list[_Row], kinds: Counter[str], failures: list[Failure], failed: int) -> None:

@@ -16,8 +16,8 @@ from gsw_graph.engine import with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.explore import contents
 from gsw_graph.extract import EXTRACTORS
-from gsw_graph.load.loading import Progress
 from gsw_graph.model import results
+from gsw_graph.model.results import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -207,7 +207,8 @@ class Memory:
             InputError: A path does not exist, or an option does not fit. What cannot be read is listed in
                 the report.
         """
-        from gsw_graph.load.loading import LoadOptions, load
+        from gsw_graph.load.loading import load
+        from gsw_graph.load.options import LoadOptions
 
         check = cancel.check if cancel else never_cancelled
         names: list[str] = []
@@ -393,7 +394,7 @@ class Memory:
         """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which.
         near: names whose vectors have this cosine are joined too; at_most: of these the nearest alone, until
         so many names are left."""
-        from gsw_graph.load.merging.merge import merge
+        from gsw_graph.load.merging import merge
 
         if not self._exists():
             return results.Merged(None, [])
@@ -407,7 +408,7 @@ class Memory:
     @with_plain_errors
     def merged(self, name: str = "") -> results.Merged:
         """Return what is merged: all groups, or the one of a name. Raises InputError for a name in none."""
-        from gsw_graph.load.merging.merge import merged
+        from gsw_graph.load.merging import merged
 
         return merged(self._connection, name)
 
@@ -415,7 +416,7 @@ class Memory:
     def unmerge(self, what: str) -> results.Unmerged:
         """Take merges back: of a group by any of its names, of a run by its id, or `all`. Raises InputError
         for any other."""
-        from gsw_graph.load.merging.merge import unmerge
+        from gsw_graph.load.merging import unmerge
 
         with self._locks.write(), self._changing():
             self._exists()
@@ -424,9 +425,9 @@ class Memory:
     @with_plain_errors
     def export(self, target: str | Path, format: str = "panini") -> results.Exported:
         """Write the memory as files: `panini` into a new or empty folder, `graphml` into a new file; see
-        `gsw_graph.load.export`. Raises InputError where there is something in the target, nothing in the
+        `gsw_graph.load.moving`. Raises InputError where there is something in the target, nothing in the
         memory, or no such format."""
-        from gsw_graph.load import export
+        from gsw_graph.load import moving
 
         if format not in ("panini", "graphml"):
             raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
@@ -434,8 +435,8 @@ class Memory:
             hint = "Load something first: gswgraph load PATH"
             raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
         if format == "panini":
-            return export.export(self._reader, target)
-        return export.export_graphml(self._connection, target)
+            return moving.export(self._reader, target)
+        return moving.export_graphml(self._connection, target)
 
     @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:

@@ -92,12 +92,10 @@ def size(
 ) -> int | None:
     """Return the bytes of the files that `read` would open, None where it is not known (stdin)."""
     names, _ = expand(paths)
-    seen: set[Path] = set()
     try:
         total = sum(map(_length, (uploads or {}).values()))
-        for name, root in names.items():
-            for path in walk(Path(name), seen, root, follow_links=follow_links) if name != "-" else ():
-                total += 0 if isinstance(path, Failure) else path.stat().st_size
+        files = _files(names, follow_links=follow_links)
+        total += sum(path.stat().st_size for path in files if isinstance(path, Path))
     except OSError:
         return None
     return None if "-" in names else total
@@ -106,14 +104,16 @@ def size(
 def paths(names: Iterable[str], *, follow_links: bool = False) -> tuple[list[str], list[Failure]]:
     """Return the files that `read` would open, and what cannot be read or is left out."""
     expanded, failures = expand(names)
-    seen: set[Path] = set()
-    files = [
-        path
-        for name, root in expanded.items()
-        for path in walk(Path(name), seen, root, follow_links=follow_links)
-    ]
+    files = list(_files(expanded, follow_links=follow_links))
     failures += (path for path in files if isinstance(path, Failure))
-    return [path.as_posix() for path in files if not isinstance(path, Failure)], failures
+    return [path.as_posix() for path in files if isinstance(path, Path)], failures
+
+
+def _files(names: dict[str, Path | None], *, follow_links: bool) -> Iterator[Path | Failure | None]:
+    """Yield the files that names mean, each once, and what cannot be read of them; None for `-`."""
+    seen: set[Path] = set()
+    for name, root in names.items():
+        yield from [None] if name == "-" else walk(Path(name), seen, root, follow_links=follow_links)
 
 
 def read_stream(path: str, stream: BinaryIO) -> Iterator[Document | Workspace | Failure]:
@@ -134,23 +134,20 @@ def _items(
     follow_links: bool,
 ) -> Iterator[Item]:
     """Yield what files, folders, standard input and uploads hold."""
-    seen: set[Path] = set()
-    for name, root in names.items():
-        if name == "-":
+    for path in _files(names, follow_links=follow_links):
+        if path is None:
             yield from _read_file("stdin", None, stdin or standard_input())
-            continue
-        for path in walk(Path(name), seen, root, follow_links=follow_links):
-            if isinstance(path, Failure):
-                yield path
-                continue
+        elif isinstance(path, Failure):
+            yield path
+        else:
             try:
-                with path.open("rb") as opened_file:
-                    length = os.fstat(opened_file.fileno()).st_size
-                    yield from _tracked(path.as_posix(), path.resolve(), opened_file, length, position)
+                with path.open("rb") as stream:
+                    length = os.fstat(stream.fileno()).st_size
+                    yield from _tracked(path.as_posix(), path.resolve(), stream, length, position)
             except OSError as error:
                 yield unreadable(path, error)
-    for name, stream in uploads.items():
-        yield from _tracked(name, Path(f"{UPLOAD}{name}"), stream, _length(stream), position)
+    for name, upload in uploads.items():
+        yield from _tracked(name, Path(f"{UPLOAD}{name}"), upload, _length(upload), position)
 
 
 def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Position) -> Iterator[Item]:
@@ -180,8 +177,7 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
     try:
         own.encode("utf-8")
         file = strip_bom(file)
-        form = detect_format(file)
-        for item in [form] if isinstance(form, Failure) else _READERS[form](file):
+        for item in _READERS[detect_format(file)](file):
             place, source = (item.source, own) if isinstance(item, Failure) else (item[0], item[1].source)
             # os.path, as Path raises for what no file is named
             if source != own and os.path.isabs(source) and os.path.isfile(source):  # noqa: PTH113, PTH117
@@ -195,7 +191,7 @@ def _read_file(name: str, path: Path | None, stream: BinaryIO) -> Iterator[Item]
     except UnicodeEncodeError:
         yield Failure(file.name, "the file's name is not UTF-8; rename it")
     except UnusableError as error:
-        yield Failure(file.name, str(error))
+        yield error.failure(file.name)
 
 
 def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]:

@@ -5,10 +5,10 @@ runs. What a document may cost is bounded: the bytes of the file, those that it 
 the memory of the child. One child serves all documents; one that dies or is stopped is one failed document,
 and is replaced.
 
-On the child's stdin come requests, a line of JSON `{"form", "length"}` and as many bytes of a document. For
-each one on stdout goes a line of JSON, with the fields of `Converted`, or `{"failed": reason, "nothing":
-whether it is no fault}`. It opens no connection and starts no program. It ends when stdin ends, which it does
-with the parent, when a document takes too long, and when it would take more memory than it may.
+On the child's stdin come requests, a line of JSON `{"form", "length", "seconds"}` and as many bytes of a
+document. For each one on stdout goes a line of JSON, with the fields of `Converted`, or `{"failed": reason,
+"nothing": whether it is no fault}`. It opens no connection and starts no program. It ends when stdin ends,
+which it does with the parent, when a document takes too long, and when it would take more memory than it may.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import IO, Any, Literal, TypeAlias, cast
 
 from gsw_graph.loaders import markdown, office, pdf, text, web
 from gsw_graph.loaders.files import (
@@ -56,7 +56,6 @@ SECONDS = 60.0
 
 Form: TypeAlias = Literal["pdf", "html", "archive", "mail"]
 
-OUT_OF_MEMORY = 75
 # What a form is called, the library that it needs, and what reads it.
 _FORMS = {
     "pdf": ("a PDF file", "pypdfium2", pdf.read_pdf),
@@ -73,24 +72,18 @@ _PROGRAM = "from gsw_graph.loaders.converter import main; main()"
 
 
 def read(file: File, form: Form) -> Iterator[Item]:
-    """Yield the document of a file, or the failure that keeps it out, and what was left out of it."""
+    """Yield the document of a file, and what was left out of it. Raises UnusableError where there is none."""
     name, library, _ = _FORMS[form]
     if not find_spec(library):
-        yield Failure(file.name, f"{name}, which needs more to be read: {EXTRA}")
-        return
+        raise UnusableError(f"{name}, which needs more to be read: {EXTRA}")
     data = file.stream.read(MOST + 1)
     if len(data) > MOST:
-        yield Failure(file.name, f"a document of more than {MOST // 2**20} MiB")
-    else:
-        yield from _read_data(file, form, data)
+        raise UnusableError(f"a document of more than {MOST // 2**20} MiB")
+    yield from _read_data(file, form, data)
 
 
 def _read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[Item]:
-    try:
-        contents = shared.convert(form, data)
-    except UnusableError as error:
-        yield (Skipped if isinstance(error, NothingError) else Failure)(file.name, str(error))
-        return
+    contents = shared.convert(form, data)
     yield from (text if contents.plain else markdown).write(file, contents, key)
     kind = Skipped if form == "mail" else Failure
     yield from (kind(file.name, fault, part=True) for fault in contents.faults)
@@ -99,22 +92,31 @@ def _read_data(file: File, form: Form, data: bytes, key: str = "") -> Iterator[I
 
 def read_mailbox(file: File) -> Iterator[Item]:
     """Yield the mails of a file of many; each is a document, named by its number."""
-    number = size = 0
+    for number, (place, data) in enumerate(_mails(file), 1):
+        try:
+            if data is None:
+                raise line_too_long(place)
+            yield from _read_data(file, "mail", data, str(number))
+        except UnusableError as error:
+            yield error.failure(file.name)
+
+
+def _mails(file: File) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the bytes of each mail with its place, None for a line that is too long."""
     held: list[bytes] = []
-    blank = True
+    blank, size = True, 0
     for place, line in lines(file):
         begins = line is not None and blank and line.startswith(b"From ")
         if held and (begins or line is None or size > MOST):
-            number += 1
-            yield from _read_data(file, "mail", b"".join(held), str(number))
+            yield place, b"".join(held)
             held, size = [], 0
         if line is None:
-            yield line_too_long(place)
+            yield place, None
         elif not begins:
             held.append(line.removeprefix(b">") if line.startswith(b">From ") else line)
             size, blank = size + len(line), not line.strip()
     if held:
-        yield from _read_data(file, "mail", b"".join(held), str(number + 1))
+        yield file.name, b"".join(held)
 
 
 # --- the parent ---
@@ -125,75 +127,57 @@ class Converter:
     when it is needed."""
 
     def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
-
-    @property
-    def pid(self) -> int | None:
-        """The child's, where one runs."""
-        return self._process.pid if self._process is not None and self._process.poll() is None else None
 
     def convert(self, form: Form, data: bytes) -> Converted:
         """Read a document. Raises UnusableError where nothing can be read of it within the bounds."""
         with self._lock:
-            used = self._process is not None and self._owner == os.getpid()
+            used = self.process is not None and self._owner == os.getpid()
+            start = time.monotonic()
             answer = self._ask(form, data)
-            if answer is None and used:  # it may have died of what it read before
+            late = time.monotonic() - start >= SECONDS
+            if answer is None and used and not late:  # it may have died of what it read before
                 answer = self._ask(form, data)
+        name = _FORMS[form][0]
+        if answer is None and late:
+            raise UnusableError(f"{name} that takes more than {SECONDS:.0f} seconds to read")
         if answer is None:
             raise UnusableError(
-                f"{_FORMS[form][0]} that ended its reader: it is broken, or takes more than "
-                f"{MEMORY >> 20:,} MiB of memory to read"
+                f"{name} that ended its reader: it is broken, or takes more than {MEMORY >> 20:,} MiB of "
+                "memory to read"
             )
         if "failed" in answer:
-            raise (NothingError if answer["nothing"] else UnusableError)(str(answer["failed"]))
+            raise (NothingError if answer["nothing"] else UnusableError)(answer["failed"])
         return Converted(**{**answer, "left_out": Counter(answer["left_out"])})
 
     def stop(self) -> None:
         """End the child; the next document has a new one."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None and self._owner == os.getpid():
             process.kill()
             with contextlib.suppress(OSError):
                 process.communicate()
 
     def _ask(self, form: Form, data: bytes) -> dict[str, Any] | None:
-        """Return the answer of the child; None where it died without one. Raises UnusableError where it was
-        stopped."""
-        if self._process is None or self._owner != os.getpid():
-            self._owner, self._process = os.getpid(), _start()
-        process = self._process
-        started = time.monotonic()
-        timer = threading.Timer(SECONDS, process.kill)
-        timer.daemon = True
-        timer.start()
+        """Return the answer of the child; None where it ended without one."""
+        if self.process is None or self._owner != os.getpid():
+            self._owner, self.process = os.getpid(), _start()
+        request = {"form": form, "length": len(data), "seconds": SECONDS}
+        stdin, stdout = cast("IO[bytes]", self.process.stdin), cast("IO[bytes]", self.process.stdout)
         try:
-            assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - for mypy
-            process.stdin.write(json.dumps({"form": form, "length": len(data)}).encode() + b"\n" + data)
-            process.stdin.flush()
-            line = process.stdout.readline(6 * MOST_TEXT)
-            if line.endswith(b"\n"):
-                answer = json.loads(line)
-                if isinstance(answer, dict) and ("failed" in answer or isinstance(answer.get("text"), str)):
-                    return answer
+            stdin.write(json.dumps(request).encode() + b"\n" + data)
+            stdin.flush()
+            answer = json.loads(stdout.readline(6 * MOST_TEXT))
+            if "failed" in answer or "text" in answer:
+                return dict(answer)
         except (OSError, ValueError):  # it has ended, or says what it never says
             pass
         except BaseException:
             self.stop()  # interrupted: its answer would be taken for the next one's
             raise
-        finally:
-            timer.cancel()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=1)
-        code, bound = process.returncode, ""
         self.stop()
-        if time.monotonic() - started >= SECONDS:
-            bound = f"{SECONDS:.0f} seconds"
-        elif code == OUT_OF_MEMORY:
-            bound = f"{MEMORY >> 20:,} MiB of memory"
-        if bound:
-            raise UnusableError(f"{_FORMS[form][0]} that takes more than {bound} to read")
         return None
 
 
@@ -210,7 +194,7 @@ def _start() -> subprocess.Popen[bytes]:
         "PYTHONUTF8": "1",
     }
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, str(MEMORY), str(SECONDS + 1)],
+        [sys.executable, "-c", _PROGRAM, str(MEMORY)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -257,47 +241,35 @@ def convert(form: Form, data: bytes) -> Converted:
 
 def main() -> None:
     """Answer requests until the end."""
-    memory, seconds = int(sys.argv[1]), float(sys.argv[2])
     source, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
-    _limit_memory(memory)
+    _limit_memory(int(sys.argv[1]))
     sys.addaudithook(_forbid)
     warnings.simplefilter("ignore")  # of features that have no text
     while line := source.readline():
         request = json.loads(line)
         # the process ends then, whatever it does and though its parent be gone
-        faulthandler.dump_traceback_later(seconds, exit=True)
+        faulthandler.dump_traceback_later(request["seconds"], exit=True)
         try:
-            answer = _answer(request["form"], source.read(request["length"]))
+            answer = vars(convert(request["form"], source.read(request["length"])))
+        except UnusableError as error:
+            answer = {"failed": str(error)[:2000], "nothing": isinstance(error, NothingError)}
         except MemoryError:
-            os._exit(OUT_OF_MEMORY)  # what is left of it serves nobody
+            os._exit(1)  # what is left of it serves nobody
         faulthandler.cancel_dump_traceback_later()
-        answers.write(answer + b"\n")
+        answers.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         answers.flush()
-        if _size() > memory * 3 // 4:  # the next document shall have all of it
-            return
-
-
-def _answer(form: Form, data: bytes) -> bytes:
-    try:
-        answer = vars(convert(form, data))
-    except UnusableError as error:
-        answer = {"failed": str(error)[:2000], "nothing": isinstance(error, NothingError)}
-    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _limit_memory(memory: int) -> None:
-    try:
+    with contextlib.suppress(ImportError):  # Windows
         import resource
-    except ImportError:  # Windows
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    limit = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
-    except (ValueError, OSError):  # macOS
-        threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        except (ValueError, OSError):  # macOS, or no more is allowed anyway
+            threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
 
 
 def _watch_memory(memory: int) -> None:
@@ -305,15 +277,7 @@ def _watch_memory(memory: int) -> None:
 
     while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < memory:
         time.sleep(0.25)
-    os._exit(OUT_OF_MEMORY)
-
-
-def _size() -> int:
-    """Return the bytes of the address space, which is what is limited; 0 where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_bytes().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
+    os._exit(1)
 
 
 def _forbid(event: str, _: tuple[Any, ...]) -> None:

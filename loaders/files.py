@@ -57,11 +57,28 @@ class Record:
 
 
 class UnusableError(Exception):
-    """Raised where nothing can be read from a file; the message says why, in words for its owner."""
+    """Raised where nothing can be read from a file; the message says why, in words for its owner.
+
+    Args:
+        reason: Why.
+        place: Where in the file, `file:line`; the file where none is given.
+    """
+
+    def __init__(self, reason: str, place: str = "") -> None:
+        super().__init__(reason)
+        self.place = place
+
+    def failure(self, name: str) -> Failure:
+        """Return what the report of a load says of the file of a name."""
+        return Failure(self.place or name, str(self))
 
 
 class NothingError(UnusableError):
     """Raised where a file holds nothing to read, which is no fault of it."""
+
+    def failure(self, name: str) -> Failure:
+        """Return it as skipped."""
+        return Skipped(self.place or name, str(self))
 
 
 @dataclass
@@ -209,13 +226,13 @@ def walk(
 
 
 def unreadable(path: Path, error: Exception) -> Failure:
-    """The failure for a file or folder the system would not give."""
+    """Return the failure of a file or folder the system would not give."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return Failure(printable(path.as_posix()), f"cannot be read: {reason}")
 
 
 def opened(name: str, path: Path | None, stream: BinaryIO) -> File:
-    """A File whose head is read ahead; works for pipes too, which cannot go back."""
+    """Return a File whose head is read ahead; works for pipes too, which cannot go back."""
     head = stream.read(HEAD)
     return File(printable(name), path, head, io.BufferedReader(_Joined(head, stream), HEAD))
 
@@ -237,7 +254,7 @@ class _Joined(io.RawIOBase):
 
 
 def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
-    """Each line with its place `file:line`; None for a line above 16 MiB, which is passed over without
+    """Yield each line with its place `file:line`; None for a line above 16 MiB, which is passed over without
     being held."""
     number = 0
     while line := file.stream.readline(MAX_LINE + 1):
@@ -250,9 +267,9 @@ def lines(file: File) -> Iterator[tuple[str, bytes | None]]:
         yield f"{file.name}:{number}", None if too_long else line
 
 
-def line_too_long(place: str) -> Failure:
-    """The failure for a line that `lines` passed over."""
-    return Failure(place, f"a line of more than {MAX_LINE // 2**20} MiB")
+def line_too_long(place: str) -> UnusableError:
+    """Return the error of a line that `lines` passed over."""
+    return UnusableError(f"a line of more than {MAX_LINE // 2**20} MiB", place)
 
 
 def storable(text: str) -> bool:
@@ -437,37 +454,32 @@ _HEADING = re.compile(rb"^ {0,3}#{1,6}[ \t]+\S.*\r?\n[ \t]*\r?\n", re.MULTILINE)
 _FRONT_MATTER = re.compile(rb"---[ \t]*\r?\n[\w-]+[ \t]*:|\+\+\+[ \t]*\r?\n[\w-]+[ \t]*=")
 
 
-def detect_format(file: File) -> Format | Failure:
-    """Return the format to read a file as, or why it cannot be read."""
+def detect_format(file: File) -> Format:
+    """Return the format to read a file as. Raises UnusableError where it is none that is read."""
     head = file.head.removeprefix(b"\xef\xbb\xbf")
     for magic, form in _BINARY.items():
         if head.startswith(magic):
             return form
     for at, sign, kind in _TEXTLESS:
         if head.startswith(sign, at) and (b"\0" in head or not sign.isascii()):
-            return Skipped(
-                file.name,
-                f"{kind}: unpack it and load the folder"
-                if "archive" in kind
-                else f"{kind}, which has no text to load",
-            )
+            what = "unpack it and load the folder" if "archive" in kind else "which has no text to load"
+            raise NothingError(f"{kind}{':' if 'archive' in kind else ','} {what}")
     for magic, kind in _FOREIGN.items():
         if head.startswith(magic):
-            return Failure(file.name, f"{kind}, which is not a supported format ({_SUPPORTED})")
+            raise UnusableError(f"{kind}, which is not a supported format ({_SUPPORTED})")
     body, name = head.lstrip(), f"/{file.path.name.lower()}" if file.path else ""
     if _OBJECT.match(body) and not name.endswith(_MARKDOWN):
-        lines = name.endswith(_NAMED["jsonl"]) or _one_object_a_line(file, body, name)
-        return "jsonl" if lines else "json"
+        return "jsonl" if name.endswith(_NAMED["jsonl"]) or _one_object_a_line(file, body, name) else "json"
     if b"\0" in head:
-        return Failure(file.name, f"not text: a NUL byte at offset {file.head.index(0)}")
+        raise UnusableError(f"not text: a NUL byte at offset {file.head.index(0)}")
     if not body and len(file.head) < HEAD:
-        return Skipped(file.name, "empty")
+        raise NothingError("empty")
     if _MAILBOX.match(body):
         return "mailbox"
     if (name.endswith((".eml", ".mail")) and _HEADERS.match(body)) or _is_mail(body):
         return "mail"
     if name.endswith(".svg") and body.startswith(b"<"):
-        return Skipped(file.name, "an SVG image, which has no text to load")
+        raise NothingError("an SVG image, which has no text to load")
     if _HTML.match(body) or (name.endswith((".html", ".htm", ".xhtml")) and body.startswith(b"<")):
         return "html"
     if named := next((form for form, ends in _NAMED.items() if name.endswith(ends)), None):

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
-from gsw_graph.loaders.files import Converted, File, Item, left_out, properties
+from gsw_graph.loaders.files import Converted, File, Item, NothingError, left_out, properties
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import (
     about_blocks,
@@ -26,7 +26,6 @@ from gsw_graph.loaders.text import (
     superscript,
     vocabulary,
 )
-from gsw_graph.model.documents import Failure, Skipped
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(\S.*)|[ \t]*)$")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -62,11 +61,8 @@ _MOST_OUTPUT = 2000  # characters of what a cell of a notebook gave
 
 
 def read(file: File) -> Iterator[Item]:
-    """Yield the document of a Markdown file, or the failure that keeps it out, and what was left out."""
+    """Yield the document of a Markdown file, and what was left out."""
     text = decode(file)
-    if isinstance(text, Failure):
-        yield text
-        return
     contents = Converted(loader="markdown")
     title, contents.about, contents.text = _front_matter(text)
     yield from write(file, contents, marked=True, other_title=title)
@@ -94,10 +90,9 @@ def write(
     texts = split([*about_blocks(contents.about), *(block for block, _ in blocks)])
     if all(block.kind == "heading" for block, _ in blocks):
         texts = [contents.about] if contents.about else []
-    if texts:
-        yield from document(file, contents.loader, title or other_title, texts, contents.text, key=key)
-    else:
-        yield Skipped(file.name, "empty: headings or front matter, and no text")
+    if not texts:
+        raise NothingError("empty: headings or front matter, and no text")
+    yield from document(file, contents.loader, title or other_title, texts, contents.text, key=key)
 
 
 # --- front matter ---
@@ -181,11 +176,10 @@ def read_notebook(value: Mapping[str, Any], file: File) -> Iterator[Item]:
         except (AttributeError, KeyError, TypeError):
             contents.left_out["broken cell"] += 1
     contents.text = "\n\n".join(filter(str.strip, parts))
-    if contents.text:
-        yield from write(file, contents, marked=True)
-        yield from left_out(file.name, contents.left_out)
-    else:
-        yield Skipped(file.name, "empty: a notebook without text")
+    if not contents.text:
+        raise NothingError("empty: a notebook without text")
+    yield from write(file, contents, marked=True)
+    yield from left_out(file.name, contents.left_out)
 
 
 def _fenced(text: str) -> str:

@@ -42,7 +42,9 @@ from gsw_graph.loaders.files import (
     MAX_LINE,
     File,
     Item,
+    NothingError,
     Record,
+    UnusableError,
     detect_encoding,
     line_too_long,
     lines,
@@ -75,7 +77,7 @@ def read_lines(file: File) -> Iterator[Item]:
     for number, (place, line) in enumerate(lines(file), 1):
         blank = blank and line is not None and not line.strip()
         if line is None:
-            yield line_too_long(place)
+            yield line_too_long(place).failure(place)
         elif line.strip():
             try:
                 value = json.loads(line.decode("utf-8"))
@@ -89,7 +91,7 @@ def read_lines(file: File) -> Iterator[Item]:
             else:
                 yield from _object(value, place, file, str(number))
     if blank:
-        yield Skipped(file.name, "empty")
+        raise NothingError("empty")
 
 
 def read_whole(file: File) -> Iterator[Item]:
@@ -98,28 +100,25 @@ def read_whole(file: File) -> Iterator[Item]:
 
     data = file.stream.read().removeprefix(codecs.BOM_UTF8)
     text = decode_bytes(data, file.name)
-    if isinstance(text, Failure):
-        yield text
-        return
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data" and "\n" not in text[: error.pos].strip():
             # The first line was too long to see that it is one of many.
             yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
-        else:
-            reason = f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}"
-            yield Failure(f"{file.name}:{error.lineno}:{error.colno}", reason)
+            return
+        reason = f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}"
+        raise UnusableError(reason, f"{file.name}:{error.lineno}:{error.colno}") from error
     except (ValueError, RecursionError) as error:
-        yield Failure(file.name, f"broken JSON: {error}")
+        raise UnusableError(f"broken JSON: {error}") from error
+    if isinstance(value, dict) and markdown.is_notebook(value):
+        if problem := flaw(value):
+            raise UnusableError(problem)
+        yield from markdown.read_notebook(value, file)
+    elif isinstance(value, list) or _reader(value) is read_record:
+        yield from _array(value if isinstance(value, list) else [value], file.name, file)
     else:
-        if isinstance(value, dict) and markdown.is_notebook(value):
-            problem = flaw(value)
-            yield from [Failure(file.name, problem)] if problem else markdown.read_notebook(value, file)
-        elif isinstance(value, list) or _reader(value) is read_record:
-            yield from _array(value if isinstance(value, list) else [value], file.name, file)
-        else:
-            yield from _object(value, file.name, file, "")
+        yield from _object(value, file.name, file, "")
 
 
 def _object(value: object, place: str, file: File, number: str) -> Iterator[Item]:
@@ -188,26 +187,26 @@ def record_document(value: Mapping[str, object], place: str, loader: str) -> Doc
         loader: What reads it.
     """
     text, title, name, source = (value.get(key) for key in ("text", "title", "id", "source"))
-    reason = flaw(value)
-    if reason is None and not isinstance(text, str):
-        reason = f"{'no `text`' if text is None else '`text` is not a string'}: {SHAPES}"
-    elif reason is None and not str(text).strip():
-        reason = "empty: `text` is only white space"
-    elif not isinstance(title, str | None):
-        reason = "`title` is not a string"
-    elif len(str(text)) + len(title or "") > MAX_LINE:
-        reason = f"a record of more than {MAX_LINE // 2**20} MiB"
-    elif not isinstance(name, str | int | None) or isinstance(name, bool):
-        reason = "`id` is neither a string nor a whole number"
-    elif not isinstance(source, str | None):
-        reason = "`source` is not a string"
-    if reason is not None:
-        return Failure(place, reason)
-    text, title, key = str(text), str(title or ""), "" if name is None else str(name)
-    source = "#".join(part for part in (str(source or ""), key) if part) or named(title, text)
-    return Document(
-        source, title, tuple(Passage(part, title, n) for n, part in enumerate(pieces(text))), loader
+    written, key = str(text), "" if name is None else str(name)
+    problems = (
+        (flaw(value) is not None, flaw(value)),
+        (text is None, f"no `text`: {SHAPES}"),
+        (not isinstance(text, str), f"`text` is not a string: {SHAPES}"),
+        (not written.strip(), "empty: `text` is only white space"),
+        (not isinstance(title, str | None), "`title` is not a string"),
+        (len(written) + len(str(title)) > MAX_LINE, f"a record of more than {MAX_LINE // 2**20} MiB"),
+        (
+            not isinstance(name, str | int | None) or isinstance(name, bool),
+            "`id` is neither a string nor a whole number",
+        ),
+        (not isinstance(source, str | None), "`source` is not a string"),
     )
+    if reason := next((reason for wrong, reason in problems if wrong), None):
+        return Failure(place, reason)
+    shown = str(title or "")
+    source = "#".join(part for part in (str(source or ""), key) if part) or named(shown, written)
+    passages = tuple(Passage(part, shown, n) for n, part in enumerate(pieces(written)))
+    return Document(source, shown, passages, loader)
 
 
 def named(title: str, text: str) -> str:

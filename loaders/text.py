@@ -17,6 +17,8 @@ from gsw_graph.loaders.files import (
     Converted,
     File,
     Item,
+    NothingError,
+    UnusableError,
     detect_encoding,
     line_too_long,
     lines,
@@ -24,17 +26,14 @@ from gsw_graph.loaders.files import (
     shortened,
 )
 from gsw_graph.loaders.split import Block, paragraphs, split
-from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id
+from gsw_graph.model.documents import Document, Failure, Passage, content_id
 
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
 
 def read(file: File) -> Iterator[Item]:
-    """Yield the document of a text file, or the failure that keeps it out."""
+    """Yield the document of a text file."""
     text = decode(file)
-    if isinstance(text, Failure):
-        yield text
-        return
     # A short first line that a blank line follows and no punctuation ends is the title.
     title, body, match = "", join_lines(text), _TITLE.match(join_lines(text))
     if match and not (line := match[1].strip()).endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
@@ -46,11 +45,8 @@ def read_code(file: File) -> Iterator[Item]:
     """Yield the document of a program or of settings: its lines stay whole, and its file's whole name is its
     title."""
     text = decode(file)
-    if isinstance(text, Failure):
-        yield text
-    else:
-        blocks = (Block(block.text, "lines") for block in paragraphs(text))
-        yield from document(file, "code", "", split(blocks), text, name=Path(file.name).name)
+    blocks = (Block(block.text, "lines") for block in paragraphs(text))
+    yield from document(file, "code", "", split(blocks), text, name=Path(file.name).name)
 
 
 def write(file: File, contents: Converted, key: str = "") -> Iterator[Item]:
@@ -64,33 +60,36 @@ def about_blocks(about: str) -> list[Block]:
     return [Block(f"{about}\n\n", "lines")] if about else []
 
 
-def decode(file: File) -> str | Failure:
-    r"""Return the text of a file with \n line ends; a failure, or Skipped, where there is none."""
+def decode(file: File) -> str:
+    r"""Return the text of a file with \n line ends. Raises UnusableError where it has none."""
     parts: list[bytes] = []
     for place, line in lines(file):
         if line is None:
-            return line_too_long(place)
+            raise line_too_long(place)
         if b"\0" in line:
-            return Failure(place, f"not text: a NUL byte at column {line.index(0) + 1}")
+            raise UnusableError(f"not text: a NUL byte at column {line.index(0) + 1}", place)
         parts.append(line)
-    text = decode_bytes(b"".join(parts), file.name)
-    if isinstance(text, Failure):
-        return text
-    return text.replace("\r\n", "\n").strip() or Skipped(file.name, "empty")
+    text = decode_bytes(b"".join(parts), file.name).replace("\r\n", "\n").strip()
+    if not text:
+        raise NothingError("empty")
+    return text
 
 
-def decode_bytes(data: bytes, name: str) -> str | Failure:
+def decode_bytes(data: bytes, name: str) -> str:
     """Return what the bytes of a file say, in UTF-8 or in another encoding that can be told.
 
     Args:
         data: All of the file.
-        name: Names the file where it is a failure.
+        name: Names the file where it cannot be told.
+
+    Raises:
+        UnusableError: It cannot be told.
     """
     try:
         return data.decode(detect_encoding(data) or "utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        return Failure(f"{name}:{line}", refusal(error))
+        raise UnusableError(refusal(error), f"{name}:{line}") from error
 
 
 def document(
@@ -143,14 +142,10 @@ _SEPARATOR = re.compile(r'\s*"?sep=(.)"?\s*?(?:\n|$)')
 def read_table(file: File) -> Iterator[Item]:
     """Yield the document of a table, then the rows that cannot be read."""
     text = decode(file)
-    if isinstance(text, Failure):
-        yield text
-        return
     faults: list[str] = []
     table = "\n".join(_table_lines(list(_table_rows(text, faults))))
     if not table:
-        yield Failure(file.name, faults[0] if faults else "a table without rows")
-        return
+        raise UnusableError(faults[0] if faults else "a table without rows")
     yield from document(file, "csv", "", split([Block(table + "\n", "lines")]), text)
     yield from (Failure(file.name, fault, part=True) for fault in shortened(faults))
 

@@ -111,7 +111,7 @@ OWN_ENGINE = frozenset(
     f"test_{name}"
     for name in (
         *("embedded_engine", "early", "crash", "crash_model", "docs", "site", "notebook", "serve_process", "serve_mcp"),
-        *("serve_page", "waiting", "python", "load_faults", "without_password", "cli", "local_neo4j"),
+        *("serve_page", "waiting", "python", "without_password", "cli", "local_neo4j"),
     )
 )
 

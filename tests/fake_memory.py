@@ -10,7 +10,7 @@ from gsw_graph.ask.options import AskOptions
 from gsw_graph.errors import InputError
 from gsw_graph.explore.picture.answers import of_answer
 from gsw_graph.explore.picture.picture import Picture
-from gsw_graph.load.loading import LoadOptions, Progress
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.results import (
     QA,
     Alias,
@@ -33,6 +33,7 @@ from gsw_graph.model.results import (
     LoadReport,
     Merged,
     MergeGroup,
+    Progress,
     RankedPassage,
     Shown,
     Status,
@@ -98,13 +99,33 @@ TRACE = Trace(
 
 
 def hop(step: int, question: str, concrete: str, answer: str, score: float = 0.9) -> Hop:
-    return Hop(step, question, concrete, answer, QA(f"q{step}", concrete, [answer]), f"p{step}", score, ["vector", "name"])
+    return Hop(
+        step,
+        question,
+        concrete,
+        answer,
+        QA(f"q{step}", concrete, [answer]),
+        f"p{step}",
+        score,
+        ["vector", "name"],
+    )
 
 
 # Where was the founder of the foundry born?
-BORN = Chain(0.8, [hop(1, "Who founded the foundry?", "Who founded the foundry?", "Ada"), hop(2, "Where was #1 born?", "Where was Ada born?", "Skarholm", 0.75)])
+BORN = Chain(
+    0.8,
+    [
+        hop(1, "Who founded the foundry?", "Who founded the foundry?", "Ada"),
+        hop(2, "Where was #1 born?", "Where was Ada born?", "Skarholm", 0.75),
+    ],
+)
 ASKED = [
-    HopTrace(1, "Who founded the foundry?", False, [Candidate(QA("q1", "Who founded the foundry?", ["Ada"]), ["vector", "name"], 0.9, "kept")]),
+    HopTrace(
+        1,
+        "Who founded the foundry?",
+        False,
+        [Candidate(QA("q1", "Who founded the foundry?", ["Ada"]), ["vector", "name"], 0.9, "kept")],
+    ),
     HopTrace(
         2,
         "Where was Ada born?",
@@ -117,7 +138,9 @@ ASKED = [
 ]
 
 
-DOCUMENT = StoredDocument("d1", "/far/1.md", "Foundry", "markdown", "llm", "small", "ready", "2026-01-02T03:04:05+00:00", 2, [1])
+DOCUMENT = StoredDocument(
+    "d1", "/far/1.md", "Foundry", "markdown", "llm", "small", "ready", "2026-01-02T03:04:05+00:00", 2, [1]
+)
 PAIR = QA("q1", "Who founded the foundry?", ["Ada"])
 SHOWN = Shown(
     DOCUMENT,
@@ -163,9 +186,15 @@ def chained(question: str, **changes: object) -> Answer:
         "answer": "Skarholm",
         "answer_source": "chain",
         "confidence": 0.75,
-        "citations": [Citation("p1", "d1", "Title 1", "/far/1.md", "Ada founded it."), Citation("p2", "d2", "Title 2", "/far/2.md", "She is from Skarholm.")],
+        "citations": [
+            Citation("p1", "d1", "Title 1", "/far/1.md", "Ada founded it."),
+            Citation("p2", "d2", "Title 2", "/far/2.md", "She is from Skarholm."),
+        ],
         "chains": [BORN],
-        "plan": [{"id": 1, "question": "Who founded the foundry?"}, {"id": 2, "question": "Where was #1 born?"}],
+        "plan": [
+            {"id": 1, "question": "Who founded the foundry?"},
+            {"id": 2, "question": "Where was #1 born?"},
+        ],
     }
     return replace(canned(question, [passage(1)]), **(plain | changes))  # type: ignore[arg-type]
 
@@ -175,15 +204,48 @@ class FakeMemory:
 
     calls: list[tuple[str, tuple, dict]]
     raises: BaseException | None = None
-    report = LoadReport(DocumentCounts(new=2, unchanged=1), {"Passage": 5, "Concept": -1}, [], {"total": 1.25})
+    report = LoadReport(
+        DocumentCounts(new=2, unchanged=1), {"Passage": 5, "Concept": -1}, [], {"total": 1.25}
+    )
     passages = (passage(1), passage(2))
-    state = Status("/m", "fake", "1.0", {"Document": 3}, {"PART_OF": 12345}, [], 1, "mini", 384, "2026-01-01T00:00:00+00:00", 7, True)
+    state = Status(
+        "/m",
+        "fake",
+        "1.0",
+        {"Document": 3},
+        {"PART_OF": 12345},
+        [],
+        1,
+        "mini",
+        384,
+        "2026-01-01T00:00:00+00:00",
+        7,
+        True,
+    )
     findings = (Finding("engine", True, "fine"), Finding("embedder", True, "fine"))
     forgotten = Forgotten(["/far/1.md"], [])
     merges = Merged(
         None,
-        [MergeGroup("world tide office", "World Tide Office", 3, [Alias("wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2")])],
-        [Suspicion(["stone pier", "stone-pier"], ["Stone Pier", "Stone-Pier"], 0.7, "the same letters; but each is a title")],
+        [
+            MergeGroup(
+                "world tide office",
+                "World Tide Office",
+                3,
+                [
+                    Alias(
+                        "wto", "WTO", 2, 0.97, "abbreviation stated: World Tide Office (WTO)", run="3f9a01c2"
+                    )
+                ],
+            )
+        ],
+        [
+            Suspicion(
+                ["stone pier", "stone-pier"],
+                ["Stone Pier", "Stone-Pier"],
+                0.7,
+                "the same letters; but each is a title",
+            )
+        ],
     )
     exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
@@ -200,7 +262,12 @@ class FakeMemory:
 
     @classmethod
     def open(cls, url=None, *, settings=None, create=True, models=(), tracer=None):
-        given = {"memory": settings.memory, "llm": settings.llm, "concurrency": settings.concurrency, "models": tuple(models)}
+        given = {
+            "memory": settings.memory,
+            "llm": settings.llm,
+            "concurrency": settings.concurrency,
+            "models": tuple(models),
+        }
         cls.calls.append(("open", (url,), given))
         opened = cls()
         opened.settings, opened.tracer = settings, tracer
@@ -217,7 +284,9 @@ class FakeMemory:
 
     def load(self, *paths, stdin=None, uploads=None, progress=None, cancel=None, **options):
         text = stdin.read() if stdin is not None else None
-        self._called("load", *paths, **asdict(LoadOptions(**options)), stdin=text, progress=progress is not None)
+        self._called(
+            "load", *paths, **asdict(LoadOptions(**options)), stdin=text, progress=progress is not None
+        )
         return self.report
 
     def ask(self, question, *, on_text=None, on_stage=None, cancel=None, **options):
@@ -225,7 +294,9 @@ class FakeMemory:
         kept = ("strategy", "plan", "k", "answer", "trace", "llm", "keep", "budget", "past")
         self._called("ask", question, **{name: getattr(given, name) for name in kept})
         if given.plan is not None:
-            return replace(self.along_plan, question=question, trace=Trace(asked=ASKED) if given.trace else None)
+            return replace(
+                self.along_plan, question=question, trace=Trace(asked=ASKED) if given.trace else None
+            )
         if question == "bad":
             raise InputError("the question is bad")
         found = [] if question == "unknown" else list(self.passages[: given.k])
@@ -258,8 +329,12 @@ class FakeMemory:
         self._called("status")
         return self.state
 
-    def documents(self, text="", *, extractor=None, loader=None, unfinished=False, skip=0, limit=None, folder=""):
-        self._called("documents", text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit)
+    def documents(
+        self, text="", *, extractor=None, loader=None, unfinished=False, skip=0, limit=None, folder=""
+    ):
+        self._called(
+            "documents", text, extractor=extractor, loader=loader, unfinished=unfinished, limit=limit
+        )
         return Documents(self.stored.total, self.stored.documents[:limit])
 
     def show(self, name, passage=None, *, folder=""):

@@ -25,11 +25,6 @@ def test_a_name_said_twice_is_one_entity_with_the_roles_of_both():
     assert given.faults == []
 
 
-def test_two_spellings_are_two_entities_of_one_concept():
-    given = assembler()
-    given.entity("The Pier")
-    given.entity("pier")
-    assert [(e.name, e.key) for e in given.workspace("test").entities] == [("The Pier", "pier"), ("pier", "pier")]
 
 
 def test_titles_and_dates_are_marked():
@@ -52,11 +47,6 @@ def test_what_is_no_name_is_left_out_and_told(name):
     assert "blank or too long" in fault
 
 
-def test_names_of_symbols_are_names():
-    given = assembler(title="!!!")
-    assert given.entity("!!!")
-    assert given.entity("+")
-    assert [(e.key, e.titles) for e in given.workspace("test").entities] == [("!!!", (0,)), ("+", ())]
 
 
 def test_a_question_knows_whom_it_names():

@@ -11,7 +11,6 @@ from evaluate_fakes import FakeMemory, record
 
 from gsw_graph.cli.lazy import LazyGroup
 from gsw_graph.cli.options import memory_option
-from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 
 QUESTIONS = [record("a", 1, 2, hops=2, plan=["A?", "B #1?"]), record("b", 3, hops=3), record("c", 4, answerable=False)]
@@ -38,8 +37,8 @@ def memory(monkeypatch, tmp_path):
         monkeypatch.delenv(name, raising=False)
     found = Memory(lambda question, strategy: InputError("too odd") if question == "odd?" else [1, 7, 3], {("a?", "ricr"): {"answer": "Ada", "answer_source": "chain"}})
 
-    def opened(url, *, llm=None, models=()):
-        found.url, found._settings = url, Settings(llm=llm)
+    def opened(url, *, llm=None, models=(), concurrency=None):
+        found.url, found.concurrency = url, concurrency
         return found
 
     monkeypatch.setattr("gsw_graph.cli.eval.open_memory", opened)
@@ -110,9 +109,7 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
         (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
         (["compare", "q.json", "nowhere"], 2, "nowhere"),
         (["tune", "q.json"], 2, "--set"),
-        (["tune", "q.json", "--set", "walk.steps"], 2, "give NAME=VALUE"),
         (["tune", "q.json", "--set", "walk.steps=x"], 1, "cannot be 'x'"),
-        (["tune", "q.json", "--set", "walk.steps=1", "--set", "walk.steps=2"], 2, "given twice"),
     ],
 )
 def test_refusals(memory, args, code, message):
@@ -130,19 +127,16 @@ def test_compare(memory):
     lines = result.stdout.splitlines()
     assert lines[:2] == ["3 questions in both", "Not the same: k: 20 / 5"]
     assert "ricr, recall@5: -25.0 points [-100.0, +50.0], 1 won, 0 equal, 1 lost" in lines
-    assert {"Won, ricr recall@5: a", "Lost, ricr recall@5: b"} <= set(lines)
-    found = json.loads(run("compare", "one", "two", "--json").stdout)
-    assert (found["questions"], found["won"]["ricr recall@5"]) == (3, ["a"])
+    assert json.loads(run("compare", "one", "two", "--json").stdout)["questions"] == 3
 
 
 def test_tune_shows_the_held_out_figure_first(memory):
     result = run("tune", "q.json", "--set", "walk.steps=3,4", "--folds", "2", "--repeats", "3")
     lines = result.stdout.splitlines()
-    assert lines[0] == "recall@5, 2 questions, 2 folds dealt 3 times"
-    assert lines[1].startswith("k=20, plans: none, language model: none, 9 passages on fake, gswgraph ")
-    assert [line.split(":")[0] for line in lines[2:6]] == ["Held out", "As it is", "Fitted", "Best"]
-    assert lines[2].split()[2] == "75.0"
-    assert sum("walk.steps=" in line for line in lines[6:]) == 3
+    assert lines[0] == "recall@5, 2 questions, 2 folds dealt 3 times, k=20, plans: none"
+    assert lines[1].startswith("Held out:  75.0 ")
+    assert lines[2].startswith("As it is:  75.0 ")
+    assert sum("walk.steps=" in line for line in lines[4:]) == 3
     found = json.loads(run("tune", "q.json", "--set", "walk.steps=3,4", "--folds", "2", "--json").stdout)
     assert (found["held_out"], len(found["tried"]), found["settings"]["k"], found["failures"]) == (0.75, 3, 20, [])
 
@@ -159,6 +153,7 @@ def test_an_interrupted_run_says_how_it_goes_on(memory):
 
 def test_a_part_is_asked_side_by_side_and_looked_at(memory):
     assert run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4", "-q").exit_code == 0
+    assert memory.concurrency == 4, "the model is asked as often at once"
     assert "ms" not in " ".join(run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4").stdout.split("\n")[1].split())
     memory.found = lambda question, strategy: [1, 2]
     result = run("q.json", "--strategy", "ricr", "-k", "5", "--limit", "2", "--sample", "1", "--seed", "1", "--out", "two", "--json")
@@ -169,11 +164,10 @@ def test_a_part_is_asked_side_by_side_and_looked_at(memory):
     assert "no question 'zebra'" in run("show", "one", "zebra").stderr
     lines = run("diff", "one", "two", "--metric", "recall@5").stdout.splitlines()
     assert lines[:4] == ["Won, ricr: a? (a)", "  gold: Ada", "  A: Ada; em 1.00; f1 1.00; gold at 1, -", "  B: Ada; em 1.00; f1 1.00; gold at 1, 2"]
-    assert lines[-1] == "recall@5: 1 won, 1 lost of 3 questions"
-    found = json.loads(run("diff", "one", "two", "--metric", "recall@5", "--json").stdout)
-    assert (found["metric"], found["questions"], len(found["won"]), len(found["lost"])) == ("recall@5", 3, 1, 1)
-    (won,) = found["won"]
-    assert (won["strategies"], won["key"], won["question"], won["answers"]) == ("ricr", "a", "a?", ["Ada"])
+    assert lines[-1] == "recall@5: 1 won, 1 lost"
+    won, lost = json.loads(run("diff", "one", "two", "--metric", "recall@5", "--json").stdout)
+    assert (won["won"], lost["won"]) == (True, False)
+    assert (won["strategy"], won["key"], won["question"], won["answers"]) == ("ricr", "a", "a?", ["Ada"])
     assert (won["a"]["ranks"], won["b"]["ranks"]) == ([1, None], [1, 2])
 
 

@@ -46,6 +46,8 @@ def test_a_lost_index_is_found_and_made_again(corpus: Memory, index: str) -> Non
         ("CREATE (:Concept {id: 'x y z', name: 'X', passages: 1})", "1 miscounted"),
         ("CREATE (:Entity {id: 'x', name: 'X'})", "1 loose entities"),
         ("CREATE (:Passage {id: 'x', text: 'X'})", "1 loose passages"),
+        ("CREATE (:QAPair {id: 'x', question: 'x'})", "1 loose pairs"),
+        ("CREATE (:Role {name: 'x'})", "1 roles of nobody"),
     ],
 )
 def test_damage_is_found_and_mended(corpus: Memory, harm: str, words: str) -> None:

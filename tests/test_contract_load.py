@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import fakes
@@ -12,7 +11,7 @@ from dump import differences, dump, version
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import SchemaError
-from gsw_graph.extract import Rules, rules
+from gsw_graph.extract import Rules
 from gsw_graph.load import loading
 from gsw_graph.memory import Memory
 from gsw_graph.store import writer
@@ -58,23 +57,6 @@ def test_another_extractor_reads_again_when_asked_to(fresh_settings: Settings, f
         assert memory.load(path).documents.unchanged == 1
 
 
-def test_every_name_and_place_is_stored_as_the_extractor_says(corpus: Memory) -> None:
-    expected, concepts, display = set(), Counter(), {}
-    for document in DOCUMENTS:
-        for entity in rules.extract(document).entities:
-            concepts[entity.key] += len(entity.passages)
-            display[entity.key] = max(display.get(entity.key, ""), entity.name)
-            for position in entity.passages:
-                expected.add((document.passage_id(position), entity.key, entity.name, entity.from_, entity.to, position in entity.titles))
-    rows = corpus.cypher(
-        "MATCH (p:Passage)<-[i:IN]-(e:Entity)-[:REFERS_TO]->(c:Concept)"
-        " RETURN p.id AS p, c.id AS c, e.name AS name, e.from AS begin, e.to AS end, i.title AS title"
-    ).rows
-    assert {tuple(row.values()) for row in rows} == expected
-    assert len(rows) == len(expected)
-    rows = corpus.cypher("MATCH (c:Concept) RETURN c.id AS id, c.name AS name, c.passages AS passages").rows
-    assert {row["id"]: row["passages"] for row in rows} == concepts
-    assert {row["id"]: row["name"] for row in rows} == display
 
 
 def test_the_graph_is_the_same_on_every_engine(corpus: Memory, embedded_corpus: Memory) -> None:
@@ -102,11 +84,6 @@ def test_the_second_load_writes_nothing(corpus: Memory) -> None:
     assert differences(dump(corpus), before) == []
 
 
-def test_a_dry_run_writes_nothing(corpus: Memory, tmp_path: Path) -> None:
-    before, stamp = dump(corpus), version(corpus)
-    report = corpus.load(CORPUS, records(tmp_path, "So Ana met Bo."), dry_run=True)
-    assert (report.documents.new, report.documents.unchanged, report.nodes) == (1, len(FILES), {"Document": 1, "Passage": 1})
-    assert (version(corpus), differences(dump(corpus), before)) == (stamp, [])
 
 
 @pytest.mark.parametrize("way", ["backwards in parts", "replaced"])
@@ -151,21 +128,6 @@ def test_changed_content_replaces_the_old(memory: Memory, tmp_path: Path) -> Non
     assert differences(dump(memory), after) == []
 
 
-def test_display_names_and_counts_of_shared_concepts(memory: Memory, tmp_path: Path) -> None:
-    path = records(tmp_path, "So BEYONCE sang.", "So Beyoncé sang.", "So Beyonce sang, as Beyonce did.")
-
-    def concept() -> tuple[str, int]:
-        (row,) = memory.cypher("MATCH (c:Concept {id: 'beyonce'}) RETURN c.name AS name, c.passages AS passages").rows
-        return row["name"], row["passages"]
-
-    memory.load(path)
-    assert concept() == ("Beyoncé", 3)
-    memory.forget("d1")
-    assert concept() == ("Beyonce", 2)
-    memory.forget("d2")
-    assert concept() == ("BEYONCE", 1)
-    memory.load(path)
-    assert concept() == ("Beyoncé", 3)
 
 
 def test_what_fails_is_listed_and_the_rest_is_loaded(memory: Memory, tmp_path: Path) -> None:
@@ -176,7 +138,3 @@ def test_what_fails_is_listed_and_the_rest_is_loaded(memory: Memory, tmp_path: P
     assert memory.status().nodes["Document"] == 1
 
 
-def test_without_an_extractor_there_are_passages_only(memory: Memory, tmp_path: Path) -> None:
-    path = records(tmp_path, "Then Ana met Bo in the old tower.", "Then Cy slept.")
-    assert memory.load(path, extractor="none").nodes == {**dict.fromkeys(CORPUS_NODES, 0), "Document": 2, "Passage": 2}
-    assert memory.ask("Where did Ana meet Bo?", k=1).passages[0].source == "d0"

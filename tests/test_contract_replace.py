@@ -111,35 +111,5 @@ def test_forgetting_one_is_never_having_loaded_it(sample: Memory, tmp_path: Path
     assert differences(dump(sample), after) == []
 
 
-def test_forgetting_a_file_and_everything(sample: Memory, tmp_path: Path) -> None:
-    assert sample.forget(str(tmp_path / "workspaces.jsonl")).forgotten == ["ana", "pier", "valle"]
-    assert {label: count for label, count in sample.status().nodes.items() if count} == {"Document": 1, "Passage": 1, "Entity": 3, "Concept": 3, "Proposition": 2}
-    assert sample.forget(everything=True).forgotten == ["ombre"]
-    left = dump(sample)
-    assert ([label for label, _, _ in left["nodes"]], left["relationships"]) == (["Memory"], [])
-    for strategy in ("linked", "ricr", "dense", "bm25"):
-        assert sample.ask("Who built the Stone Pier?", strategy=strategy).abstained
 
 
-@pytest.mark.parametrize(
-    ("harm", "words"),
-    [
-        ("CREATE (:VerbPhrase {id: 'x', phrase: 'x'})", "1 loose verb phrases"),
-        ("CREATE (:QAPair {id: 'x', question: 'x'})", "1 loose pairs"),
-        ("CREATE (:Proposition {id: 'x', text: 'x'})", "1 loose propositions"),
-        ("CREATE (:Role {name: 'x'})", "1 roles of nobody"),
-        ("CREATE (e:Entity {id: 'x', name: 'x'})-[:PLAYS {states: []}]->(:Role {name: 'x'})", "1 loose entities"),
-        ("MATCH (c:Concept {id: 'beyonce'}) SET c.passages = 2", "1 miscounted"),
-    ],
-)
-def test_damage_is_found_and_mended(sample: Memory, harm: str, words: str) -> None:
-    before = dump(sample)
-    sample.cypher(harm, write=True)
-    try:
-        (found,) = [finding for finding in sample.doctor() if not finding.ok]
-        assert (found.check, found.mend) == ("graph", "gswgraph doctor --mend")
-        assert found.found == words
-    finally:
-        sample.doctor(mend=True)
-    assert [finding for finding in sample.doctor() if not finding.ok] == []
-    assert differences(dump(sample), before) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import fakes
 import numpy as np
@@ -117,26 +116,3 @@ def test_the_graph_is_the_same_on_every_engine(sample: Memory, embedded_sample: 
     assert differences(dump(sample, vectors=False), dump(embedded_sample, vectors=False)) == []
 
 
-def test_linked_walks_the_names_of_the_text(sample: Memory, tmp_path: Path) -> None:
-    stored = {content_id("passage", r["id"], "0"): r for r in samples.RECORDS}
-    graph: dict[str, dict[str, bool]] = {}
-    for passage, name, title in rows(sample, "MATCH (p:Passage)-[n:NAMES]->(c:Concept) RETURN p.id AS id, c.id AS name, n.title AS title"):
-        graph.setdefault(passage, {})[name] = title
-    assert stored.keys() < graph.keys()
-    titles = {stored[p]["title"]: {name for name, title in names.items() if title} for p, names in graph.items() if p in stored}
-    assert titles == {"Stone Pier": {"stone pier"}, "Ana Ruiz": {"ana ruiz"}, "Valle Alto": {"valle alto"}}
-    valle = graph[content_id("passage", "valle", "0")]
-    assert "lena fox" in valle  # in the text, and no entity
-    assert "town hall" not in valle  # an entity, and not in the text
-    assert "1902" not in graph[content_id("passage", "pier", "0")]  # a date is no name
-    plain = samples.jsonl(tmp_path / "plain.jsonl", samples.plain(samples.RECORDS))
-    for question, linked in (("Who was Lena Fox?", ["lena fox"]), ("Where is the Town Hall?", [])):
-        trace = sample.ask(question, strategy="linked", trace=True).trace
-        assert trace is not None
-        assert [mention["concept"] for mention in trace.linked] == linked
-    question = "Who was married to the builder of the Stone Pier, Ana Ruiz?"
-    answer = sample.ask(question, strategy="linked", k=3)
-    assert len(sample.ask(question, strategy="linked", k=3).passages) == 3
-    sample.load(plain, replace=True)
-    again = sample.ask(question, strategy="linked", k=3)
-    assert [(p.id, pytest.approx(p.score, rel=1e-3)) for p in again] == [(p.id, p.score) for p in answer]  # the walk is that of the plain text

@@ -8,7 +8,6 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,27 +33,6 @@ def write_corpus(folder: Path, changed: bool) -> None:
         (folder / f"document{n}.txt").write_text(text, encoding="utf-8")
 
 
-def write_workspaces(folder: Path, changed: bool) -> None:
-    """Sixty ready workspaces that share names and roles, every tenth too large for one transaction; `changed`: every other has other findings, some other text."""
-    folder.mkdir(exist_ok=True)
-    records = []
-    for n in range(DOCUMENTS):
-        new = changed and n % 2 == 0
-        size, town = 12 if n % 10 == 0 else 1, "Newtown" if new else "Oldtown"
-        names = [f"Person{n} Smith", f"Person{(n + 1) % DOCUMENTS} Smith", town, "BRÖN" if n % 3 else "Brön", *(f"Guest{n}x{m} Smith" for m in range(size))]
-        record = {
-            "id": f"w{n}",
-            "title": f"Person{n} Smith",
-            "text": f"Then {names[0]} met {names[1]} in {town if n % 4 else 'Oldtown'}. " + "So it was said at length, and said again. " * 60 * size,
-            "entities": [{"name": name, "roles": [{"role": f"role {(n + m) % 7}", "states": [f"state {m}"]}]} for m, name in enumerate(names)],
-            "verb_phrases": [
-                {"phrase": "met", "questions": [{"text": f"Whom did {name} meet in {town}?", "answers": [names[1], "TEXT:nobody else"]}]} for name in names
-            ],
-            "propositions": [{"text": f"{name} met {names[1]}.", "entities": [name, names[1]]} for name in names],
-        }
-        records.append(json.dumps(record))
-    for part in range(4):
-        (folder / f"part{part}.jsonl").write_text("\n".join(records[part::4]), encoding="utf-8")
 
 
 def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
@@ -78,29 +56,6 @@ def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
     killed.check(expected)
 
 
-@pytest.mark.slow
-def test_kill_while_workspaces_are_loaded(place: Callable[[], Place], tmp_path: Path) -> None:
-    """First over the plain text of some, then over a first load, then over one that replaces half of them."""
-    write_workspaces(tmp_path / "corpus", changed=False)
-    seconds = min(place().finish() for _ in range(2))  # one may have been held up, and kills by it would come too late
-    write_workspaces(tmp_path / "corpus", changed=True)
-    undisturbed = place()
-    load_at_once(undisturbed)
-    with Memory.open(settings=undisturbed.settings) as memory:
-        expected = dump(memory)
-        assert memory.status().nodes["QAPair"] > 4 * DOCUMENTS
-    killed = place()
-    rng, kills = random.Random(1902), 0
-    plain = [{key: json.loads(line)[key] for key in ("id", "title", "text")} for line in (tmp_path / "corpus" / "part1.jsonl").read_text().splitlines()]
-    (tmp_path / "plain.jsonl").write_text("\n".join(map(json.dumps, plain)), encoding="utf-8")
-    load_at_once(replace(killed, folder=tmp_path / "plain.jsonl"))
-    for changed in (False, True):
-        write_workspaces(tmp_path / "corpus", changed=changed)
-        for share in (0.2, 0.6):
-            kills += killed.kill(share * seconds * rng.uniform(0.7, 1.0), engine=rng.random() < 0.5, early=False)
-        killed.finish()
-    assert kills >= 3
-    killed.check(expected, ("linked", "ricr", "dense", "bm25"))
 
 
 def test_kill_while_names_are_merged(place: Callable[[], Place], tmp_path: Path) -> None:
@@ -131,15 +86,14 @@ def test_kill_while_names_are_merged(place: Callable[[], Place], tmp_path: Path)
     assert 0 <= merged[0] < merged[1] < wanted
 
 
-@pytest.mark.parametrize("share", [pytest.param(0.0, marks=pytest.mark.slow), 0.3, pytest.param(0.8, marks=pytest.mark.slow)])
-def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[], Place], tmp_path: Path, share: float) -> None:
+def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[], Place], tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpus", changed=False)
     here = place()
     with here.start("cli", "load", str(here.folder)) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == "embedding\n"
-        time.sleep(share * 2)
+        time.sleep(0.6)
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         said, code = process.stderr.read(), process.wait(60)

@@ -149,8 +149,6 @@ def test_a_run_that_was_cut_off_goes_on(memory, server, tmp_path):
 def test_refusals(memory, server):
     with pytest.raises(InputError, match="nothing to judge"):
         evaluate(memory, ASKED, ["ricr"], answer=False, judge="j")
-    with pytest.raises(InputError, match="the judge has no name"):
-        evaluate(memory, ASKED, ["ricr"], judge=" ")
     memory.settings = Settings(cache_dir=memory.settings.cache_dir)
     with pytest.raises(InputError, match="needs a key"):
         evaluate(memory, ASKED, ["ricr"], judge="j")

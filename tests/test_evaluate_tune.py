@@ -37,9 +37,8 @@ def test_cross_validation_equals_the_plain_way(folds, seed, combinations, number
     table = np.random.default_rng(seed).integers(0, 3, (combinations, number)) / 2
     found = cross_validate(table, names(combinations), metric="f1", folds=folds, repeats=3)
     assert found.held_out == pytest.approx(by_loops(table.tolist(), folds, 3))
-    assert found.fitted == pytest.approx(table.mean(axis=1).max())
-    assert found.usual == pytest.approx(table[0].mean())
-    assert found.gain["mean"] == pytest.approx(found.held_out - found.usual)
+    assert [row["mean"] for row in found.tried] == pytest.approx(table.mean(axis=1).tolist())
+    assert found.gain["mean"] == pytest.approx(found.held_out - table[0].mean())
     assert sum(one["chosen"] for one in found.tried) == pytest.approx(1)
 
 
@@ -47,7 +46,7 @@ def test_choosing_among_noise_gains_nothing_held_out():
     """The fitted figure flatters: among 60 settings that do not differ the best seems far better than all are."""
     table = np.random.default_rng(5).random((60, 80))
     found = cross_validate(table, names(60), metric="f1", folds=5, repeats=20)
-    assert found.fitted > 0.55
+    assert max(row["mean"] for row in found.tried) > 0.55
     assert found.held_out < 0.52
 
 
@@ -66,7 +65,7 @@ def test_every_combination_and_the_usual_is_asked(tmp_path):
     assert found.questions == 6  # recall is of what can be answered
     assert [one["settings"] for one in found.tried] == [usual, *({"walk.restart": r, "walk.steps": s} for r in (0.2, 0.3) for s in (15, 4))]
     assert [one["mean"] for one in found.tried] == [0.5, 0.5, 1, 0.5, 1]
-    assert (found.best, found.held_out, found.fitted, found.usual) == ({"walk.restart": 0.2, "walk.steps": 4}, 1, 1, 0.5)
+    assert (found.best, found.held_out) == ({"walk.restart": 0.2, "walk.steps": 4}, 1)
     again = FakeMemory(lambda question, strategy: [])
     assert tune(again, asked, "linked", grid, folds=3, repeats=2, out=tmp_path) == found
     assert again.calls == []  # all of it was kept
@@ -76,12 +75,7 @@ def test_every_combination_and_the_usual_is_asked(tmp_path):
     ("grid", "options", "message"),
     [
         ({"walk.nothing": [1]}, {}, "no setting"),
-        ({"walk.steps": [3]}, {"metric": "ms"}, "no metric 'ms'"),
         ({"walk.steps": [3]}, {"metric": "luck"}, "no metric"),
-        ({"walk.steps": [3]}, {"metric": "recall@10", "k": 3}, "no recall@10 among 3 passages"),
-        ({"walk.steps": [3]}, {"metric": "f1"}, "nothing is answered"),
-        ({"ask": [0.5]}, {"metric": "em", "strategy": "fusion", "plans": "none"}, "nothing is answered"),
-        ({"walk.steps": [3]}, {"folds": 3}, "2 questions that have recall@5 cannot be dealt into 3 folds"),
     ],
 )
 def test_what_cannot_be_tuned_is_said_before_anything_is_asked(grid, options, message):

@@ -12,7 +12,7 @@ from cli_runner import last_call, run
 from gsw_graph.ask.plan import load as load_plan
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.load import export as exporting
+from gsw_graph.load import moving as exporting
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Exported
 
@@ -130,18 +130,6 @@ def test_documents_out_of_sight_and_empty_memories(memory, tmp_path):
     assert read(tmp_path / "none") == {"corpus.json": []}
 
 
-def test_a_folder_with_something_in_it_is_left_alone(memory, tmp_path):
-    memory.load(str(EXAMPLES / "workspaces.jsonl"))
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "mine.txt").write_text("x")
-    (tmp_path / "file").write_text("x")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="not empty"):
-        memory.export(tmp_path / "full")
-    with pytest.raises(InputError, match="is a file"):
-        memory.export(tmp_path / "file")
-    assert memory.export(tmp_path / "empty").documents == 7
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "file", "full", "memory"]
 
 
 def test_an_export_that_fails_leaves_nothing(memory, tmp_path, monkeypatch):
@@ -170,8 +158,3 @@ def test_export_says_what_it_wrote(fake):
     assert json.loads(run("export", "out", "--json").stdout) == {"documents": 3, "files": 7, "folder": "/far/out"}
 
 
-def test_export_wants_a_folder(fake):
-    assert run("export").exit_code == 2
-    fake.raises = InputError("the folder is not empty", where="/far/out", hint="Export into a new one")
-    result = run("export", "out")
-    assert (result.exit_code, result.stderr) == (1, "Error: /far/out: the folder is not empty. Export into a new one\n")

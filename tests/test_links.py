@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from pathlib import Path
@@ -69,10 +68,9 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.close(end)
 
 
-@pytest.mark.parametrize("key", ["source", "id"])
-def test_a_record_is_not_another_file(tmp_path: Path, key: str) -> None:
+def test_a_record_is_not_another_file(tmp_path: Path) -> None:
     for name, text in (("0.jsonl", "False words."), ("a.txt", WORDS)):
-        content = json.dumps({"text": text, key: (tmp_path / "a.txt").as_posix()}) + "\n" if name != "a.txt" else text
+        content = json.dumps({"text": text, "source": (tmp_path / "a.txt").as_posix()}) + "\n" if name != "a.txt" else text
         (tmp_path / name).write_text(content)
     failure, document = load(tmp_path)
     assert failure == Failure(
@@ -125,7 +123,3 @@ def test_what_holds_nothing_to_load_is_skipped_by_name(memory: Memory, tmp_path:
     }
 
 
-def test_text_that_begins_like_a_picture_is_text() -> None:
-    for text in ("BMW built it.", "GIF89a is a format.", "MZ is a mark.", "OggS"):
-        (found,) = read(["-"], stdin=io.BytesIO(text.encode()))
-        assert isinstance(found, Document), text

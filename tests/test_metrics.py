@@ -59,12 +59,6 @@ def test_answers_by_hand(answer, gold, em, score):
     assert f1(answer, gold) == pytest.approx(score)
 
 
-@pytest.mark.parametrize("metric", [exact_match, f1])
-def test_no_gold_answer_is_an_error(metric):
-    with pytest.raises(ValueError, match="no gold answer"):
-        metric("x", [])
-
-
 @given(st.text(), st.lists(st.text(), min_size=1, max_size=3))
 def test_scores_are_shares_and_another_gold_answer_never_harms(answer, gold):
     for metric in (exact_match, f1):
@@ -123,6 +117,4 @@ def test_differences_are_paired():
     assert found["interval"] == interval([0.5, -1.0, 0.0, 0.5])
     same = paired(np.arange(50.0).tolist(), (np.arange(50.0) + 1).tolist())
     assert same["interval"] == [1.0, 1.0]  # however much the questions differ among themselves
-    assert paired([], []) is None
-    with pytest.raises(ValueError, match=r"."):
-        paired([1.0], [1.0, 2.0])
+

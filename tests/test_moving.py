@@ -113,7 +113,7 @@ def test_what_is_there_stays_and_a_wrong_format_is_refused(sample: Memory, tmp_p
     place = tmp_path / "there"
     place.write_text("mine")
     for refused in (lambda: sample.export(place, format_), lambda: sample.dump(place)):
-        with pytest.raises(InputError, match=r"something here already|is a file"):
+        with pytest.raises(InputError, match="something here already"):
             refused()
     assert place.read_text() == "mine"
     with pytest.raises(InputError, match="no format 'csv'"):

@@ -114,9 +114,6 @@ def test_a_heading_leads_the_text_it_stands_over():
     assert passages == [body, f"Harbour\n\nNorth\n\n{body}"]
 
 
-def test_a_heading_at_the_end_stays_with_what_precedes_it():
-    sentence = "Word" + " word" * 400 + " end."
-    assert split([Block(sentence + "\n\n"), Block("Notes", "heading")]) == [f"{sentence}\n\nNotes"]
 
 
 def test_a_code_block_stays_whole_while_it_fits():
@@ -128,8 +125,3 @@ def test_a_code_block_stays_whole_while_it_fits():
     assert [row for piece in pieces for row in piece.split("\n")] == rows
 
 
-def test_a_book_is_split_in_one_pass():
-    book = "\n\n".join([(FILLER * 9).strip()] * 6500)  # 5 MB
-    passages = split(paragraphs(book))
-    assert len(passages) > 3000
-    assert all(passage.endswith("morning.") for passage in passages)

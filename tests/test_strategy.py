@@ -210,7 +210,7 @@ def test_it_is_measured_and_tuned(strategy: Strategy[Any], memory: Memory, serve
     assert passages_alone.settings["llm"] == "m", "it cannot search without"
     assert (passages_alone.failures, passages_alone.strategies["second-look"]["em"]) == ([], None)
     done = tune(memory, asked, "second-look", {"near": [1, 2]}, metric="em", folds=2, repeats=1, plans="none")
-    assert (done.usual, done.best) == (1, {"near": 2})
+    assert (done.tried[0]["mean"], done.best) == (1, {"near": 2})
     calls = server.count()
     with pytest.raises(InputError, match="there is no language model, which second-look needs"):
         evaluate(memory, asked, ["linked", "second-look"], plans="none", llm=False)

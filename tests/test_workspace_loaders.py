@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from gsw_graph.loaders import read
 from gsw_graph.loaders.panini import bare
 from gsw_graph.model.documents import Document, Failure, QAPair, Workspace
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "musique"
 PIER = {
     "title": "Stone Pier",
     "text": "Ana Ruiz built the Stone Pier in 1902.",
@@ -353,11 +351,3 @@ def test_whatever_json_holds_is_read_or_told(value, key):
                 bare(item, 0)
 
 
-# --- the shared data ---
-
-
-def shared(name):
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"{path} is not here: it is kept outside the project")
-    return path

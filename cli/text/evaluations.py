@@ -42,15 +42,13 @@ def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
         click.echo(f"Written: {short_source(str(path))}")
 
 
-def print_estimate(guess: Estimate, at_once: int) -> None:
+def print_estimate(guess: Estimate) -> None:
     """Print what an evaluation will take."""
     cost = "price not known" if guess.dollars is None else f"${guess.dollars:,.2f}"
     click.echo(
         f"{counted(guess.questions, 'question')}: about {guess.calls:,} calls, {guess.tokens['in']:,} + "
-        f"{guess.tokens['out']:,} tokens (in + out), {cost}, {guess.hours:,.1f} hours with {at_once} at once"
+        f"{guess.tokens['out']:,} tokens (in + out), {cost}, {guess.hours:,.1f} hours"
     )
-    measured = ", ".join(map(one_line, guess.measured)) or "nothing: typical figures"
-    click.echo(f"By what was asked of {measured}. --limit 10 --out DIR asks a few first.")
 
 
 def print_datasets(listed: Sequence[dict[str, Any]]) -> None:
@@ -72,49 +70,32 @@ def print_comparison(found: Comparison) -> None:
             f"Not the same: {name}: {cut(one_line(str(first)), 80)} / {cut(one_line(str(second)), 80)}"
         )
     _print_differences(found.differences)
-    for word, questions in (("Won", found.won), ("Lost", found.lost)):
-        for label, keys in questions.items():
-            if "recall@5" in label or label.endswith(" f1"):
-                shown = ", ".join(one_line(key) for key in keys[:SHOWN])
-                click.echo(
-                    f"{word}, {one_line(label)}: "
-                    f"{shown}{f' and {len(keys) - SHOWN:,} more' if len(keys) > SHOWN else ''}"
-                )
 
 
-def print_tuning(found: Tuning) -> None:
-    """Print a tuning, the held-out figure first: the fitted one flatters."""
-    low, high = found.held_out_interval
-    gain = found.gain
-    settings = found.settings
+def print_tuning(tuning: Tuning) -> None:
+    """Print a tuning, the held-out figure first: that of the best settings flatters."""
+    low, high = tuning.held_out_interval
+    usual, gain = tuning.tried[0]["mean"], tuning.gain
+    asked = f"{counted(tuning.questions, 'question')}, {tuning.folds} folds dealt {tuning.repeats} times"
+    click.echo(f"{tuning.metric}, {asked}, k={tuning.settings['k']}, plans: {tuning.settings['plans']}")
     click.echo(
-        f"{found.metric}, {counted(found.questions, 'question')}, {found.folds} folds dealt "
-        f"{found.repeats} times"
-    )
-    memory = f"{counted(settings['memory']['nodes']['Passage'], 'passage')} on {settings['memory']['engine']}"
-    model = one_line(str(settings["llm"] or "none"))
-    asked = f"k={settings['k']}, plans: {settings['plans']}, language model: {model}"
-    click.echo(f"{asked}, {memory}, gswgraph {settings['versions']['gswgraph']}")
-    click.echo(
-        f"Held out:  {100 * found.held_out:.1f} [{100 * low:.1f}, {100 * high:.1f}]  what choosing among "
+        f"Held out:  {100 * tuning.held_out:.1f} [{100 * low:.1f}, {100 * high:.1f}]  what choosing among "
         "these settings gives on questions not seen"
     )
     click.echo(
-        f"As it is:  {100 * found.usual:.1f}  held out minus this: {_points(gain['mean'], gain['interval'])}"
+        f"As it is:  {100 * usual:.1f}  held out minus this: {_points(gain['mean'], gain['interval'])}"
     )
-    click.echo(f"Fitted:    {100 * found.fitted:.1f}  the best settings on the questions they were chosen by")
-    click.echo(f"Best:      {_settings(found.best)}\n")
-    rows = sorted(found.tried, key=lambda one: (-one["mean"], -one["chosen"]))
+    click.echo(f"Best on the questions it was chosen by: {_settings(tuning.best)}\n")
     cells = [
         [
             _settings(row["settings"]),
             "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * share for share in (row["mean"], *row["interval"]))),
             f"{100 * row['chosen']:.0f}%",
         ]
-        for row in rows
+        for row in sorted(tuning.tried, key=lambda row: (-row["mean"], -row["chosen"]))
     ]
-    _grid(["settings", found.metric, "chosen in"], cells)
-    _print_notes(found.notes, found.failures)
+    _grid(["settings", tuning.metric, "chosen in"], cells)
+    _print_notes([], tuning.failures)
 
 
 def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) -> None:
@@ -136,42 +117,16 @@ def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) 
             click.echo(f"  reply: {one_line(exchange['reply'])}")
 
 
-def changed(
-    first: Evaluation, second: Evaluation, by_label: dict[str, list[str]], metric: str
-) -> list[dict[str, Any]]:
-    """Return the questions that a comparison counts as won or as lost by a metric, with both rows."""
-    before, after = ({item["key"]: item for item in each.questions} for each in (first, second))
-    found = []
-    for label, keys in by_label.items():
-        strategies, _, name = label.rpartition(" ")
-        if name != metric:
-            continue
-        a, _, b = strategies.partition(" -> ")
-        found += [
-            {
-                "strategies": strategies,
-                "key": key,
-                "question": before[key]["question"],
-                "answers": before[key]["answers"],
-                "a": before[key]["strategies"][a],
-                "b": after[key]["strategies"][b or a],
-            }
-            for key in keys
-        ]
-    return found
-
-
-def print_diff(won: list[dict[str, Any]], lost: list[dict[str, Any]], questions: int, metric: str) -> None:
-    """Print the questions that the second won and lost by a metric, with both rows."""
-    for word, changes in (("Won", won), ("Lost", lost)):
-        for one in changes:
-            click.echo(
-                f"{word}, {one_line(one['strategies'])}: {one_line(one['question'])} ({one_line(one['key'])})"
-            )
-            click.echo(f"  gold: {' | '.join(map(one_line, one['answers'])) or '-'}")
-            click.echo(f"  A: {_row(one['a'])}")
-            click.echo(f"  B: {_row(one['b'])}")
-    click.echo(f"{metric}: {len(won):,} won, {len(lost):,} lost of {counted(questions, 'question')}")
+def print_changes(changed: list[dict[str, Any]], metric: str) -> None:
+    """Print the questions that the second evaluation won and lost by a metric, with both rows."""
+    for change in sorted(changed, key=lambda change: not change["won"]):
+        word = "Won" if change["won"] else "Lost"
+        named = f"{one_line(change['question'])} ({one_line(change['key'])})"
+        click.echo(f"{word}, {one_line(change['strategy'])}: {named}")
+        click.echo(f"  gold: {' | '.join(map(one_line, change['answers'])) or '-'}")
+        click.echo(f"  A: {_row(change['a'])}\n  B: {_row(change['b'])}")
+    won = sum(change["won"] for change in changed)
+    click.echo(f"{metric}: {won:,} won, {len(changed) - won:,} lost")
 
 
 def _row(row: dict[str, Any]) -> str:

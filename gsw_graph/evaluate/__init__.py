@@ -3,7 +3,15 @@ papers score."""
 
 from gsw_graph.ask.retrieve.variants import Variant
 from gsw_graph.evaluate.data import Question, QuestionSet, datasets, read_corpus, read_questions
-from gsw_graph.evaluate.evaluation import Evaluation, compare, export_answers, load, merge, read_traces
+from gsw_graph.evaluate.evaluation import (
+    Evaluation,
+    changes,
+    compare,
+    export_answers,
+    load,
+    merge,
+    read_traces,
+)
 from gsw_graph.evaluate.report import write
 from gsw_graph.evaluate.run import Estimate, estimate, evaluate, evaluate_contexts
 from gsw_graph.evaluate.tune import tune
@@ -14,6 +22,7 @@ __all__ = [
     "Question",
     "QuestionSet",
     "Variant",
+    "changes",
     "compare",
     "datasets",
     "estimate",

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,8 @@ _HINT = (
     "gswgraph eval data lists the data sets; or give lines of {id, question, answers, passages or sources}"
 )
 _LONG = 10  # words of an answer above which it is judged by what it covers
-_LOAD, _ASK = (
-    (1_400, 650),
-    (2_100, 120),
-)  # tokens in and out of a passage, of a planned answer: docs/results.md
+_LOAD, _ASK = (1_400, 650), (2_100, 120)  # tokens of a passage, of a planned answer: docs/results.md
 PLAN_SOURCES = ("gold", "none", "model")
-_PLAN_HINT = (
-    'Give {"id or question": plan, ...}, or records with "id" or "question" and "plan", in an array or one '
-    "a line"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +141,8 @@ class QuestionSet:
         if sample is not None and sample < len(questions):
             drawn = random.Random(seed).sample(range(len(questions)), sample)  # noqa: S311 - no secret
             questions = [questions[number] for number in sorted(drawn)]
-        if len(questions) == len(self.questions):
-            return self
-        return replace(self, questions=questions, name=f"{self.name} ({len(questions):,} of them)")
+        part = f" ({len(questions):,} of them)" if len(questions) < len(self.questions) else ""
+        return replace(self, questions=questions, name=f"{self.name}{part}")
 
 
 def read_questions(path: str | Path) -> QuestionSet:
@@ -166,20 +159,17 @@ def question_set(values: list[tuple[str, object]], name: str = "", sha256: str =
     """Read questions from JSON values, each of which has a place for messages. InputError: there are none."""
     questions: list[Question] = []
     failures: list[Failure] = []
-    repeated: Counter[str] = Counter()
     keys: set[str] = set()
     records = [(place, record) for place, value in values for record in _records(value)]
     for number, (place, value) in enumerate(records, 1):
         question = value if isinstance(value, Failure) else _read_record(value, str(number), place)
         if isinstance(question, Failure):
             failures.append(question)
-            continue
-        key = question.id
-        while key in keys:
-            repeated[question.id] += 1
-            key = f"{question.id}#{repeated[question.id] + 1}"
-        keys.add(key)
-        questions.append(replace(question, key=key))
+        else:
+            others = (f"{question.id}#{repeat}" for repeat in count(2))
+            key = next(key for key in chain([question.id], others) if key not in keys)
+            keys.add(key)
+            questions.append(replace(question, key=key))
     if not questions:
         reason = f": {failures[0].reason}" if failures else ""
         raise InputError(f"there are no questions{reason}", where=name or None, hint=_HINT)
@@ -203,27 +193,25 @@ def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> lis
     passages = [passage for number, value in enumerate(records, 1) for passage in _passages(value, number)]
     if not passages:
         raise InputError("there are no passages in this file", where=str(path), hint=_HINT)
-    is_gold: dict[tuple[tuple[str, str], ...], bool] = {}
-    for gold, record in passages:
-        key = tuple(record.items())
-        is_gold[key] = gold or is_gold.get(key, False)
-    unique = list(is_gold)
+    gold = {tuple(record.items()) for is_gold, record in passages if is_gold}
+    unique = list(dict.fromkeys(tuple(record.items()) for _, record in passages))
     if size is not None:
         random.Random(seed).shuffle(unique)  # noqa: S311 - no secret
-    return [dict(record) for record in sorted(unique, key=lambda record: not is_gold[record])][:size]
+    return [dict(record) for record in sorted(unique, key=lambda record: record not in gold)][:size]
 
 
 def datasets(llm: str) -> list[dict[str, Any]]:
     """Return the data sets of `datasets.json`, each with the dollars that a model takes to load its corpus
     (`load $`) and to plan and answer its questions with one strategy (`ask $`); `?`: no price is known."""
-    listed: list[dict[str, Any]] = json.loads(files(__package__).joinpath("datasets.json").read_text("utf-8"))
     price = price_of(llm)
-    for each in listed:
-        for name, number, tokens in (("load $", "passages", _LOAD), ("ask $", "questions", _ASK)):
-            size = each[number]
-            known = price is not None and size is not None
-            each[name] = round(size * dollars(price, *tokens), 2) if known and price else "?"
-    return listed
+
+    def cost(size: int | None, tokens: tuple[int, int]) -> float | str:
+        return round(size * dollars(price, *tokens), 2) if price and size else "?"
+
+    return [
+        {**each, "load $": cost(each["passages"], _LOAD), "ask $": cost(each["questions"], _ASK)}
+        for each in json.loads(files(__package__).joinpath("datasets.json").read_text("utf-8"))
+    ]
 
 
 @dataclass(frozen=True)
@@ -263,8 +251,11 @@ def read_plans(source: str, questions: QuestionSet) -> Plans:
         if name in named
     }
     if not by_key:
-        message = "no plan in the file belongs to one of the questions"
-        raise InputError(message, where=source, hint=_PLAN_HINT)
+        hint = (
+            'Give {"id or question": plan, ...}, or records with "id" or "question" and "plan", in an array '
+            "or one a line"
+        )
+        raise InputError("no plan in the file belongs to one of the questions", where=source, hint=hint)
     return Plans("file", by_key, sha256)
 
 
@@ -281,13 +272,12 @@ def _read_text(path: str | Path, hint: str) -> tuple[str, str]:
 def _json_values(text: str, where: str) -> list[tuple[str, object]]:
     """Return the JSON values of an array, of the list in an object, of an object that is a record itself, or
     of lines, each with its place; a Failure for a broken line. InputError: it is no JSON."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        lines = [(f"{where}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    whole = _json(text, where)
+    if isinstance(whole, Failure):
         if not text.lstrip().startswith("{"):
-            raise InputError(f"this is no JSON: {error}", where=where, hint=_HINT) from error
-        return [(place, _json_line(line, place)) for place, line in lines]
+            raise InputError(f"this is no JSON ({whole.reason})", where=where, hint=_HINT)
+        lines = [(f"{where}:{n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+        return [(place, _json(line, place)) for place, line in lines]
     if isinstance(whole, dict):
         lists = () if any(key in whole for key in (*_QUESTIONS, *_IDS)) else _LISTS
         whole = next((whole[key] for key in lists if isinstance(whole.get(key), list)), [whole])
@@ -296,31 +286,32 @@ def _json_values(text: str, where: str) -> list[tuple[str, object]]:
     return [(f"{where}: record {number}", value) for number, value in enumerate(whole, 1)]
 
 
-def _json_line(line: str, place: str) -> object:
+def _json(text: str, place: str) -> Any:
+    """Return the value of a JSON text, or a Failure."""
     try:
-        return json.loads(line)
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
         return Failure(place, f"broken JSON: {error}")
 
 
-def _records(value: Any) -> Iterator[object]:
-    """Yield the records of a value: one, or a LoCoMo conversation's questions."""
+def _records(value: Any) -> list[object]:
+    """Return the records of a value: one, or a LoCoMo conversation's questions."""
     if not isinstance(value, Mapping) or "conversation" not in value or not isinstance(value.get("qa"), list):
-        yield value
-        return
+        return [value]
     scope = str(value.get("sample_id", "conversation"))
-    for number, record in enumerate(value["qa"], 1):
-        evidence = [f"{scope}#{turn}" for turn in record.get("evidence", ())]
-        yield {
+    return [
+        {
             **record,
             "dialogue": scope,
             "id": f"{scope}-{number}",
             "answerable": record.get("category") != _ADVERSARIAL,
-            "sources": evidence,
-            "hops": len(evidence) or None,
+            "sources": [f"{scope}#{turn}" for turn in record.get("evidence", ())],
+            "hops": len(record.get("evidence", ())) or None,
             "scope": scope,
             "conversation": scope,
         }
+        for number, record in enumerate(value["qa"], 1)
+    ]
 
 
 def _read_record(value: Any, number: str, place: str) -> Question | Failure:
@@ -330,7 +321,9 @@ def _read_record(value: Any, number: str, place: str) -> Question | Failure:
     question = _first(value, _QUESTIONS)
     if not isinstance(question, str) or not question.strip():
         return Failure(place, "no `question`")
-    shape = _shape_of(value)
+    shape = next((name for name, keys in _SHAPES if any(key in value for key in keys)), "own")
+    if shape == "hotpotqa" and value.get("type") in _TWO_WIKI:
+        shape = "2wikimultihopqa"
     try:
         return _question(value, question.strip(), number, shape)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -367,21 +360,15 @@ def _first(value: Record, keys: tuple[str, ...]) -> Any:
     return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
-def _shape_of(value: Record) -> str:
-    shape = next((name for name, keys in _SHAPES if any(key in value for key in keys)), "own")
-    return "2wikimultihopqa" if shape == "hotpotqa" and value.get("type") in _TWO_WIKI else shape
-
-
 def _scope_of(value: Record, id_: str, shape: str) -> str:
     """Return the source of what alone a question may see: its own context, or GraphRAG-Bench's novel."""
-    if shape == "graphrag-bench":
-        return _text(value.get("source", ""))
-    return id_ if isinstance(value.get("context"), str) or shape == "longmemeval" else ""
+    novel = _text(value.get("source", "")) if shape == "graphrag-bench" else ""
+    return novel or (id_ if isinstance(value.get("context"), str) or shape == "longmemeval" else "")
 
 
 def _read_answers(value: Record) -> Iterator[str]:
-    first = next((names for names in _ANSWERS if value.get(names[0]) is not None), None)
-    for key in (first[0], *first[1], "answer_aliases") if first else ():
+    keys = next(([key, *more] for key, more in _ANSWERS if value.get(key) is not None), [])
+    for key in (*keys, "answer_aliases"):
         answers = value.get(key)
         if key in _JSON_TEXT and isinstance(answers, str) and answers.lstrip().startswith("["):
             answers = json.loads(answers)
@@ -421,14 +408,11 @@ def _read_gold(value: Record, id_: str) -> Iterator[Gold]:
         if gold and "source" not in record:
             yield Gold(record["title"], record["text"])
     for passage in _list(value.get("passages")):
-        if isinstance(passage, str):
-            yield Gold("", passage)
-        else:
-            yield Gold(_text(passage["title"]), _text(passage["text"]))
-    for source in (*_list(value.get("sources")), *_list(value.get("supporting"))):
+        named = {"title": "", "text": passage} if isinstance(passage, str) else passage
+        yield Gold(_text(named["title"]), _text(named["text"]))
+    sessions = [f"{id_}#{session}" for session in _list(value.get("answer_session_ids"))]
+    for source in (*_list(value.get("sources")), *_list(value.get("supporting")), *sessions):
         yield Gold(source=_text(source))
-    for session in _list(value.get("answer_session_ids")):
-        yield Gold(source=f"{id_}#{session}")
 
 
 def _passages(value: Record, number: int) -> Iterator[tuple[bool, dict[str, str]]]:
@@ -491,9 +475,8 @@ def _text(value: object) -> str:
 
 
 def _read_hops(value: Record, plan: object) -> int | None:
-    hops = value.get("hops")
-    if isinstance(hops, int) and not isinstance(hops, bool):
-        return hops
+    if type(value.get("hops")) is int:
+        return int(value["hops"])
     if isinstance(plan, list):
         return len(plan) or None
     if "supporting_facts" in value:
@@ -502,17 +485,15 @@ def _read_hops(value: Record, plan: object) -> int | None:
 
 
 def _named_plans(text: str, path: str) -> dict[str, object]:
-    """Return plans by the id or the text of their question; records whose plan is null are left out."""
-    values = _json_values(text, path)
+    """Return plans by the id or the text of their question; records without a plan are left out."""
+    records = [value for _, value in _json_values(text, path) if isinstance(value, dict)]
     names = ("id", "_id", "question")
-    if len(values) == 1 and isinstance(values[0][1], dict) and not any(key in values[0][1] for key in names):
-        return values[0][1]
-    plans: dict[str, object] = {}
-    for place, value in values:
-        record = value if isinstance(value, dict) else {}
-        plan = next((record[key] for key in _PLANS if key in record), ...)
-        if plan is ... or not any(key in record for key in names):
-            raise InputError("a record names no question, or has no plan", where=place, hint=_PLAN_HINT)
-        if plan is not None:
-            plans |= {str(record[key]): plan for key in names if key in record}
-    return plans
+    if len(records) == 1 and not any(key in records[0] for key in names):
+        return records[0]
+    return {
+        str(record[key]): plan
+        for record in records
+        if (plan := _first(record, _PLANS)) is not None
+        for key in names
+        if key in record
+    }

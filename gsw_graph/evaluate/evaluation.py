@@ -23,7 +23,12 @@ ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with 
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
 _PROTOCOL = ("plans", "plans_sha256", "k", "answer", "llm", "protocol")
 _SAME = (*_PROTOCOL, "memory", "versions")
-_IGNORED = ("memory", "llm", "cache_dir")  # of the configuration: compared by another name, or without effect
+_IGNORED = (
+    "memory",
+    "llm",
+    "cache_dir",
+    "concurrency",
+)  # of the configuration: compared by another name, or without effect
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,6 @@ class Comparison(Result):
         settings: What was set otherwise, by name [first, second]: files by their hashes, `config.` before
             what the settings object has, `strategy` where each has one of its own.
         differences: By strategy and metric the second minus the first, with its 95 % interval.
-        won, lost: By `strategy metric` the keys of the questions whose value rose or fell.
     """
 
     questions: int
@@ -64,8 +68,6 @@ class Comparison(Result):
     only_second: int
     settings: dict[str, list[Any]]
     differences: list[dict[str, Any]]
-    won: dict[str, list[str]]
-    lost: dict[str, list[str]]
 
 
 def assemble(
@@ -79,18 +81,18 @@ def assemble(
         unread: Places of records that are no questions, and why.
     """
     failed = [(place, "", reason) for place, reason in unread]
-    for name, outcomes in scored.items():
-        failed += [
-            (outcome.row.key, name, reason)
-            for outcome in outcomes
-            if (reason := outcome.row.error or outcome.row.note)
-        ]
-    for name, outcomes in scored.items():
-        failed += [
-            (verdict.key, name, f"{verdict.judge} judged nothing: {verdict.error}")
-            for outcome in outcomes
-            if (verdict := outcome.judgement) is not None and verdict.error
-        ]
+    failed += [
+        (outcome.row.key, name, reason)
+        for name, outcomes in scored.items()
+        for outcome in outcomes
+        if (reason := outcome.row.error or outcome.row.note)
+    ]
+    failed += [
+        (verdict.key, name, f"{verdict.judge} judged nothing: {verdict.error}")
+        for name, outcomes in scored.items()
+        for outcome in outcomes
+        if (verdict := outcome.judgement) and verdict.error
+    ]
     names = list(scored)
     listed = [
         {
@@ -123,15 +125,19 @@ def summarise(scored: Sequence[ScoredOutcome]) -> dict[str, Any]:
     intervals = {
         metric: limits for metric in METRICS if (limits := interval(_values(scored, metric))) is not None
     }
-    groups: dict[str, dict[str, list[ScoredOutcome]]] = {"by_hops": {}, "by_type": {}}
-    for outcome in sorted(scored, key=lambda row: (row.question.hops is None, row.question.hops)):
-        groups["by_hops"].setdefault(str(outcome.question.hops or "?"), []).append(outcome)
-    for outcome in sorted(scored, key=lambda row: row.question.type):
-        groups["by_type"].setdefault(outcome.question.type or "?", []).append(outcome)
     return {
         **_figures(scored),
         "intervals": intervals,
-        **{by: {name: _figures(rows) for name, rows in group.items()} for by, group in groups.items()},
+        "by_hops": _figures_by(scored, "hops"),
+        "by_type": _figures_by(scored, "type"),
+    }
+
+
+def _figures_by(scored: Sequence[ScoredOutcome], field: str) -> dict[str, dict[str, Any]]:
+    values = {getattr(outcome.question, field) for outcome in scored}
+    return {
+        str(value or "?"): _figures([row for row in scored if getattr(row.question, field) == value])
+        for value in sorted(values, key=lambda value: (not value, value))
     }
 
 
@@ -143,7 +149,8 @@ def differences(
     for metric in METRICS:
         values = [(one.get(metric), other.get(metric)) for one, other in zip(ones, others, strict=True)]
         both = [(a, b) for a, b in values if a is not None and b is not None]
-        if both and (difference := paired([a for a, _ in both], [b for _, b in both])):
+        if both:
+            difference = paired([a for a, _ in both], [b for _, b in both])
             rows.append({"first": first, "second": second, "metric": metric, **difference})
     return rows
 
@@ -167,13 +174,13 @@ def read_traces(path: str | Path, key: str | None = None) -> dict[str, dict[str,
     """Return the traces of a folder: of one question by strategy, else of all by `strategy key`. Without
     `trace` there are none."""
     folder = Path(path)
-    traces = {}
-    for file in sorted((folder if folder.is_dir() else folder.parent).rglob(TRACE)):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
-            if key in (None, row["id"]):
-                traces[row["strategy"] if key else f"{row['strategy']} {row['id']}"] = row
-    return traces
+    files = sorted((folder if folder.is_dir() else folder.parent).rglob(TRACE))
+    rows = [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
+    return {
+        row["strategy"] if key else f"{row['strategy']} {row['id']}": row
+        for row in rows
+        if key in (None, row["id"])
+    }
 
 
 def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
@@ -239,41 +246,67 @@ def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> 
     """Compare two evaluations, or the files or folders that hold them: strategies of the same name, or the
     only one of each. InputError: they have no question or no strategy in common."""
     a, b = (item if isinstance(item, Evaluation) else load(item) for item in (first, second))
-    pairs = [(name, name) for name in a.strategies if name in b.strategies]
-    if not pairs and len(a.strategies) == len(b.strategies) == 1:
-        pairs = list(zip(a.strategies, b.strategies, strict=True))
-    if not pairs:
-        hint = f"The first has {', '.join(a.strategies)}, the second {', '.join(b.strategies)}"
-        raise InputError("the evaluations have no strategy in common", hint=hint)
-    theirs = {(question["key"], question["question"]): question for question in b.questions}
-    shared = [
-        (question, theirs[key])
-        for question in a.questions
-        if (key := (question["key"], question["question"])) in theirs
+    names, shared = _in_common(a, b)
+    rows = [
+        row
+        for name, other in names
+        for row in differences(
+            name,
+            [rescored(question, name, a) for question, _ in shared],
+            other,
+            [rescored(question, other, b) for _, question in shared],
+        )
     ]
-    if not shared:
-        raise InputError("the evaluations have no question in common", hint="Ask both the same file")
-    rows: list[dict[str, Any]] = []
-    won: dict[str, list[str]] = {}
-    lost: dict[str, list[str]] = {}
-    for name, other_name in pairs:
-        ones = [rescored(question, name, a) for question, _ in shared]
-        others = [rescored(question, other_name, b) for _, question in shared]
-        rows += differences(name, ones, other_name, others)
-        for metric in METRICS[:-1]:  # of time nobody wants the questions
-            label = f"{name if name == other_name else f'{name} -> {other_name}'} {metric}"
-            for one, other in zip(ones, others, strict=True):
-                before, after = one.get(metric), other.get(metric)
-                if before is not None and after is not None and before != after:
-                    (won if after > before else lost).setdefault(label, []).append(one.question.key)
     was, now = _circumstances(a), _circumstances(b)
     changed = {
         name: [was.get(name), now.get(name)] for name in {**was, **now} if was.get(name) != now.get(name)
     }
-    if pairs[0][0] != pairs[0][1]:
-        changed["strategy"] = list(pairs[0])
+    if names[0][0] != names[0][1]:
+        changed["strategy"] = list(names[0])
     alone = len(a.questions) - len(shared), len(b.questions) - len(shared)
-    return Comparison(len(shared), *alone, changed, rows, won, lost)
+    return Comparison(len(shared), *alone, changed, rows)
+
+
+def changes(
+    first: Evaluation | str | Path, second: Evaluation | str | Path, metric: str
+) -> list[dict[str, Any]]:
+    """Return the questions whose value of a metric is another in the second evaluation, each with the
+    strategy, whether it was `won`, and both rows, `a` and `b`. InputError: as `compare`."""
+    a, b = (item if isinstance(item, Evaluation) else load(item) for item in (first, second))
+    names, shared = _in_common(a, b)
+    changed = []
+    for name, other in names:
+        for question, again in shared:
+            before = rescored(question, name, a).get(metric)
+            after = rescored(again, other, b).get(metric)
+            if before is not None and after is not None and before != after:
+                shown = {each: question[each] for each in ("key", "question", "answers")}
+                rows = {"a": question["strategies"][name], "b": again["strategies"][other]}
+                strategy = name if name == other else f"{name} -> {other}"
+                changed.append({"strategy": strategy, "won": after > before, **shown, **rows})
+    return changed
+
+
+def _in_common(
+    a: Evaluation, b: Evaluation
+) -> tuple[list[tuple[str, str]], list[tuple[dict[str, Any], dict[str, Any]]]]:
+    """Return the strategies and the questions that two evaluations have in common, those of both."""
+    names = [(name, name) for name in a.strategies if name in b.strategies]
+    if not names and len(a.strategies) == len(b.strategies) == 1:
+        names = list(zip(a.strategies, b.strategies, strict=True))
+    others = {(question["key"], question["question"]): question for question in b.questions}
+    shared = [
+        (question, others[key])
+        for question in a.questions
+        if (key := (question["key"], question["question"])) in others
+    ]
+    if not names or not shared:
+        what = "question" if names else "strategy"
+        raise InputError(
+            f"the evaluations have no {what} in common",
+            hint=f"The first has {', '.join(a.strategies)}, the second {', '.join(b.strategies)}",
+        )
+    return names, shared
 
 
 def rescored(question: dict[str, Any], strategy: str, evaluation: Evaluation) -> ScoredOutcome:
@@ -373,15 +406,14 @@ def economy(scored: Sequence[ScoredOutcome]) -> dict[str, Any] | None:
     """
     if not any(outcome.answers for outcome in scored):
         return None
-    tokens: Counter[int] = Counter()
-    right: Counter[int] = Counter()
-    for outcome in scored:
-        hops = outcome.question.hops or 1
-        tokens[hops] += outcome.tokens
-        right[hops] += outcome.correct
-    weighted = sum(hops * number for hops, number in right.items())
-    value = sum(hops * number for hops, number in tokens.items()) / weighted if weighted else None
-    by_hops = {str(hops): tokens[hops] / right[hops] if right[hops] else None for hops in sorted(tokens)}
+    rows = [(outcome.question.hops or 1, outcome.tokens, outcome.correct) for outcome in scored]
+    weighted = sum(hops * right for hops, _, right in rows)
+    value = sum(hops * tokens for hops, tokens, _ in rows) / weighted if weighted else None
+    by_hops: dict[str, float | None] = {}
+    for depth in sorted({hops for hops, _, _ in rows}):
+        right = sum(right for hops, _, right in rows if hops == depth)
+        tokens = sum(tokens for hops, tokens, _ in rows if hops == depth)
+        by_hops[str(depth)] = tokens / right if right else None
     return {"value": value, "by_hops": by_hops}
 
 

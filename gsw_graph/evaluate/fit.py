@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,16 @@ from scipy.special import logsumexp
 from gsw_graph.ask.answer.chains import features as chain_features
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.plan import parse
+from gsw_graph.ask.retrieve.context import Context
 from gsw_graph.ask.retrieve.fit import Fit
 from gsw_graph.ask.retrieve.fusion import WalkingCandidateSearch
 from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features
-from gsw_graph.ask.retrieve.qa_chains import Candidates, CandidateSearch, grow_chains
+from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, grow_chains
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.errors import InputError
+from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.metrics import gold_ranks
-
-if TYPE_CHECKING:
-    from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.evaluate.data import Question, QuestionSet
-    from gsw_graph.memory import Memory
+from gsw_graph.memory import Memory
 
 Rows: TypeAlias = "list[tuple[NDArray[np.float64], NDArray[np.bool_]]]"
 _LEAST = 20  # sub-questions
@@ -48,17 +46,6 @@ class _Recorder(CandidateSearch):
         given = vectors[asked.text], original, vectors[asked.relation]
         self.values = features(asked, self.pairs, found, *given)
         return super()._ranked(asked, candidates, found, original, vectors)
-
-
-class _Hiding:
-    """Leaves out the pairs of some passages."""
-
-    def __init__(self, find: CandidateSearch, passages: set[str]) -> None:
-        self._find, self._passages = find, passages
-
-    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
-        found = self._find(question, asked)
-        return [[one for one in each if one.pair.passage not in self._passages] for each in found]
 
 
 def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
@@ -131,19 +118,16 @@ def _pair_rows(question: Question, context: Context) -> Rows:
 def _chain_rows(
     question: Question, memory: Memory, fit: Fit, strategy: str
 ) -> list[tuple[list[float], bool]]:
-    """Return the features of the best chain and whether a chain holds the answer, with and without the pairs
-    of the gold passages."""
-    context = memory._context(AskOptions())
-    context.fit = fit
-    plan, chains = parse(question.plan), FUSION.recipe.chains if strategy == FUSION.name else RICR.recipe
-    find = (
-        WalkingCandidateSearch(context, FUSION.recipe)
-        if strategy == FUSION.name
-        else CandidateSearch(context, chains)
-    )
+    """Return the features of the best chain and whether a chain holds the answer, with the gold passages and
+    without."""
     rows, hidden = [], set[str]()
     for _ in range(2):
-        beams = grow_chains(plan, question.question, _Hiding(find, hidden), chains)
+        context = memory._context(AskOptions(excluded=tuple(hidden)))
+        context.fit = fit
+        chains, find = RICR.recipe, CandidateSearch(context, RICR.recipe)
+        if strategy == FUSION.name:
+            chains, find = FUSION.recipe.chains, WalkingCandidateSearch(context, FUSION.recipe)
+        beams = grow_chains(parse(question.plan), question.question, find, chains)
         said = " ".join(
             f"{hop.pair.question} {' '.join(hop.pair.answers)}"
             for chain in beams.ends()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -57,8 +57,6 @@ class Outcome:
     seconds: dict[str, float] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
     dollars: float | None = None
-    round_trips: int = 0
-    models: dict[str, str | None] = field(default_factory=dict)
     cached: bool = False
     note: str | None = None
     error: str | None = None
@@ -116,14 +114,12 @@ class Journal:
         if folder is None:
             return
         folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
         with ExitStack() as opened:
             try:
-                lock.acquire()
+                opened.enter_context(FileLock(folder / LOCK, timeout=0, thread_local=False))
             except Timeout as error:
                 hint = "Wait until it has ended, or give another folder"
                 raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
-            opened.callback(_release, lock)
             file = self._files[FILE] = opened.enter_context((folder / FILE).open("a+b"))
             length = self._read(file, run, folder / FILE)
             file.truncate(length)
@@ -182,12 +178,6 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self._exit.close()
-
-
-def _release(lock: FileLock) -> None:
-    with suppress(OSError):  # Windows keeps the file of a lock that is held
-        Path(lock.lock_file).unlink()
-    lock.release()
 
 
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:

@@ -11,20 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError, ReplyError
+from gsw_graph.errors import ReplyError
 from gsw_graph.evaluate.data import Question, QuestionSet
 from gsw_graph.evaluate.journal import Journal, Judgement, Outcome
+from gsw_graph.models.chat.chat import Chat
+from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import fence, prompt
-
-if TYPE_CHECKING:
-    from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.chat.limits import Budget
 
 STAGE = "judge"  # of the ledger
 # By metric: the prompt, the key of the reply, and what its values count; None: a share of statements.
@@ -39,10 +37,6 @@ _MAX_TEXT = 1000  # characters of an answer, and of all gold answers together; o
 
 def open_judge(settings: Settings, model: str, budget: Budget | None = None) -> Chat:
     """Open the judge at the server that the settings name. Raises InputError, ModelError."""
-    from gsw_graph.models.chat.chat import Chat
-
-    if not model.strip():
-        raise InputError("the judge has no name", hint="Name a model: --judge MODEL")
     judge = settings.for_role("judge")
     # a price in the settings is that of their own model
     price = judge.llm_price if model == judge.llm else None
@@ -119,10 +113,9 @@ def _judge(chat: Chat, question: Question, row: Outcome) -> Judgement:
     answer, tokens = row.answer or "", {"in": 0, "out": 0}
     values: dict[str, float] = {}
     error = None
+    forms = {metric: form for metric, form in FORMS.items() if form[2] or question.has_long_answer}
     try:
-        for metric, (name, key, scale) in FORMS.items():
-            if scale is None and not question.has_long_answer:
-                continue
+        for metric, (name, key, scale) in forms.items():
             reply = chat.ask(_request(name, key, scale, question, answer), _reader(key, scale))
             values[metric] = reply.value
             tokens["in"] += reply.prompt_tokens
@@ -164,9 +157,9 @@ def _reader(key: str, scale: dict[str, float] | None) -> Callable[[Any], float]:
     """Return what reads a verdict, and takes nothing else for one."""
 
     def read(reply: Any) -> float:
-        verdict = reply.get(key) if isinstance(reply, dict) else None
+        fields = reply if isinstance(reply, dict) else {}
+        verdict, statements = fields.get(key), fields.get("statements")
         if scale is None:
-            statements = reply.get("statements") if isinstance(reply, dict) else None
             if (
                 not isinstance(statements, int)
                 or not isinstance(verdict, int)

@@ -11,16 +11,15 @@ import string
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from gsw_graph.evaluate.data import Gold, Question
 from gsw_graph.evaluate.journal import Judgement, Outcome
 from gsw_graph.loaders.split import SENTENCE_LIMIT, words
-
-if TYPE_CHECKING:
-    from gsw_graph.model.results import RankedPassage
+from gsw_graph.model.results import RankedPassage
 
 AT = (1, 2, 5, 10, 20)  # k of recall and all-gold
 JUDGED = ("lr1", "lr2", "coverage")  # by a language model
@@ -41,20 +40,22 @@ def exact_match(answer: str, gold: Sequence[str]) -> float:
     return _best(answer, gold, lambda a, b: float(normalised(a) == normalised(b)))
 
 
-def answer_precision(answer: str, gold: Sequence[str]) -> float:
-    """Return the share of the answer's words that a gold answer has. ValueError: no gold."""
-    return _best(answer, gold, lambda a, b: _shared(a, b, 1, 0))
-
-
-def answer_recall(answer: str, gold: Sequence[str]) -> float:
-    """Return the share of a gold answer's words that the answer has. ValueError: no gold."""
-    return _best(answer, gold, lambda a, b: _shared(a, b, 0, 1))
-
-
-def f1(answer: str, gold: Sequence[str]) -> float:
+def f1(answer: str, gold: Sequence[str], weight: float = 0.5) -> float:
     """Return F1 of the words that the answer shares with a gold answer, repeated words counted; the best over
-    all, 0 where no word is left. ValueError: no gold."""
-    return _best(answer, gold, lambda a, b: _shared(a, b, 0.5, 0.5))
+    all, 0 where no word is left.
+
+    Args:
+        answer: What was answered.
+        gold: The right answers. ValueError: there are none.
+        weight: Of the answer's words among those of both: 1 for precision, 0 for recall.
+    """
+
+    def score(first: str, second: str) -> float:
+        words, gold_words = normalised(first).split(), normalised(second).split()
+        common = (Counter(words) & Counter(gold_words)).total()
+        return common / (weight * len(words) + (1 - weight) * len(gold_words)) if common else 0.0
+
+    return _best(answer, gold, score)
 
 
 def rouge_l(answer: str, gold: Sequence[str]) -> float:
@@ -97,11 +98,11 @@ def ndcg(ranks: Sequence[int | None], k: int) -> float:
 
 
 _OF_RANKS = {"recall": recall, "all_gold": all_gold, "precision": precision, "ndcg": ndcg}
-_OF_ANSWERS = {
+_OF_ANSWERS: dict[str, Callable[[str, Sequence[str]], float]] = {
     "em": exact_match,
     "f1": f1,
-    "answer_precision": answer_precision,
-    "answer_recall": answer_recall,
+    "answer_precision": partial(f1, weight=1.0),
+    "answer_recall": partial(f1, weight=0.0),
     "rouge_l": rouge_l,
 }
 METRICS = (
@@ -168,9 +169,11 @@ class ScoredOutcome:
         if at:
             has_rank = self.question.gold and int(k) <= self.k
             return _OF_RANKS[name](self.row.ranks, int(k)) if has_rank else None
-        if not self.answers or not self.question.answers or (name in JUDGED and not self.judged):
-            return None
-        if name == "coverage" and not self.question.has_long_answer:
+        if (
+            not (self.answers and self.question.answers)
+            or (name in JUDGED and not self.judged)
+            or (name == "coverage" and not self.question.has_long_answer)
+        ):
             return None
         if self.row.answer is None:
             return 0.0
@@ -221,12 +224,10 @@ def interval(values: Sequence[float]) -> list[float] | None:
     return [float(limits.low), float(limits.high)]
 
 
-def paired(first: Sequence[float], second: Sequence[float]) -> dict[str, Any] | None:
+def paired(first: Sequence[float], second: Sequence[float]) -> dict[str, Any]:
     """Return how much more the second has than the first, question by question: n, mean with its interval,
-    and on how many it is above, below or equal. None of nothing."""
+    and on how many it is above, below or equal."""
     differences = [b - a for a, b in zip(first, second, strict=True)]
-    if not differences:
-        return None
     return {
         "n": len(differences),
         "mean": mean(differences),
@@ -239,23 +240,14 @@ def paired(first: Sequence[float], second: Sequence[float]) -> dict[str, Any] | 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
     """Return `mean`, `p50` and `p95` (between two values in proportion); empty of nothing."""
-    if not len(values):
+    if not values:
         return {}
-    p50, p95 = np.percentile(np.asarray(values, dtype=np.float64), (50, 95))
-    return {"mean": float(np.mean(values)), "p50": float(p50), "p95": float(p95)}
+    p50, p95 = np.percentile(values, (50, 95)).tolist()
+    return {"mean": float(np.mean(values)), "p50": p50, "p95": p95}
 
 
 def _best(answer: str, gold: Sequence[str], score: Callable[[str, str], float]) -> float:
-    if not gold:
-        raise ValueError("there is no gold answer")
     return max(score(answer, each) for each in gold)
-
-
-def _shared(answer: str, gold: str, answer_weight: float, gold_weight: float) -> float:
-    """Return the words in common over the weighted number of words of both."""
-    answer_words, gold_words = normalised(answer).split(), normalised(gold).split()
-    common = sum((Counter(answer_words) & Counter(gold_words)).values())
-    return common / (answer_weight * len(answer_words) + gold_weight * len(gold_words)) if common else 0.0
 
 
 def _hits(ranks: Sequence[int | None], k: int) -> int:

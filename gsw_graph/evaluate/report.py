@@ -69,10 +69,15 @@ def page(evaluation: Evaluation) -> str:
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     columns, rows = figures(evaluation)
+    memory, nodes = evaluation.settings["memory"], evaluation.settings["memory"]["nodes"]
     return environment.get_template("report.html.j2").render(
         name=evaluation.settings["questions"]["name"],
         protocol=protocol(evaluation),
-        facts=_facts(evaluation),
+        facts={
+            "Memory": f"{nodes.get('Passage', 0):,} passages, {nodes.get('QAPair', 0):,} pairs",
+            "Engine": f"{memory['engine']} {memory['engine_version']}",
+            "gswgraph": evaluation.settings["versions"]["gswgraph"],
+        },
         notes=notes(evaluation),
         columns=columns,
         rows=rows,
@@ -122,7 +127,8 @@ def figures(evaluation: Evaluation) -> tuple[list[str], list[list[Cell]]]:
         ],
     }
     for metric in METRICS[:-1]:
-        if metric_k(metric) in (None, at) or metric.startswith("recall@"):
+        _, has_k, k = metric.partition("@")
+        if not has_k or int(k) == at or metric.startswith("recall@"):
             label = _LABELS.get(metric, metric.replace("_", " "))
             columns[label] = [_share(row, metric) for row in summaries]
     columns["answered"] = [_part(row, "answered", "answerable") for row in summaries]
@@ -146,12 +152,6 @@ def figures(evaluation: Evaluation) -> tuple[list[str], list[list[Cell]]]:
     return list(kept), [list(row) for row in zip(*kept.values(), strict=True)]
 
 
-def metric_k(metric: str) -> int | None:
-    """Return the k of a metric, None of one that has none."""
-    _, at, k = metric.partition("@")
-    return int(k) if at else None
-
-
 def metric_mean(summary: Summary, metric: str) -> float | None:
     """Return a figure of a summary by the name of its metric; None where it has none, as an old one may."""
     name, at, k = metric.partition("@")
@@ -161,25 +161,23 @@ def metric_mean(summary: Summary, metric: str) -> float | None:
 
 def describe_plans(evaluation: Evaluation) -> str:
     """Return where plans came from, and for how many questions strategies had one."""
-    source = _SOURCES[evaluation.settings["plans"]]
-    used = {
-        name: sum(number for kind, number in row["plans"].items() if kind != "none")
+    source = evaluation.settings["plans"]
+    parts = [
+        f"{name} {number:,} of {row['n']:,}"
         for name, row in evaluation.strategies.items()
-    }
-    if evaluation.settings["plans"] == "none" and not any(used.values()):
-        return source
-    parts = [f"{name} {n:,} of {evaluation.strategies[name]['n']:,}" for name, n in used.items() if n]
-    return f"{source} ({', '.join(parts) or 'no strategy followed one'})"
+        if (number := row["n"] - row["failed"] - row["plans"].get("none", 0))
+    ]
+    used = ", ".join(parts) or ("" if source == "none" else "no strategy followed one")
+    return f"{_SOURCES[source]} ({used})" if used else _SOURCES[source]
 
 
 def notes(evaluation: Evaluation) -> list[str]:
     """Return what a reader must know to read the figures."""
-    lines = []
     unread = [failure["reason"] for failure in evaluation.failures if not failure["strategy"]]
-    if unread:
-        lines.append(
-            f"{_count(len(unread), 'record')} could not be read as questions; the first: {unread[0]}"
-        )
+    lines = [
+        f"{_count(len(unread), 'record')} could not be read as questions; the first: {reason}"
+        for reason in unread[:1]
+    ]
     for name, summary in evaluation.strategies.items():
         rows = [question["strategies"][name] for question in evaluation.questions]
         ran = Counter(row["ran"] for row in rows if row.get("ran") not in (None, name.partition(" ")[0]))
@@ -199,8 +197,6 @@ def notes(evaluation: Evaluation) -> list[str]:
             f"LR-1 (strict), LR-2 (partial credit) and coverage of long answers are judged by {model}, which "
             f"took {tokens.get('in', 0):,} + {tokens.get('out', 0):,} tokens (in + out), in no other figure"
         )
-        if model == evaluation.settings["llm"]:
-            lines.append(f"{model} judges answers of its own")
         if judge["unjudged"]:
             answers = _count(judge["unjudged"], "answer")
             lines.append(f"{model} gave no verdict on {answers}: in LR-1 and LR-2 they count nowhere")
@@ -232,16 +228,6 @@ def _number(value: float | None, form: str = ",.0f") -> Cell:
     return ("-" if value is None else format(value, form)), ""
 
 
-def _facts(evaluation: Evaluation) -> dict[str, str]:
-    settings = evaluation.settings
-    memory, nodes = settings["memory"], settings["memory"]["nodes"]
-    return {
-        "Memory": f"{nodes.get('Passage', 0):,} passages, {nodes.get('QAPair', 0):,} pairs",
-        "Engine": f"{memory['engine']} {memory['engine_version']}",
-        "gswgraph": settings["versions"]["gswgraph"],
-    }
-
-
 def _plots(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
     """Yield titles and plots as inline SVG; nothing where matplotlib is not installed."""
     try:
@@ -261,8 +247,8 @@ def _plots(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
             axes = figure.subplots()
             axes.set_prop_cycle(color=_COLOURS)
             draw(axes)
-            if len(handles := axes.get_legend_handles_labels()[0]) > 1:
-                axes.legend(fontsize=8, ncols=min(3, len(handles)), loc="best")
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend(fontsize=8, loc="best")
             svg = io.StringIO()
             figure.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
         yield title, "<svg" + svg.getvalue().partition("<svg")[2]
@@ -280,24 +266,16 @@ def _drawings(evaluation: Evaluation) -> Iterator[tuple[str, Callable[[Axes], No
     for unit, values in costs.items():
         if any(values):
             yield f"{label}, %, against {unit}", partial(_scatter, strategies, metric, unit, values)
-    ks = [k for k in AT if any(str(k) in row["recall"] for row in strategies.values())]
-    if ks:
-        yield (
-            "Gold passages among the first k, %",
-            partial(_bars, strategies, [(str(k), None, str(k), f"recall@{k}") for k in ks]),
-        )
     for by, title in (("by_hops", "hops"), ("by_type", "type of question")):
-        names = dict.fromkeys(name for row in strategies.values() for name in row.get(by, {}))
-        if len(names) > 1:
-            groups = [(name, by, name, metric) for name in names]
-            yield f"{label} by {title}, %", partial(_bars, strategies, groups)
-    if rows := [row for row in evaluation.differences if row["metric"] == metric]:
-        yield f"Differences in {label}, points, with their 95 % intervals", partial(_forest, rows)
+        parts = list(dict.fromkeys(name for row in strategies.values() for name in row.get(by, {})))
+        if len(parts) > 1:
+            yield f"{label} by {title}, %", partial(_bars, strategies, metric, by, parts)
 
 
 def _scatter(
     strategies: dict[str, Summary], metric: str, unit: str, costs: Sequence[float], axes: Axes
 ) -> None:
+    """Draw the metric of each strategy, with its interval, above what a question costs."""
     for (name, summary), cost in zip(strategies.items(), costs, strict=True):
         if (value := metric_mean(summary, metric)) is not None:
             low, high = summary["intervals"][metric]
@@ -306,27 +284,12 @@ def _scatter(
     axes.set_xlabel(unit)
 
 
-def _bars(
-    strategies: dict[str, Summary], groups: Sequence[tuple[str, str | None, str, str]], axes: Axes
-) -> None:
-    """Draw bars in groups, one for each strategy. A group: its label, what it is a part by, the part, and
-    the metric."""
+def _bars(strategies: dict[str, Summary], metric: str, by: str, parts: Sequence[str], axes: Axes) -> None:
+    """Draw a group of bars for each part of the questions, one bar for each strategy."""
     width = 0.8 / len(strategies)
     for place, (name, summary) in enumerate(strategies.items()):
-        parts = [
-            (summary if by is None else summary[by].get(part, {}), metric) for _, by, part, metric in groups
-        ]
-        heights = [100 * (metric_mean(part, metric) or 0) for part, metric in parts]
-        x = [number + (place - (len(strategies) - 1) / 2) * width for number in range(len(groups))]
-        axes.bar(x, heights, width, label=name, color=_COLOURS[place % len(_COLOURS)])
-    axes.set_xticks(range(len(groups)), [label for label, *_ in groups])
+        heights = [100 * (metric_mean(summary[by].get(part, {}), metric) or 0) for part in parts]
+        offset = (place - (len(strategies) - 1) / 2) * width
+        axes.bar([number + offset for number in range(len(parts))], heights, width, label=name)
+    axes.set_xticks(range(len(parts)), parts)
     axes.set_ylim(0, 100)
-
-
-def _forest(rows: Sequence[dict[str, Any]], axes: Axes) -> None:
-    for number, row in enumerate(rows):
-        mean, (low, high) = 100 * row["mean"], (100 * limit for limit in row["interval"])
-        axes.errorbar([mean], [number], xerr=[[mean - low], [high - mean]], fmt="o", color=_COLOURS[0])
-    axes.axvline(0, color="#888", linewidth=1)
-    axes.set_yticks(range(len(rows)), [f"{row['second']} - {row['first']}" for row in rows])
-    axes.invert_yaxis()

@@ -5,33 +5,31 @@ from __future__ import annotations
 import io
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any
 
 from gsw_graph import __version__
 from gsw_graph.ask.retrieve.variants import Variant, find_strategy
 from gsw_graph.concurrency import map_unordered
+from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.evaluate.data import Plans, Question, QuestionSet, read_plans, read_questions
+from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble, merge
-from gsw_graph.evaluate.journal import FILE, Journal, Outcome, from_row
+from gsw_graph.evaluate.journal import Journal, Outcome
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Failure, content_id
-from gsw_graph.model.results import Result
+from gsw_graph.model.results import Answer, Result, Status
 from gsw_graph.models.chat.limits import Budget, price_of
 from gsw_graph.models.chat.limits import dollars as cost_of
-
-if TYPE_CHECKING:
-    from gsw_graph.config import Settings
-    from gsw_graph.model.results import Answer, Status
 
 Progress = Callable[[int, int], None]
 Trace = dict[str, Any]
@@ -112,7 +110,8 @@ def evaluate(
         llm: False for no language model, though the settings name one.
         judge: A model that judges the answers when all are there (LR-1, LR-2, coverage). What it takes is in
             the ledger's stage `judge` and in no strategy's tokens.
-        at_once: Questions asked side by side. Only where it is 1 is the time of a strategy measured.
+        at_once: Questions asked side by side; the settings' `concurrency` bounds their calls of the model.
+            Only where it is 1 is the time of a strategy measured.
         budget: Dollars or tokens (`2.00`, `500ktok`) after which no question is begun; replies that are paid
             for are kept.
         out: A folder that keeps each row at once: the same call goes on where one was stopped or killed.
@@ -147,20 +146,19 @@ def evaluate(
         done = {key for key, row in journal.rows.items() if row.error is None}
         order = _order(questions.questions, variants)
         todo = [pair for pair in order if (pair[1].name, pair[0].key) not in done]
-        asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
-        number = total - len(todo)
-        if progress and (todo or chat is None):
-            progress(number, total)
-        for row, trace, paid in _in_parallel(asking.ask, todo, at_once, in_order=way.in_order):
+        if asking.timed:
+            asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
+        if progress:
+            progress(total - len(todo), total)
+        replies = _in_parallel(asking.ask, todo, at_once, in_order=way.in_order)
+        for number, (row, trace, paid) in enumerate(replies, total - len(todo) + 1):
             journal.add(row, trace)
-            number += 1
-            if progress and (number < total or chat is None):
+            if progress:
                 progress(number, total)
             if limit is not None:
                 limit.charge(limit.cost(*paid))
         if chat is not None:
-            workers = max(at_once, memory.settings.concurrency)
-            verdicts = judge_answers(chat, journal, questions, names, workers, progress)
+            verdicts = judge_answers(chat, journal, questions, names, memory.settings.concurrency, progress)
     facts = {
         **journal.run,
         "questions": {
@@ -208,16 +206,14 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Estimate(Result):
-    """What an evaluation will take of a language model: calls, tokens of prompts (`in`) and replies (`out`),
-    dollars (None where the price is not known) and hours. measured: of these strategies from rows that are
-    there, of the others from what is typical."""
+    """What an evaluation will take of a language model, by what is typical: calls, tokens of prompts (`in`)
+    and replies (`out`), dollars (None where the price is not known) and hours."""
 
     questions: int
     calls: int
     tokens: dict[str, int]
     dollars: float | None
     hours: float
-    measured: list[str]
 
 
 def estimate(
@@ -229,36 +225,22 @@ def estimate(
     llm: bool = True,
     judge: str | None = None,
     at_once: int = 1,
-    out: str | Path | None = None,
     **protocol: Any,
 ) -> Estimate:
-    """Return what `evaluate` with these arguments will take, asking nothing. Ask a few questions first
-    (`limit`, `out`), and it goes by what those took."""
+    """Return what `evaluate` with these arguments will take, asking nothing."""
     way = Protocol(**protocol)
     questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
-    lines = Path(out, FILE).read_text().splitlines()[1:] if out and Path(out, FILE).exists() else []
-    rows = [from_row(Outcome, row) for line in lines if "variant" in (row := json.loads(line))]
-    calls, tokens, measured = 0.0, {"in": 0.0, "out": 0.0}, []
-    for variant in variants if model else ():
-        strategy = find_strategy(variant.strategy)
-        kinds = ["answer"] if way.answer else []
-        kinds += ["plan"] if plans.kind == "model" and strategy.follows_plan else []
-        kinds = ["agent"] if "llm" in strategy.needs else kinds
+    kinds: list[str] = []
+    for strategy in [find_strategy(variant.strategy) for variant in variants if model]:
+        planned = plans.kind == "model" and strategy.follows_plan
+        kinds += ["agent"] if "llm" in strategy.needs else ["answer"] * way.answer + ["plan"] * planned
         kinds += ["judge"] if judge else []
-        calls += sum(_TYPICAL[kind][0] for kind in kinds)
-        known = [row.tokens for row in rows if row.variant == variant.name and not row.error]
-        measured += [variant.name] if known else []
-        for place, name in enumerate(tokens, 1):
-            typical = [_TYPICAL[kind][place] for kind in kinds if not known or kind == "judge"]
-            tokens[name] += sum(typical) + (
-                sum(row.get(name, 0) for row in known) / len(known) if known else 0
-            )
     number, settings = len(questions.questions), memory.settings.for_role("answer")
+    calls, read, written = (number * sum(_TYPICAL[kind][place] for kind in kinds) for place in range(3))
     price = settings.llm_price or price_of(settings.llm or "")
-    total = {name: round(number * value) for name, value in tokens.items()}
-    seconds = number * (calls * _CALL_SECONDS / at_once + len(variants) * _SEARCH_SECONDS)
-    cost = cost_of(price, total["in"], total["out"]) if price else None
-    return Estimate(number, round(number * calls), total, cost, seconds / 3600, measured)
+    seconds = calls * _CALL_SECONDS / at_once + number * len(variants) * _SEARCH_SECONDS
+    cost = cost_of(price, read, written) if price else None
+    return Estimate(number, calls, {"in": read, "out": written}, cost, seconds / 3600)
 
 
 def _prepared(
@@ -281,30 +263,28 @@ def _prepared(
     has_model = llm and bool(memory.settings.for_role("answer").llm)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if has_model else "none"), questions)
-    if plans.kind == "model" and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other plans"
-        raise InputError("there is no language model to make plans", hint=hint)
     known = [find_strategy(variant.strategy) for variant in variants]
     needy = [strategy.name for strategy in known if "llm" in strategy.needs]
+    if plans.kind == "model" and any(strategy.follows_plan for strategy in known):
+        needy.append("planning")
     if needy and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other strategies"
+        hint = "Name one in GSWGRAPH_LLM, or use other strategies and plans"
         raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
     if judge is not None and not way.answer:
         raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
     if way.in_order and len(variants) > 1:
         hint = "Ask each strategy alone, of a memory of its own, which the questions are kept in"
         raise InputError("questions in order are answered by one strategy", hint=hint)
-    plans_by_model = plans.kind == "model" and any(strategy.follows_plan for strategy in known)
-    return questions, variants, plans, has_model and bool(way.answer or needy or plans_by_model)
+    return questions, variants, plans, has_model and bool(way.answer or needy)
 
 
 def versions() -> dict[str, str]:
     """Return versions of gswgraph, Python and those installed packages that figures depend on."""
-    found = {"gswgraph": __version__, "python": platform.python_version()}
+    known = {"gswgraph": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            known[package] = version(package)
+    return known
 
 
 def redacted_settings(settings: Settings) -> dict[str, Any]:
@@ -323,11 +303,7 @@ def without_secrets(text: str) -> str:
     it is."""
     if "://" not in text:
         return text
-    try:
-        parts = urlsplit(text)
-    except ValueError:  # no url that can be taken apart
-        return text.partition("://")[0] + "://***"
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+    return re.sub(r"://.*@", "://", re.sub(r"[?#].*", "", text))
 
 
 def _run_header(
@@ -362,30 +338,30 @@ def _run_header(
 def _without_gold(memory: Memory, questions: QuestionSet) -> tuple[QuestionSet, dict[str, tuple[str, ...]]]:
     """Return the questions as ones that cannot be answered, and by key the ids of the passages that each may
     not see. Those whose gold passages the memory does not hold are left out, as failures."""
-    excluded, kept, failures = {}, [], list(questions.failures)
-    for question in questions.questions:
-        ids: list[str] = []
-        for gold in question.gold:
-            if gold.source:
-                with suppress(InputError):  # the memory has no such document
-                    ids += [passage.id for passage in memory.show(gold.source).passages]
-            else:
-                near = memory.ask(
-                    f"{gold.title}\n{gold.text}",
-                    strategy="dense",
-                    k=_NEAR_GOLD,
-                    answer=False,
-                    llm=False,
-                    keep=False,
-                    past=False,
-                )
-                ids += [passage.id for passage in near.passages if is_gold(gold, passage)]
-        if ids:
-            excluded[question.key] = tuple(ids)
-            kept.append(replace(question, answerable=False, answers=(), gold=()))
-        else:
-            failures.append(Failure(question.key, "its gold passages are not in the memory"))
-    return replace(questions, questions=kept, failures=failures), excluded
+    excluded = {
+        question.key: tuple(id_ for gold in question.gold for id_ in _ids_of(memory, gold))
+        for question in questions.questions
+    }
+    kept = [
+        replace(question, answerable=False, answers=(), gold=())
+        for question in questions.questions
+        if excluded[question.key]
+    ]
+    missing = [
+        Failure(key, "its gold passages are not in the memory") for key, ids in excluded.items() if not ids
+    ]
+    return replace(questions, questions=kept, failures=[*questions.failures, *missing]), excluded
+
+
+def _ids_of(memory: Memory, gold: Gold) -> list[str]:
+    """Return the ids of a gold passage and its pieces."""
+    if gold.source:
+        with suppress(InputError):  # the memory has no such document
+            return [passage.id for passage in memory.show(gold.source).passages]
+    text = f"{gold.title}\n{gold.text}"
+    quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "past": False}
+    near = memory.ask(text, strategy="dense", k=_NEAR_GOLD, **quiet)
+    return [passage.id for passage in near.passages if is_gold(gold, passage)]
 
 
 def evaluate_contexts(
@@ -420,11 +396,9 @@ def evaluate_contexts(
         questions = read_questions(questions)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if settings.for_role("answer").llm else "none"), questions)
-    by_scope: dict[str, list[Question]] = {}
-    for question in questions.questions:
-        by_scope.setdefault(question.scope, []).append(question)
     parts = []
-    for scope, own in by_scope.items():
+    for scope in dict.fromkeys(question.scope for question in questions.questions):
+        own = [question for question in questions.questions if question.scope == scope]
         records = [record for record in corpus if scope and record.get("source") == scope]
         if not records:
             hint = "Name the files that hold the contexts: --corpus FILE"
@@ -442,11 +416,11 @@ def evaluate_contexts(
 def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[tuple[Question, Variant]]:
     """Order by question, another strategy first each time: what the machine does beside this, and what the
     first to ask warms, is shared by all."""
-    order = []
-    for number, question in enumerate(questions):
-        first = number % len(variants)
-        order += [(question, variant) for variant in (*variants[first:], *variants[:first])]
-    return order
+    return [
+        (question, variants[(number + place) % len(variants)])
+        for number, question in enumerate(questions)
+        for place in range(len(variants))
+    ]
 
 
 Asked = tuple[Outcome, Trace | None, tuple[int, int]]
@@ -465,14 +439,12 @@ def _in_parallel(
         return map(ask, todo)
     if not in_order:
         return map_unordered(ask, todo, at_once)
-    conversations: dict[str, list[tuple[Question, Variant]]] = {}
-    for question, variant in todo:
-        conversations.setdefault(question.conversation, []).append((question, variant))
+    talks = dict.fromkeys(question.conversation for question, _ in todo)
 
-    def ask_all(pairs: Iterable[tuple[Question, Variant]]) -> list[Asked]:
-        return [ask(pair) for pair in pairs]
+    def ask_all(talk: str) -> list[Asked]:
+        return [ask(pair) for pair in todo if pair[0].conversation == talk]
 
-    return (asked for rows in map_unordered(ask_all, conversations.values(), at_once) for asked in rows)
+    return chain.from_iterable(map_unordered(ask_all, talks, at_once))
 
 
 @dataclass(frozen=True)
@@ -521,8 +493,6 @@ class _Asking:
             seconds=seconds if self.timed else {},
             tokens=tokens,
             dollars=dollars,
-            round_trips=reply.round_trips,
-            models=reply.models,
             cached=bool(reply.kept),
             note=reply.note,
         )

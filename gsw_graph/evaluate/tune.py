@@ -4,26 +4,22 @@ has not seen."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gsw_graph.ask.retrieve.variants import Value, Variant, current_value, find_strategy
+from gsw_graph.ask.retrieve.variants import Value, Variant, current_value
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate.data import QuestionSet, read_questions
+from gsw_graph.evaluate.data import QuestionSet
 from gsw_graph.evaluate.evaluation import rescored
 from gsw_graph.evaluate.metrics import JUDGED, METRICS, SEED, interval, paired
-from gsw_graph.evaluate.report import notes
-from gsw_graph.evaluate.run import K, evaluate
+from gsw_graph.evaluate.run import evaluate
+from gsw_graph.memory import Memory
 from gsw_graph.model.results import Result
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from gsw_graph.memory import Memory
 
 
 @dataclass(frozen=True)
@@ -33,13 +29,11 @@ class Tuning(Result):
     Attributes:
         held_out: The mean of the metric on questions that the choice did not see, over all splits.
         held_out_interval: Its 95 % interval over questions.
-        usual: The same for the settings as they are.
-        gain: held_out minus usual, paired.
+        gain: held_out minus that of the settings as they are, paired.
         best: The settings that are best on all questions.
-        fitted: Their figure there, which flatters, as they were chosen by it.
-        tried: Every combination with its figure on all questions and the share of the splits that chose it.
+        tried: Every combination with its figure on all questions and the share of the splits that chose it;
+            the first are the settings as they are. The figure of the best flatters: it was chosen by it.
         settings, failures: As of `Evaluation`.
-        notes: What a reader must know beside the figures.
     """
 
     metric: str
@@ -48,14 +42,11 @@ class Tuning(Result):
     repeats: int
     held_out: float
     held_out_interval: list[float]
-    usual: float
     gain: dict[str, Any]
     best: dict[str, Value]
-    fitted: float
     tried: list[dict[str, Any]]
-    settings: dict[str, Any] = field(default_factory=dict)
-    failures: list[dict[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    settings: dict[str, Any]
+    failures: list[dict[str, str]]
 
 
 def tune(
@@ -83,9 +74,6 @@ def tune(
     if metric not in metrics:
         hint = f"Use one of {', '.join(metrics)}"
         raise InputError(f"there is no metric {metric!r} to tune for", hint=hint)
-    if not isinstance(questions, QuestionSet):
-        questions = read_questions(questions)
-    _check(memory, questions, strategy, metric, folds, options)
     usual = {name: current_value(strategy, name) for name in grid}
     combinations = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     combinations = [usual, *(each for each in combinations if each != usual)]
@@ -98,9 +86,7 @@ def tune(
     columns = [values for values in zip(*rows, strict=True) if None not in values]
     table = np.array(columns, dtype=np.float64).reshape(-1, len(variants)).T
     tuning = cross_validate(table, combinations, metric=metric, folds=folds, repeats=repeats)
-    return replace(
-        tuning, settings=evaluation.settings, failures=evaluation.failures, notes=notes(evaluation)
-    )
+    return replace(tuning, settings=evaluation.settings, failures=evaluation.failures)
 
 
 def cross_validate(
@@ -122,31 +108,28 @@ def cross_validate(
         InputError: Too few questions.
     """
     number = table.shape[1]
-    if not 2 <= folds <= number or repeats < 1:
+    if not 2 <= folds <= number:
         hint = "Give more questions that have the metric, or fewer folds"
-        raise InputError(f"{number} questions cannot be dealt into {folds} folds {repeats} times", hint=hint)
+        raise InputError(
+            f"{number} questions that have {metric} cannot be dealt into {folds} folds", hint=hint
+        )
     generator = np.random.default_rng(SEED)
     held_out, chosen = np.zeros(number), np.zeros(len(table))
     for _ in range(repeats):
         fold = generator.permutation(np.arange(number) % folds)
         for part in range(folds):
-            # rounded: sums in another order are no difference
-            best = int(np.argmax(table[:, fold != part].mean(axis=1).round(12)))
+            best = _best(table[:, fold != part])
             chosen[best] += 1
             held_out[fold == part] += table[best, fold == part]
     held_out /= repeats
-    means = table.mean(axis=1)
-    best = int(np.argmax(means.round(12)))
     tried = [
         {
             "settings": settings,
-            "mean": float(mean),
+            "mean": float(values.mean()),
             "interval": interval(values.tolist()),
             "chosen": float(share),
         }
-        for settings, mean, values, share in zip(
-            combinations, means, table, chosen / (folds * repeats), strict=True
-        )
+        for settings, values, share in zip(combinations, table, chosen / (folds * repeats), strict=True)
     ]
     return Tuning(
         metric,
@@ -155,30 +138,14 @@ def cross_validate(
         repeats,
         held_out=float(held_out.mean()),
         held_out_interval=interval(held_out.tolist()) or [],
-        usual=float(means[0]),
         gain=paired(table[0].tolist(), held_out.tolist()) or {},
-        best=combinations[best],
-        fitted=float(means[best]),
+        best=combinations[_best(table)],
         tried=tried,
+        settings={},
+        failures=[],
     )
 
 
-def _check(
-    memory: Memory, questions: QuestionSet, strategy: str, metric: str, folds: int, options: Mapping[str, Any]
-) -> None:
-    """Raise InputError for what would be seen only when all is asked."""
-    _, _, at = metric.partition("@")
-    if at and int(at) > options.get("k", K):
-        raise InputError(f"there is no {metric} among {options['k']} passages", hint=f"Ask for more: -k {at}")
-    model = options.get("llm", True) and memory.settings.llm
-    known = find_strategy(strategy)
-    planned = "pairs" in known.needs or not known.follows_plan or options.get("plans") not in (None, "none")
-    if not at and not (options.get("answer", True) and (model or ("answer" in known.gives and planned))):
-        hint = "Tune for recall@5, or a strategy that answers: ricr, fusion with plans"
-        raise InputError(f"nothing is answered, so there is no {metric}", hint=hint)
-    number = sum(item.answerable and bool(item.gold if at else item.answers) for item in questions.questions)
-    if number < folds:
-        raise InputError(
-            f"{number} questions that have {metric} cannot be dealt into {folds} folds",
-            hint="Give more questions, or fewer folds",
-        )
+def _best(table: NDArray[np.float64]) -> int:
+    """Return the row with the highest mean, rounded: sums in another order are no difference."""
+    return int(np.argmax(table.mean(axis=1).round(12)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 
 from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
 from gsw_graph.text.dates import find_dates
@@ -25,7 +26,7 @@ class _Thing:
 
 
 class Assembler:
-    """Gathers what was found in one document and makes its workspace.
+    """Gather what was found in one document and make its workspace.
 
     Entities are known by their name as written: the same name twice is one entity with the roles of both, and
     two spellings stay two entities that share a concept. What cannot be kept is left out and named in
@@ -40,8 +41,8 @@ class Assembler:
         self._facts: list[tuple[str, int, list[tuple[str, str | None]], str | None]] = []
 
     def entity(self, name: str, passage: int = 0, roles: Iterable[Role] = ()) -> bool:
-        """A name that stands in the passage at this position; False, and a fault, where it is none (blank,
-        or far too long)."""
+        """Add a name that stands in the passage at this position; False, and a fault, where it is none
+        (blank, or far too long)."""
         name = " ".join(name.split())
         if not normalise(name):
             self.faults.append(f"an entity {name[:40]!r} whose name is blank or too long was left out")
@@ -56,7 +57,7 @@ class Assembler:
         return True
 
     def verb_phrase(self, phrase: str, asked: Iterable[QuestionAndAnswers], passage: int = 0) -> None:
-        """What happens or holds, with the questions it answers; answers are the names of entities or any
+        """Add what happens or holds, with the questions it answers; answers are the names of entities or any
         text, and may be none."""
         sound: list[QuestionAndAnswers] = []
         for question, answers in asked:
@@ -72,11 +73,11 @@ class Assembler:
             self.faults.append("an empty verb phrase was left out")
 
     def proposition(self, text: str, names: Iterable[str] = (), passage: int = 0) -> None:
-        """A fact as a sentence, and the names in it; a name that is no entity yet becomes one."""
+        """Add a fact as a sentence, and the names in it; a name that is no entity yet becomes one."""
         self._fact(text, [(name, None) for name in names], None, passage)
 
     def triple(self, subject: str, relation: str, object_: str, passage: int = 0) -> None:
-        """A fact as subject, relation and object; both become entities."""
+        """Add a fact as subject, relation and object; both become entities."""
         self._fact(
             f"{subject} {relation} {object_}",
             [(subject, "subject"), (object_, "object")],
@@ -100,7 +101,7 @@ class Assembler:
         )
 
     def workspace(self, extractor: str) -> Workspace:
-        """All that was gathered. Questions get the entities they name; dates get the days they cover;
+        """Return all that was gathered. Questions get the entities they name; dates get the days they cover;
         titles are marked."""
         by_key: dict[str, list[str]] = {}
         for name in self._things:
@@ -127,8 +128,8 @@ class Assembler:
         )
 
     def _verb_phrases(self, by_key: dict[str, list[str]]) -> Iterator[VerbPhrase]:
-        """Verb phrases with each pair once: the same question with the same answers in one passage is one
-        pair, asked by the first phrase."""
+        """Yield verb phrases with each pair once: the same question with the same answers in one passage is
+        one pair, asked by the first phrase."""
         seen: set[tuple[int, str, tuple[str, ...]]] = set()
         words = words_of(by_key)
         for phrase, passage, asked in self._phrases:
@@ -154,8 +155,8 @@ class Assembler:
 
 
 def named(text: str, keys: Collection[str], words: frozenset[str] | None = None) -> list[str]:
-    """Those of some normal forms of names that a text names, in the order of the text: the longest first,
-    none overlapping another.
+    """Return those of some normal forms of names that a text names, in the order of the text: of names that
+    overlap the longest.
 
     `words` are `words_of(keys)`, for those who ask about many texts.
     """
@@ -164,9 +165,11 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
     # Most of a text is in no name; only what lies between such words needs its normal form.
     free = [known.issuperset(_parts(token[0])) for token in tokens]
     found: list[tuple[int, str]] = []
-    for begin, end in _runs(free):
-        for length in range(min(_LONGEST, end - begin), 0, -1):
-            for first in range(begin, end - length + 1):
+    for is_free, group in groupby(range(len(tokens)), key=tuple(free).__getitem__):
+        places = list(group)
+        longest = min(_LONGEST, len(places)) if is_free else 0
+        for length in range(longest, 0, -1):
+            for first in range(places[0], places[-1] + 2 - length):
                 if False in free[first : first + length]:
                     continue
                 last = first + length - 1
@@ -184,18 +187,6 @@ def _parts(word: str) -> tuple[str, ...]:
     return tuple(WORD.findall(normalise(word)))
 
 
-def _runs(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Where flags are set in a row: from, to (exclusive)."""
-    flags, end = [*flags, False], 0
-    while True:
-        try:
-            begin = flags.index(True, end)
-        except ValueError:
-            return
-        end = flags.index(False, begin)
-        yield begin, end
-
-
 def words_of(keys: Iterable[str]) -> frozenset[str]:
-    """The words of some normal forms of names."""
+    """Return the words of some normal forms of names."""
     return frozenset(word for key in keys for word in WORD.findall(key))

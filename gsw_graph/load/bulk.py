@@ -20,15 +20,17 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gsw_graph import loaders
+from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.extract import Rules
-from gsw_graph.load.export import new_folder
-from gsw_graph.load.loading import LoadCounters, LoadOptions, embed, new_work, windows
+from gsw_graph.load.loading import Item, LoadCounters, embed, new_work, windows
+from gsw_graph.load.moving import new_folder
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Failure, Skipped
 from gsw_graph.model.results import LoadReport
 from gsw_graph.models.embed.embedder import Embedder
@@ -36,11 +38,12 @@ from gsw_graph.store.nodes import Kind, Label, kinds, labels
 from gsw_graph.store.rows import ORDER, Row, rows_of
 from gsw_graph.store.schema import SCHEMA
 
-if TYPE_CHECKING:
+try:
     import pyarrow as pa
-
-    from gsw_graph.config import Settings
-    from gsw_graph.load.loading import Item
+    import pyarrow.compute as pc
+    from pyarrow.parquet import write_table
+except ImportError as error:
+    raise InputError("bulk needs pyarrow", hint="pip install 'gswgraph[bulk]'") from error
 
 SHARED = ("Concept", "Role")  # labels whose nodes many documents share
 _BLOCKS = 64  # windows of documents in a file
@@ -88,9 +91,8 @@ def bulk(
         InputError: There is something in the folder, nothing to read, or a library is missing.
     """
     start = perf_counter()
-    for library in ("pyarrow", *(["ray"] if ray else [])):
-        if find_spec(library) is None:
-            raise InputError(f"bulk needs {library}", hint="pip install 'gswgraph[bulk]'")
+    if ray and find_spec("ray") is None:
+        raise InputError("bulk on a cluster needs ray", hint="pip install 'gswgraph[bulk]'")
     if extractor not in ("none", "rules"):
         raise InputError(f"bulk does not extract by {extractor}", hint="Use --extractor rules or none")
     worker = Worker(settings, extractor)
@@ -183,8 +185,6 @@ def rows_by_kind(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
 
 def table(kind: Kind, rows: list[Row]) -> pa.Table:
     """Return rows of a kind as columns, named as the headers of the import; what a row has not is null."""
-    import pyarrow as pa
-
     types = {"string": pa.string(), "long": pa.int64(), "double": pa.float64(), "boolean": pa.bool_()}
     types |= {"string[]": pa.list_(pa.string()), "long[]": pa.list_(pa.int64())}
     types |= {"float[]": pa.list_(pa.float32()), "bytes": pa.list_(pa.int8())}
@@ -210,8 +210,6 @@ def table(kind: Kind, rows: list[Row]) -> pa.Table:
 def join(made: pa.Table) -> pa.Table:
     """Return the nodes of a shared label, each once; the passages of a concept are added up, and the greatest
     of its names stays, as of `cypher/write/names.cypher`."""
-    import pyarrow.compute as pc
-
     key, *_ = (name for name in made.column_names if ":ID(" in name)
     if "joins:boolean" not in made.column_names:
         return made.group_by(key).aggregate([]).combine_chunks()
@@ -227,8 +225,6 @@ def join(made: pa.Table) -> pa.Table:
 
 
 def _write(names: Sequence[str], folder: Path, worker: Worker) -> Counter[str]:
-    import pyarrow as pa
-
     counts: Counter[str] = Counter()
     shared: dict[str, pa.Table] = {}
     blocks = worker.blocks(loaders.read(names))
@@ -280,8 +276,6 @@ def _write_by_ray(names: Sequence[str], folder: Path, worker: Worker, address: s
 
 def _write_file(folder: Path, name: str, number: int, rows: pa.Table) -> int:
     """Write a file of a kind; return how many rows it holds."""
-    from pyarrow.parquet import write_table
-
     path = folder / name.replace(" ", ".") / f"{number:012}.parquet"
     path.parent.mkdir(exist_ok=True)
     write_table(rows, path, compression="none", use_dictionary=False)
@@ -289,8 +283,6 @@ def _write_file(folder: Path, name: str, number: int, rows: pa.Table) -> int:
 
 
 def _pack(rows: pa.Table) -> bytes:
-    import pyarrow as pa
-
     stream = io.BytesIO()
     with pa.ipc.new_stream(stream, rows.schema) as writer:
         writer.write_table(rows)
@@ -298,6 +290,4 @@ def _pack(rows: pa.Table) -> bytes:
 
 
 def _unpack(batch: pa.Table) -> pa.Table:
-    import pyarrow as pa
-
     return pa.concat_tables(pa.ipc.open_stream(packed.as_buffer()).read_all() for packed in batch["packed"])

@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from neo4j.exceptions import DriverError, Neo4jError
+
+from gsw_graph.config import Settings
+from gsw_graph.cypher import definitions, statement
+from gsw_graph.engine import Connection
 from gsw_graph.errors import GswGraphError
+from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import Finding
+from gsw_graph.models.chat.chat import Chat
+from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.store import schema
+from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
-
-    from gsw_graph.config import Settings
-    from gsw_graph.engine import Connection
 
 _RELOAD = "gswgraph load PATH..."
 _ANEW = "Load the documents into a new memory: gswgraph --memory NEW load PATH..."
@@ -24,6 +31,7 @@ _EMPTY = (
     ("VerbPhrase", "phrase"),
     ("QAPair", "answer"),
 )
+_REPAIRS = ("stamp", "mend_loose", "mend_concepts", "mend_roles", "mend_relations", "mend_merges")
 _SHOWN = 100  # broken documents, each a finding
 
 
@@ -32,70 +40,52 @@ def examine(connection: Connection, settings: Settings, *, deep: bool = False) -
 
     `deep`: every text is read and compared with the hash of what was loaded.
     """
-    findings = [
-        Finding("engine", True, f"{connection.dialect.name} {connection.dialect.version} at {connection.url}")
-    ]
-    for check in (_embedder, _language_model, _memory, _storage, *((_texts,) if deep else ())):
-        findings += _guarded(check, connection, settings)
-    return findings
+    engine = f"{connection.dialect.name} {connection.dialect.version} at {connection.url}"
+    checks = (_embedder, _language_model, _memory, *((_texts,) if deep else ()))
+    findings = (finding for check in checks for finding in _guarded(check, connection, settings))
+    return [Finding("engine", True, engine), *findings]
 
 
 def repair(connection: Connection) -> None:
-    """Make missing indexes, count again, and delete orphaned nodes of ours."""
-    from gsw_graph.cypher import definitions, statement
-    from gsw_graph.store import schema
-
+    """Make missing indexes and empty texts, count again, and delete orphaned nodes of ours."""
     state = schema.read_state(connection)
     if state is None:
         return
     schema.check_schema(state)
     schema.repair(connection, state.dimension)
+    texts = [statement(f"write/{name}") for name in _REPAIRS]
+    for label, name in _EMPTY:
+        texts += definitions("write/mend_texts", connection.dialect.name, LABEL=label, PROPERTY=name)
+
+    def work(tx: ManagedTransaction) -> None:
+        for text in texts:
+            tx.run(text).consume()
+
     with connection.session() as session:
-
-        def work(tx: ManagedTransaction) -> None:
-            for label, name in _EMPTY:
-                (text,) = definitions("write/mend_texts", connection.dialect.name, LABEL=label, PROPERTY=name)
-                tx.run(text).consume()
-            names = ("mend_loose", "mend_concepts", "mend_roles", "mend_relations", "mend_merges")
-            for name in ("stamp", *names):
-                tx.run(statement(f"write/{name}")).consume()
-
         session.execute_write(work)
 
 
 def _guarded(
     check: Callable[[Connection, Settings], Iterator[Finding]], connection: Connection, settings: Settings
-) -> list[Finding]:
-    from neo4j.exceptions import DriverError, Neo4jError
-
-    found: list[Finding] = []
+) -> Iterator[Finding]:
+    name = check.__name__.strip("_")
     try:
-        found.extend(check(connection, settings))
+        yield from check(connection, settings)
     except GswGraphError as error:
-        found.append(Finding(check.__name__.strip("_"), False, error.message, error.hint))
+        yield Finding(name, False, error.message, error.hint)
     except (DriverError, Neo4jError) as error:
-        found.append(
-            Finding(check.__name__.strip("_"), False, f"the engine failed ({error})", "See the server's log")
-        )
-    return found
+        yield Finding(name, False, f"the engine failed ({error})", "See the server's log")
 
 
 def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:
-    from gsw_graph.models.embed.embedder import Embedder
-
     embedder = Embedder.load(settings)
     if embedder.backend == "server":  # whatever the cache holds
         embedder.runner.request(["gswgraph"])  # type: ignore[attr-defined]
-    yield Finding(
-        "embedder",
-        True,
-        f"{embedder.name}, {embedder.dimension} dimensions, {embedder.backend} on {embedder.device}",
-    )
+    device = f"{embedder.dimension} dimensions, {embedder.backend} on {embedder.device}"
+    yield Finding("embedder", True, f"{embedder.name}, {device}")
 
 
 def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
-    from gsw_graph.models.chat.chat import Chat
-
     for role in ("", *settings.llm_roles):
         own = settings.for_role(role)
         if own.llm:
@@ -106,34 +96,22 @@ def _language_model(_: Connection, settings: Settings) -> Iterator[Finding]:
 
 
 def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
-    from gsw_graph.store import schema
-    from gsw_graph.store.reader import Reader
-
     state, reader = schema.read_state(connection), Reader(connection)
     if state is None:
         yield Finding("memory", True, "empty: nothing was loaded yet")
         return
     schema.check(state, settings.embedder_label, state.dimension)
     yield Finding("memory", True, f"schema {state.schema}, made with {state.embedder} on {state.created}")
-    missing = schema.missing_indexes(connection)
-    if not state.indexed:
-        yield Finding("indexes", False, "the search indexes are not built: a first load was cut off", _RELOAD)
-    else:
-        text = f"missing or not online: {', '.join(missing)}" if missing else "online"
-        yield Finding("indexes", not missing, text, "gswgraph doctor --mend" if missing else None)
+    missing = ", ".join(schema.missing_indexes(connection))
+    problem = f"missing or not online: {missing}" if missing else ""
+    problem = problem if state.indexed else "not built: a first load was cut off, or this is an import"
+    yield _finding("indexes", problem, "online", "gswgraph doctor --mend")
     unfinished = reader.unfinished()
-    text = (
-        f"cut off while written: {', '.join(unfinished[:5])}{' ...' if len(unfinished) > 5 else ''}"
-        if unfinished
-        else "all complete"
-    )
-    yield Finding("documents", not unfinished, text, f"gswgraph load {unfinished[0]}" if unfinished else None)
-    wrong = {name: count for name, count in reader.rows("read/wrong_counts")[0].items() if count}
-    text = (
-        ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong.items())
-        or "counts agree, nothing hangs loose"
-    )
-    yield Finding("graph", not wrong, text, "gswgraph doctor --mend" if wrong else None)
+    problem = f"cut off while written: {', '.join(unfinished[:5])}" if unfinished else ""
+    yield _finding("documents", problem, "all complete", f"gswgraph load {(unfinished or [''])[0]}")
+    wrong = reader.rows("read/wrong_counts")[0].items()
+    problem = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in wrong if count)
+    yield _finding("graph", problem, "counts agree, nothing is orphaned", "gswgraph doctor --mend")
     if foreign := reader.rows("read/foreign_nodes"):
         text = ", ".join(sorted(f"{row['count']:,} {row['label']}" for row in foreign))
         yield Finding(
@@ -142,40 +120,26 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
             f"not gswgraph's, though their labels are (they have no key): {text}; they are left alone",
             "Keep them in a database of their own (NEO4J_DATABASE), or under other labels",
         )
-
-
-def _storage(connection: Connection, _: Settings) -> Iterator[Finding]:
-    from gsw_graph.store import schema
-
-    if schema.read_state(connection) is None or (wrong := connection.dialect.check()) is None:
-        return
-    text = ", ".join(wrong) or "nothing wrong"
-    yield Finding("storage", not wrong, f"the engine's own check reports {text}", _ANEW if wrong else None)
+    if (damage := connection.dialect.check()) is not None:
+        problem = f"the engine's own check reports {', '.join(damage)}" if damage else ""
+        yield _finding("storage", problem, "the engine's own check reports nothing wrong", _ANEW)
 
 
 def _texts(connection: Connection, _: Settings) -> Iterator[Finding]:
     """Compare the text of each document with the hash of what was loaded."""
-    from gsw_graph.model.documents import Document, Passage
-    from gsw_graph.store.reader import Reader
-
-    reader, broken = Reader(connection), 0
+    reader, broken = Reader(connection), []
     for row in reader.rows("read/document_hashes"):
-        if row["status"] != "ready":
-            continue
-        passages = tuple(
-            Passage(text["text"], text["title"], text["position"])
-            for text in reader.rows("read/document_texts", id=row["id"])
-        )
-        if Document(row["source"], row["title"], passages, "").content_hash == row["text_hash"]:
-            continue
-        broken += 1
-        if broken <= _SHOWN:
-            text = f"{row['source']}: its text is not what was loaded ({len(passages)} passages can be read)"
-            yield Finding("document", False, text, f"gswgraph load --replace {row['source']}")
-    more = f"; {broken - _SHOWN:,} more are not shown" if broken > _SHOWN else ""
-    text = (
-        f"{broken:,} documents are not as they were loaded{more}"
-        if broken
-        else "every text is as it was loaded"
-    )
-    yield Finding("texts", not broken, text, _RELOAD if broken else None)
+        texts = reader.rows("read/document_texts", id=row["id"])
+        passages = tuple(Passage(text["text"], text["title"], text["position"]) for text in texts)
+        document = Document(row["source"], row["title"], passages, "")
+        if row["status"] == "ready" and document.content_hash != row["text_hash"]:
+            broken.append(document.source)
+    for source in broken[:_SHOWN]:
+        text = f"{source}: its text is not what was loaded"
+        yield Finding("document", False, text, f"gswgraph load --replace {source}")
+    problem = f"{len(broken):,} documents are not as they were loaded" if broken else ""
+    yield _finding("texts", problem, "every text is as it was loaded", _RELOAD)
+
+
+def _finding(check: str, problem: str, well: str, repair: str) -> Finding:
+    return Finding(check, not problem, problem or well, repair if problem else None)

@@ -6,16 +6,14 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from gsw_graph import loaders
+from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Forgotten
 from gsw_graph.store import writer
 from gsw_graph.store.reader import Reader
-
-if TYPE_CHECKING:
-    from gsw_graph.engine import Connection
 
 
 def forget(
@@ -56,28 +54,24 @@ def resolve(
     Raises:
         InputError: A name is empty.
     """
-    from gsw_graph import loaders
-
     if any(not name.strip() for name in names):
         raise InputError("an empty name means no document", hint="All documents: gswgraph forget --all")
     stored = reader.sources()
     chosen: dict[str, str] = {}
     unknown = []
     for name in names:
-        meant = {i: source for i, source in stored.items() if source == name}
-        if not meant and folder is not None:
-            paths = source_paths(name, folder)
+        sources = {name}
+        if folder is not None and name not in stored.values():
+            path, paths = Path(folder, name), source_paths(name, folder)
+            sources = set(paths)
             if name.endswith(("/", os.sep)):
                 below = tuple(f"{path}/" for path in paths)
-                meant = {i: source for i, source in stored.items() if source.startswith(below)}
-            else:
-                meant = {i: source for i, source in stored.items() if source in paths}
-            path = Path(folder, name)
-            if not meant and name != "-" and path.is_file():
+                sources = {source for source in stored.values() if source.startswith(below)}
+            elif name != "-" and sources.isdisjoint(stored.values()) and path.is_file():
                 with suppress(InputError):
                     read = loaders.read([str(path)])
                     sources = {item.source for item in read if not isinstance(item, Failure)}
-                    meant = {i: source for i, source in stored.items() if source in sources}
+        meant = {id_: source for id_, source in stored.items() if source in sources}
         chosen |= meant
         if not meant:
             unknown.append(name)
@@ -89,4 +83,4 @@ def source_paths(name: str, folder: str | Path) -> list[str]:
     file need not exist."""
     path = Path(folder, name).absolute()
     plain = Path(os.path.normpath(path))
-    return list(dict.fromkeys(one.as_posix() for one in (plain, path, path.resolve())))
+    return list(dict.fromkeys(spelling.as_posix() for spelling in (plain, path, path.resolve())))

@@ -14,25 +14,28 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gsw_graph.concurrency import prefetch
-from gsw_graph.config import option
+import numpy as np
+
+from gsw_graph import loaders
+from gsw_graph.concurrency import acquired, prefetch
+from gsw_graph.config import Settings
+from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
-from gsw_graph.model.results import DocumentCounts, LoadReport
+from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
 from gsw_graph.models.chat.limits import Budget
+from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.store import schema, writer
+from gsw_graph.store.reader import DocumentState, Reader
+from gsw_graph.store.rows import Mode, Vectors
 
 if TYPE_CHECKING:
-    from gsw_graph.config import Settings
-    from gsw_graph.engine import Connection
     from gsw_graph.models.chat.cache import Entry
     from gsw_graph.models.chat.chat import Chat
-    from gsw_graph.models.embed.embedder import Embedder
-    from gsw_graph.store.reader import DocumentState
-    from gsw_graph.store.rows import Mode, Vectors
-    from gsw_graph.store.writer import Batch
 
-States = Callable[[list[str]], "dict[str, DocumentState]"]
+States = Callable[[list[str]], dict[str, DocumentState]]
 Item = Document | Workspace
 # Passages whose documents are compared with the memory in one round trip.
 _COMPARED = 256
@@ -41,93 +44,14 @@ _COMPARED = 256
 _WINDOWS_AHEAD, _BYTES_AHEAD = 2, 32_000_000
 # Passages of the first window, so that the engine has work early.
 _FIRST_WINDOW = 16
-# Texts embedded in one call: the first, and never fewer; and the seconds a call should take, so that a large
-# document shows its progress.
-_FIRST_CALL, _LEAST_CALL, _CALL_SECONDS = 256, 32, 2.0
+# Texts embedded in one call, which takes a processor two seconds: a large document shows its progress.
+_CALL = 128
 # Loaders of records, which name their sources themselves.
 _RECORDS = frozenset(("corpus", "workspaces", "openie", "propositions"))
 _CLAIMED = (
     "a record says that this is its source, which is a file of the memory; give the record a source of its "
     "own, or forget that document first"
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoadOptions:
-    """How to load; the options of `Memory.load`, `gswgraph load` and the server.
-
-    A new option is a field here and a line in `cli/load.py`; help and OpenAPI show its description.
-    """
-
-    extractor: str = option("auto", "What finds facts; auto: llm where one is set, else rules.")
-    replace: bool = option(False, "Load documents again though their content is unchanged.")
-    upgrade: bool = option(
-        False, "Read documents again that another extractor or model read; their passages and questions stay."
-    )
-    second_pass: bool = option(
-        False, "Have the language model repair what lint finds; up to twice the calls."
-    )
-    batch: bool = option(False, "Send the first pass by the Batch API, at half price; run again to go on.")
-    dry_run: bool = option(
-        False, "Say what would be loaded and what it would take; call nothing, write nothing."
-    )
-    budget: str | None = option(
-        None, "Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept."
-    )
-    near: float = option(
-        0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
-    )
-    follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
-
-    def chosen(self, settings: Settings) -> str:
-        """Return the extractor's name; InputError where an option does not fit."""
-        if self.extractor not in ("auto", *EXTRACTORS):
-            raise InputError(
-                f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
-            )
-        best = "llm" if settings.for_role("extract").llm else "rules"
-        name = best if self.extractor == "auto" else self.extractor
-        # Embeddings of a server cost too.
-        needs_model = {
-            "budget": self.budget and not settings.embedder_url and name not in BY_MODEL,
-            "second pass": self.second_pass and name != "llm",
-            "batch": self.batch and name not in BY_MODEL,
-        }
-        if given := [option for option, value in needs_model.items() if value]:
-            raise InputError(
-                f"{name} has no {given[0]}, which is for what a language model is asked",
-                hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
-            )
-        return name
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a load is.
-
-    Attributes:
-        documents: Embedded whole.
-        passages: Embedded.
-        total: Passages to load, None where it is not known yet.
-        stage: `loading`, `indexing` or `waiting` (for a batch).
-        failed: Documents and passages that failed.
-        problem: The last reason.
-        written: Passages in the memory.
-        answered: Passages that the language model is done with, None without one.
-        replies: Replies of that model, repairs and second tries among them.
-        failed_calls: Its calls that failed.
-    """
-
-    documents: int
-    passages: int
-    total: int | None
-    stage: str
-    failed: int = 0
-    problem: str | None = None
-    written: int | None = None
-    answered: int | None = None
-    replies: int = 0
-    failed_calls: int = 0
 
 
 @dataclass
@@ -213,7 +137,7 @@ class LoadCounters:
         )
 
 
-Window = list[tuple[Workspace, "Mode"]]
+Window = list[tuple[Workspace, Mode]]
 """Workspaces that are embedded together, each with how it comes into the memory."""
 
 
@@ -242,9 +166,6 @@ def load(
         progress: Called in this thread, several times a second at most.
         alone: Holds questions off while indexes are built.
     """
-    from gsw_graph import loaders
-    from gsw_graph.store import schema
-    from gsw_graph.store.reader import Reader
 
     start = perf_counter()
     chosen = options.chosen(settings)
@@ -413,21 +334,15 @@ def embed(
         embedder: Embeds their texts.
         on_share: Called every few seconds with the share of the texts that is embedded.
     """
-    import numpy as np
-
-    from gsw_graph.store.rows import Vectors
 
     parts = [texts(workspace, mode) for workspace, mode in workspaces]
     # Those of one length come together, however they are cut.
     distinct = sorted({text for part in parts for some in part for text in some}, key=lambda t: (-len(t), t))
     vectors = np.empty((len(distinct), embedder.dimension), np.float32)
-    done, size = 0, _FIRST_CALL
-    while done < len(distinct):
-        start, call = perf_counter(), distinct[done : done + size]
-        vectors[done : done + len(call)] = embedder.encode(call)
-        done += len(call)
-        size = max(round(len(call) * _CALL_SECONDS / max(perf_counter() - start, 1e-6)), _LEAST_CALL)
-        on_share(done / len(distinct))
+    for begin in range(0, len(distinct), _CALL):
+        end = min(begin + _CALL, len(distinct))
+        vectors[begin:end] = embedder.encode(distinct[begin:end])
+        on_share(end / len(distinct))
     number = {text: n for n, text in enumerate(distinct)}
     for part in parts:
         passages, pairs, facts, phrases = (vectors[[number[text] for text in some]] for some in part)
@@ -454,35 +369,26 @@ def _write(
 ) -> None:
     """Embed windows in a second thread and write their batches in a third, so that Ctrl-C, which comes in
     this one, breaks into no transaction: the batch under way is written whole."""
-    from gsw_graph.store.writer import write_batch
 
-    ended, idle, lock = threading.Event(), threading.Event(), threading.Lock()
-    idle.set()
+    ended, lock = threading.Event(), threading.Lock()  # the lock is held while a batch is written
 
     def check() -> None:
         if ended.is_set():
             raise EndedError("the load has ended")
 
-    def batches() -> Iterator[Batch]:
+    def batches() -> Iterator[writer.Batch]:
         with closing(prefetch(extracted, _WINDOWS_AHEAD, on_wait=check)) as ahead:
             for window in ahead:
                 yield from _batches(window, embedder, counters)
 
-    def on_written(passages: int) -> None:
-        counters.add(written=passages)
-
     def written() -> Iterator[None]:
-        size = lambda batch: batch.bytes  # noqa: E731
-        with closing(prefetch(batches(), _BYTES_AHEAD, size=size, on_wait=check)) as ready:
+        ready = prefetch(batches(), _BYTES_AHEAD, size=lambda batch: batch.bytes, on_wait=check)
+        with closing(ready):
             for batch in ready:
                 with lock:
                     check()
-                    idle.clear()
-                try:
                     with counters.timed("write"):
-                        write_batch(connection, batch, on_written)
-                finally:
-                    idle.set()
+                        writer.write_batch(connection, batch, lambda passages: counters.add(written=passages))
                 yield None
 
     try:
@@ -490,15 +396,12 @@ def _write(
             for _ in done:
                 report()
     finally:
-        with lock:
+        with acquired(lock):
             ended.set()
-        while not idle.wait(0.2):
-            pass
     report()
 
 
-def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[Batch]:
-    from gsw_graph.store.writer import BATCH_BYTES, Batch
+def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[writer.Batch]:
 
     before, passages = counters.passages, sum(len(workspace.document.passages) for workspace, _ in window)
 
@@ -507,12 +410,12 @@ def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iter
 
     with counters.timed("embed"):
         vectors_of = list(embed(window, embedder, on_share))
-    batch = Batch()
+    batch = writer.Batch()
     for (workspace, mode), vectors in zip(window, vectors_of, strict=True):
         batch.add(workspace, vectors, mode)
-        if batch.bytes >= BATCH_BYTES:
+        if batch.bytes >= writer.BATCH_BYTES:
             yield batch
-            batch = Batch()
+            batch = writer.Batch()
     if batch.documents:
         yield batch
     counters.documents_embedded += len(window)
@@ -527,7 +430,6 @@ def _index(
     alone: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
-    from gsw_graph.store import schema
 
     state = schema.read_state(connection)
     if state is None or not counters.new + counters.replaced + counters.unchanged:
@@ -607,7 +509,6 @@ def _send(
 ) -> None:
     """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
-    from gsw_graph import loaders
     from gsw_graph.extract.profiles import PROFILES
 
     items = loaders.read(names, follow_links=options.follow_links)
@@ -633,9 +534,9 @@ def _estimated(
     start: float,
 ) -> LoadReport:
     """Report what a load would do, without a call and without a write."""
-    estimated = None
+    estimated, counted_work = None, _counted(work, counters)
     if chat is None:
-        deque(_counted(work, counters), maxlen=0)
+        deque(counted_work, maxlen=0)
     else:
         from gsw_graph.extract.pool import estimate
         from gsw_graph.extract.profiles import PROFILES
@@ -644,7 +545,7 @@ def _estimated(
         with closing(Cache(settings.cache_dir / FILE)) as cache:
             profile = PROFILES[options.chosen(settings)]()
             profile.second_pass = options.second_pass
-            estimated = estimate(_counted(work, counters), chat, cache, profile, batch=options.batch)
+            estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
     if settings.embedder_url and counters.passages:  # passages are what rules embed
         note = (

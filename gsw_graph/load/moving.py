@@ -1,7 +1,14 @@
-"""Whole memories on the move: dumped as lines of JSON, restored, and copied from one engine to another.
+"""Whole memories on the move: dumped as lines of JSON, restored, copied from one engine to another, and
+exported as files that other programs read.
 
 Rows are read and written kind by kind, as `store/nodes.py` declares them, whatever they mean. The Memory node
 is written last: until then the target holds no memory, and nothing reads it or loads into it.
+
+Exports have the shape of Panini's evaluation, or are GraphML, for networkx, Gephi, yEd and igraph:
+
+    FOLDER/networks/doc_<i>/gsw_<i>_<c>.json        the bare GSW of passage c of document i
+    FOLDER/networks_raw/doc_<i>/gsw_<i>_<c>.json    the same with its text, title first
+    FOLDER/corpus.json                              [{"title", "text"}], document by document
 """
 
 from __future__ import annotations
@@ -9,36 +16,44 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from time import perf_counter
 from typing import IO, TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from gsw_graph.concurrency import prefetch
+from gsw_graph.config import Settings
 from gsw_graph.cypher import Unlogged, definitions
-from gsw_graph.engine import connect, exists, to_engine_error
+from gsw_graph.engine import Connection, connect, exists, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
-from gsw_graph.model.results import Copied
+from gsw_graph.loaders.panini import bare
+from gsw_graph.model.documents import Document, Entity, Passage, QAPair, VerbPhrase, Workspace
+from gsw_graph.model.results import Copied, Exported
 from gsw_graph.store import schema
-from gsw_graph.store.nodes import VECTOR, Kind, Label, labels, relationships
+from gsw_graph.store.nodes import VECTOR, Kind, Label, kinds, labels, relationships
+from gsw_graph.store.reader import Reader
 from gsw_graph.store.writer import parts
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
-    from gsw_graph.config import Settings
-    from gsw_graph.engine import Connection
-
 Row = dict[str, Any]
 Report = Callable[[int], None]
 # Keys of a page: a node may carry a vector and a long text.
 _NODES, _RELATIONSHIPS = 200, 2000
+DOCUMENTS = 100  # of an export, read at once
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def dump(connection: Connection, target: str | Path) -> Copied:
@@ -50,9 +65,9 @@ def dump(connection: Connection, target: str | Path) -> Copied:
     Raises:
         InputError: The file exists, or there is nothing to dump.
     """
-    start, counts = perf_counter(), dict.fromkeys(kind_names(), 0)
+    start, counts = perf_counter(), _no_counts()
     _check_source(connection)
-    with new_file(Path(target)) as file:
+    with _new_file(target) as file:
         for kind, row in read_all(connection):
             counts[kind.name] += 1
             # In ASCII no letter ends a line for any reader.
@@ -111,40 +126,23 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
     User, password and database come from NEO4J_USERNAME and so on, for `source` from NEO4J_FROM_USERNAME and
     so on where these are set: a password on a command line is read by every user of the machine.
     """
-    from gsw_graph.config import Settings
-
     env = os.environ if env is None else env
     to = Settings.from_env(env)
-    own: dict[str, Any] = {
-        name: value
-        for name in ("username", "password", "database")
-        if (value := env.get(f"NEO4J_FROM_{name.upper()}"))
-    }
+    given = {name: env.get(f"NEO4J_FROM_{name.upper()}") for name in ("username", "password", "database")}
+    own: dict[str, Any] = {name: value for name, value in given.items() if value}
     return replace(to, memory=source, **own), replace(to, memory=target)
-
-
-def kind_names() -> list[str]:
-    """Return the names of all kinds of nodes and relationships."""
-    return [*labels(), *(kind.name for kind in relationships())]
 
 
 def read_all(connection: Connection) -> Iterator[tuple[Kind, Row]]:
     """Yield all nodes, the Memory node first, then all relationships, kind by kind, each with its row: `key`
     and `properties`, of a relationship the keys of its ends as `key` and `end`."""
-    kinds: list[Kind] = [*labels().values(), *relationships()]
-    for kind in kinds:
-        for row in read(connection, kind):
-            yield kind, row
-
-
-def read(connection: Connection, kind: Kind) -> Iterator[Row]:
-    """Yield the rows of one kind, page by page; for an embedded memory all keys of the label are held."""
-    name = "move/nodes" if isinstance(kind, Label) else "move/relationships"
-    (text,) = definitions(name, connection.dialect.name, **_literals(kind))
-    label = kind if isinstance(kind, Label) else kind.begin
-    for keys in _keys(connection, label, _NODES if isinstance(kind, Label) else _RELATIONSHIPS):
-        place = {key: n for n, key in enumerate(keys)}
-        yield from sorted(_run(connection, text, page=Unlogged(keys)), key=lambda row: place[row["key"]])
+    for kind in kinds():
+        name, limit = ("nodes", _NODES) if isinstance(kind, Label) else ("relationships", _RELATIONSHIPS)
+        (text,) = definitions(f"move/{name}", connection.dialect.name, **_literals(kind))
+        for keys in _keys(connection, kind if isinstance(kind, Label) else kind.begin, limit):
+            place = {key: n for n, key in enumerate(keys)}
+            rows = _run(connection, text, page=Unlogged(keys))
+            yield from ((kind, row) for row in sorted(rows, key=lambda row: place[row["key"]]))
 
 
 def _check_source(connection: Connection) -> None:
@@ -154,6 +152,10 @@ def _check_source(connection: Connection) -> None:
             "there is nothing to copy", where=connection.url, hint="Load something first: gswgraph load PATH"
         )
     schema.check_schema(state)
+
+
+def _no_counts() -> Counter[str]:
+    return Counter({kind.name: 0 for kind in kinds()})
 
 
 def _copied(source: str, target: str, counts: Mapping[str, int], start: float) -> Copied:
@@ -166,10 +168,8 @@ def _copied(source: str, target: str, counts: Mapping[str, int], start: float) -
     )
 
 
-def _write_all(
-    connection: Connection, rows: Iterable[tuple[Kind, Row]], on_written: Report
-) -> dict[str, int]:
-    """Write a memory into a database that holds none; how many rows of each kind."""
+def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_written: Report) -> Counter[str]:
+    """Write a memory into a database that holds none; return how many rows of each kind."""
     if schema.read_state(connection) is not None:
         raise SchemaError(
             "the target holds a memory already",
@@ -178,9 +178,11 @@ def _write_all(
         )
     schema.refuse_foreign(connection)
     schema.make_constraints(connection)
-    counts = dict.fromkeys(kind_names(), 0)
+    counts = _no_counts()
     memory: Row = {}
-    for kind, some in prefetch(_batches(rows)):
+    grouped = groupby(rows, key=itemgetter(0))
+    batches = ((kind, part) for kind, group in grouped for part in parts(row for _, row in group))
+    for kind, some in prefetch(batches):
         if kind.name == "Memory":
             memory = some[0]
         else:
@@ -195,11 +197,6 @@ def _write_all(
         session.execute_write(_write, connection.dialect.name, labels()["Memory"], [memory])
     schema.build_search_indexes(connection, memory["properties"]["dimension"])
     return counts
-
-
-def _batches(rows: Iterable[tuple[Kind, Row]]) -> Iterator[tuple[Kind, list[Row]]]:
-    for kind, some in groupby(rows, key=lambda item: item[0]):
-        yield from ((kind, part) for part in parts(row for _, row in some))
 
 
 def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row]) -> None:
@@ -289,7 +286,7 @@ def _to_line(kind: Kind, row: Row) -> Row:
 
 
 def _from_lines(lines: Iterable[str], source: str) -> Iterator[tuple[Kind, Row]]:
-    by_name: dict[str, Kind] = {**labels(), **{kind.name: kind for kind in relationships()}}
+    by_name = {kind.name: kind for kind in kinds()}
     for number, text in enumerate(lines, 1):
         try:
             line = json.loads(text)
@@ -328,20 +325,200 @@ def _from_json(value: Any) -> Any:
     return data if kind == "bytes" else np.frombuffer(data, "<f4").tolist()
 
 
+# --- exports ---
+
+
+def export(reader: Reader, folder: str | Path) -> Exported:
+    """Write all documents that are ready into a folder that is new or empty: all of it or, after an error,
+    nothing. Documents are numbered in the order of their sources. Propositions have no place in this shape.
+
+    Raises:
+        InputError: There is something in the folder, or it is a file.
+    """
+    documents, files = 0, 1
+    with new_folder(folder) as beside, (beside / "corpus.json").open("w", encoding="utf-8") as corpus:
+        for number, workspace in enumerate(_workspaces(reader)):
+            document = workspace.document
+            text = "\n\n".join(passage.text for passage in document.passages)
+            corpus.write("[\n" if number == 0 else ",\n")
+            corpus.write(json.dumps({"title": document.title, "text": text}, ensure_ascii=False))
+            for passage in document.passages:
+                files += _write_passage(beside, workspace, passage, number)
+            documents += 1
+        corpus.write("\n]\n" if documents else "[]\n")
+    return Exported(documents, files, str(Path(folder).resolve()))
+
+
+def _workspaces(reader: Reader) -> Iterator[Workspace]:
+    """Yield the ready documents with their entities, verb phrases and pairs, by source."""
+    ids = sorted(reader.sources().items(), key=itemgetter(1))
+    for start in range(0, len(ids), DOCUMENTS):
+        rows = reader.stream("read/export", ids=[id_ for id_, _ in ids[start : start + DOCUMENTS]])
+        for _, group in groupby(rows, key=itemgetter("n")):
+            yield _workspace(list(group))
+
+
+def _write_passage(folder: Path, workspace: Workspace, passage: Passage, number: int) -> int:
+    """Write one passage; return how many files that made."""
+    gsw = bare(workspace, passage.position)
+    # The title stands first even where the text begins with it too or there is none: so the text comes back
+    # as it was.
+    raw = {
+        "text": f"{passage.title}\n{passage.text}",
+        "doc_idx": number,
+        "chunk_idx": passage.position,
+        "global_id": f"{number}_{passage.position}",
+        "gsw": gsw,
+        "context": "",
+        "spacetime": {},
+    }
+    for kind, content in (("networks", gsw), ("networks_raw", raw)):
+        file = folder / kind / f"doc_{number}" / f"gsw_{number}_{passage.position}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 2
+
+
+def _workspace(rows: Sequence[Row]) -> Workspace:
+    """Return the workspace of one document from the rows of its passages."""
+    first = rows[0]
+    passages = tuple(Passage(row["text"], row["title"], row["position"]) for row in rows)
+    document = Document(first["source"], first["document_title"], passages, first["loader"])
+    entities: dict[str, Entity] = {}
+    for row in rows:
+        for found in row["entities"]:
+            entity = entities.get(found["name"]) or _entity(found)
+            titles = (*entity.titles, row["position"]) if found["title"] else entity.titles
+            entities[entity.name] = replace(
+                entity, passages=(*entity.passages, row["position"]), titles=titles
+            )
+    phrases = tuple(
+        _phrase(found, row["position"])
+        for row in rows
+        for found in sorted(row["phrases"], key=lambda v: (v["phrase"], v["id"]))
+    )
+    return Workspace(
+        document, first["extractor"], tuple(entities[name] for name in sorted(entities)), phrases
+    )
+
+
+def _entity(found: Row) -> Entity:
+    """Return an entity with its roles in the order of its description, as relationships have none."""
+    roles = sorted((role["role"], tuple(role["states"] or ())) for role in found["roles"] if role["role"])
+    entity = Entity(found["name"], found["key"], (), (), (), found["from"], found["to"])
+    written = f"; {found['description']};"
+    places = {role: written.find(f"; {replace(entity, roles=(role,)).description};") for role in roles}
+    return replace(entity, roles=tuple(sorted(roles, key=lambda role: places[role])))
+
+
+def _phrase(found: Row, position: int) -> VerbPhrase:
+    asked = sorted(
+        (pair["question"], tuple(pair["answers"] or ()))
+        for pair in found["pairs"]
+        if pair["question"] is not None
+    )
+    return VerbPhrase(
+        found["phrase"], position, tuple(QAPair(question, answers) for question, answers in asked)
+    )
+
+
+def export_graphml(connection: Connection, target: str | Path) -> Exported:
+    """Write all that a memory holds, without vectors, into a new GraphML file, whole or not at all. A node is
+    known as `Label:key`; its `label` is what Gephi shows, its `kind` the label.
+
+    Raises:
+        InputError: There is something in its place.
+    """
+    counts: Counter[str] = Counter()
+    with _new_file(target) as file:
+        file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+        file.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
+        for domain, own, declared in (
+            ("node", ("label", "kind"), labels().values()),
+            ("edge", ("type",), relationships()),
+        ):
+            names = {name: (name, "string") for name in own}
+            names |= {f"{domain}.{name}": (name, type_) for name, type_ in _attributes(declared).items()}
+            for id_, (name, type_) in names.items():
+                file.write(f'<key id="{id_}" for="{domain}" attr.name="{name}" attr.type="{type_}"/>\n')
+        file.write('<graph id="gswgraph" edgedefault="directed">\n')
+        for number, (kind, row) in enumerate(read_all(connection)):
+            counts[kind.name] += 1
+            values = row["properties"]
+            if isinstance(kind, Label):
+                shown = str(values.get("name") or values.get("title") or row["key"])
+                data = _data("label", shown) + _data("kind", kind.name) + _properties("node", kind, values)
+                file.write(f"<node id={_name(kind, row['key'])}>{data}</node>\n")
+            else:
+                ends = f"source={_name(kind.begin, row['key'])} target={_name(kind.end, row['end'])}"
+                data = _data("type", kind.type) + _properties("edge", kind, values)
+                file.write(f'<edge id="{number}" {ends}>{data}</edge>\n')
+        file.write("</graph>\n</graphml>\n")
+    return Exported(counts["Document"], 1, str(Path(target).resolve()))
+
+
+def _attributes(kinds: Iterable[Kind]) -> dict[str, str]:
+    """Return the type of each property; one that is not the same for all kinds is a text, as lists are."""
+    types: dict[str, set[str]] = {}
+    for kind in kinds:
+        for name, type_ in _exported(kind):
+            types.setdefault(name, set()).add("string" if type_.endswith("[]") else type_)
+    return {name: some.pop() if len(some) == 1 else "string" for name, some in types.items()}
+
+
+def _exported(kind: Kind) -> list[tuple[str, str]]:
+    return [(name, type_) for name, type_ in kind.properties.items() if type_ not in (VECTOR, "bytes")]
+
+
+def _name(label: Label, key: str) -> str:
+    return quoteattr(
+        _NOT_XML.sub("\ufffd", f"{label.name}:{key}"), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
+    )
+
+
+def _properties(domain: str, kind: Kind, values: Row) -> str:
+    written = ((name, values.get(name)) for name, _ in _exported(kind))
+    return "".join(_data(f"{domain}.{name}", value) for name, value in written if value is not None)
+
+
+def _data(key: str, value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # XML has no place for some characters; U+FFFD stands for them.
+    return f'<data key="{key}">{escape(_NOT_XML.sub(chr(0xFFFD), text), {chr(13): "&#13;"})}</data>'
+
+
 @contextmanager
-def new_file(target: Path) -> Iterator[IO[str]]:
-    """Open a file that takes its place when all went well; InputError where something is there."""
-    target = target.resolve()
-    taken = InputError("there is something here already", where=str(target), hint="Name a new file")
-    if target.exists():
-        raise taken
+def _new_file(target: str | Path) -> Iterator[IO[str]]:
+    """Open a file beside the target, which takes its place when all went well."""
+    with _beside(target) as beside, beside.open("x", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+@contextmanager
+def new_folder(target: str | Path) -> Iterator[Path]:
+    """Make a folder beside the target, which takes its place when all went well."""
+    with _beside(target) as beside:
+        beside.mkdir()
+        yield beside
+
+
+@contextmanager
+def _beside(target: str | Path) -> Iterator[Path]:
+    """Give the path of what is renamed to the target when all went well, and removed after an error.
+
+    Raises:
+        InputError: There is something in the place of the target, other than an empty folder.
+    """
+    target = Path(target).resolve()
+    if target.exists() and (target.is_file() or any(target.iterdir())):
+        raise InputError("there is something here already", where=str(target), hint="Name a new one")
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
-        with beside.open("x", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.link(beside, target) if hasattr(os, "link") else beside.rename(target)
-    except FileExistsError:
-        raise taken from None
-    finally:
-        beside.unlink(missing_ok=True)
+        yield beside
+        if target.exists():  # Windows renames onto nothing
+            target.rmdir()
+        beside.rename(target)
+    except BaseException:
+        shutil.rmtree(beside) if beside.is_dir() else beside.unlink(missing_ok=True)
+        raise

@@ -18,8 +18,8 @@ from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
 from gsw_graph.explore.picture.page import rendered
 from gsw_graph.explore.picture.picture import Edge, Node, Picture
-from gsw_graph.load.loading import Progress
 from gsw_graph.model import results
+from gsw_graph.model.results import Progress
 
 if TYPE_CHECKING:
     from types import TracebackType

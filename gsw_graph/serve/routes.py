@@ -18,8 +18,8 @@ from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.concurrency import Cancel
 from gsw_graph.errors import InputError
-from gsw_graph.load.loading import LoadOptions, Progress
-from gsw_graph.model.results import Answer, AskedQuestion
+from gsw_graph.load.options import LoadOptions
+from gsw_graph.model.results import Answer, AskedQuestion, Progress
 from gsw_graph.serve.context import (
     Context,
     Limit,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import NamedTuple
 
 _MONTHS = {
@@ -128,80 +129,31 @@ def _column_head(text: str, begin: int) -> str:
 
 
 def _interval(parts: dict[str, str]) -> tuple[str, str] | None:
+    """Return the first and the last day of a date; None where the calendar has none."""
     if "decade" in parts:
-        first = int(parts["decade"])
-        return f"{first:04}-01-01", f"{first + 9:04}-12-31"
-    year = int(parts["year"])
-    if "month" not in parts:
-        return f"{year:04}-01-01", f"{year:04}-12-31"
-    word = parts["month"].casefold()
+        return f"{parts['decade']}-01-01", f"{parts['decade'][:3]}9-12-31"
+    year, word = int(parts["year"]), parts.get("month", "").casefold()
+    if not word:
+        return f"{year}-01-01", f"{year}-12-31"
     month = int(word) if word.isdigit() else _MONTHS[word[:3]]
-    if not 1 <= month <= 12:
+    try:
+        first = date(year, month, int(parts.get("day", 1)))
+    except ValueError:
         return None
-    last = calendar.monthrange(year, month)[1]
-    if "day" not in parts:
-        return f"{year:04}-{month:02}-01", f"{year:04}-{month:02}-{last:02}"
-    day = int(parts["day"])
-    return (f"{year:04}-{month:02}-{day:02}",) * 2 if 1 <= day <= last else None
+    last = first if "day" in parts else first.replace(day=calendar.monthrange(year, month)[1])
+    return first.isoformat(), last.isoformat()
 
 
-_ONES = dict(
-    zip(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-        "sixteen seventeen eighteen nineteen".split(),
-        range(20),
-        strict=True,
-    )
+_SCALE = "hundred|thousand|million|billion"
+_NUMBER_WORD = (
+    "(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+    "|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|" + _SCALE + ")"
 )
-_TENS = {
-    word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
-}
-_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000}
-_NUMBER_WORD = "|".join((*_ONES, *_TENS, *_SCALES))
 _NUMBER = re.compile(
-    r"(?<![\w.,])(?:(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,9})?)"
-    rf"(?:\ (?P<scale>{'|'.join(_SCALES)}))?"
-    rf"|(?P<words>(?:{_NUMBER_WORD})(?:(?:-|\ and\ |\ )(?:{_NUMBER_WORD})){{0,8}}))(?!\w)"
-    r"(?:\ (?P<unit>[^\W\d_]+))?",
+    rf"(?<![\w.,])(?:(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d{{1,15}}(?:\.\d{{1,9}})?)(?:\ (?:{_SCALE}))?"
+    rf"|{_NUMBER_WORD}(?:(?:-|\ and\ |\ ){_NUMBER_WORD}){{0,8}})(?!\w)",
     re.IGNORECASE,
 )
-
-
-class Number(NamedTuple):
-    """Hold a number as written, its place in the text, its value and the word after it in lower case."""
-
-    begin: int
-    end: int
-    text: str
-    value: float
-    unit: str
-
-
-def find_numbers(text: str) -> Iterator[Number]:
-    """Find the numbers of a text in their order, in digits and in English words, with the word that follows:
-    "2,914 pipes", "almost two tons". Years and days are numbers too."""
-    for match in _NUMBER.finditer(text):
-        if match["digits"]:
-            value = float(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1)
-            end = match.end("scale") if match["scale"] else match.end("digits")
-        else:
-            value, end = _value(match["words"]), match.end("words")
-        yield Number(match.start(), end, text[match.start() : end], value, (match["unit"] or "").lower())
-
-
-def _value(words: str) -> float:
-    """Add up number words: three hundred and forty-two is 3 times 100 and 40 and 2."""
-    whole = part = 0
-    for word in re.findall(r"[a-z]+", words.lower()):
-        if word == "hundred":
-            part = max(part, 1) * 100
-        elif word in _SCALES:
-            whole, part = whole + max(part, 1) * _SCALES[word], 0
-        elif word != "and":
-            part += _ONES.get(word, 0) + _TENS.get(word, 0)
-    return float(whole + part)
-
-
 # Alone, or beside a date or a number, these name nothing, however they are written.
 _COMMON = frozenset(
     "january february march april may june july august september october november december monday tuesday "
@@ -222,8 +174,7 @@ def is_distinctive(name: str) -> bool:
     """
     rest = _ARTICLE.sub("", name.strip())
     places = [(part.begin, part.end) for part in find_dates(rest)]
-    places += [(part.begin, part.end) for part in find_numbers(rest)]
-    for begin, end in places:
+    for begin, end in [*places, *(match.span() for match in _NUMBER.finditer(rest))]:
         rest = rest[:begin] + " " * (end - begin) + rest[end:]
     return any(
         not word.islower() and word.lower() not in _COMMON for word in _WORD.findall(_ORDINAL.sub(" ", rest))

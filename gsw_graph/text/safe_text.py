@@ -20,7 +20,7 @@ _USER = re.compile(r"^[^/?#]*@")
 
 
 def clean(text: str) -> str:
-    """Without control characters but newline and tab; characters that reorder text become visible as
+    """Return a text without control characters but newline and tab; what reorders text becomes visible as
     `<U+202E>`."""
     text = _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n")))
     text = _REORDERING.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
@@ -28,24 +28,24 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Clean, with every stretch of white space as one space."""
+    """Return a clean text in one line, with every stretch of white space as one space."""
     return " ".join(clean(text.replace("\r", "\n")).split())
 
 
 def cut(text: str, length: int) -> str:
-    """At most `length` characters, an ellipsis last where some are missing."""
+    """Return at most `length` characters, an ellipsis last where some are missing."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def short_source(source: str) -> str:
-    """A source in one line, relative to the working folder where it is under it."""
+    """Return a source in one line, relative to the working folder where it is under it."""
     here = Path.cwd().as_posix().rstrip("/") + "/"
     folded, prefix = os.path.normcase(source), os.path.normcase(here)
     return one_line(source[len(here) :] if folded.startswith(prefix) and len(source) > len(here) else source)
 
 
 def without_password(text: str) -> str:
-    """Text in which no url shows a user or a password. A password of a server or store may hold anything, so
+    """Return a text in which no url shows a user or a password. A password of a server may hold anything, so
     that all to the last @ goes; in the path of a page an @ may stand."""
     return _WORD.sub(_bare, text)
 
@@ -62,15 +62,15 @@ def _bare(word: re.Match[str]) -> str:
 
 
 def to_json(document: Any, encoding: str = "utf-8", *, indent: int | None = None) -> str:
-    """JSON that can be written in `encoding`: letters as they are in UTF-8, but for halves of surrogate
-    pairs; escaped in any other."""
+    """Return JSON that can be written in `encoding`: letters as they are in UTF-8, but for halves of
+    surrogate pairs; escaped in any other."""
     ascii_only = codecs.lookup(encoding).name != "utf-8"
     text = json.dumps(_finite(document), ensure_ascii=ascii_only, indent=indent, default=str)
     return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no NaN and no infinity; null stands for them."""
+    """Return a value with null for NaN and infinity, which JSON does not know."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

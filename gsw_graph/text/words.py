@@ -377,19 +377,15 @@ _FAMILIES = (
     "instance kind type",
     "population inhabitants residents people",
 )
-_FAMILY_OF: dict[str, frozenset[str]] = {}
-for _line in _FAMILIES:
-    _words = frozenset(_line.split())
-    _FAMILY_OF.setdefault(_line.split()[0], _words)
-for _line in _FAMILIES:  # a word that leads no line has the first line it stands in
-    for _word in _line.split():
-        _FAMILY_OF.setdefault(_word, frozenset(_line.split()))
+# A word has the first line that it leads, else the first it stands in.
+_FAMILY_OF = {word: line for line in reversed(_FAMILIES) for word in line.split()}
+_FAMILY_OF |= {line.split()[0]: line for line in reversed(_FAMILIES)}
 
 
 @lru_cache(maxsize=4096)
 def family(word: str) -> frozenset[str]:
     """Return the stems of the words that say the same as a folded word, its own among them."""
-    return frozenset({stem(other) for other in _FAMILY_OF.get(word, ())} | {stem(word)})
+    return frozenset(map(stem, [word, *_FAMILY_OF.get(word, "").split()]))
 
 
 # Fine kinds: the lines of a kind exclude each other, the words of a line say the same.
@@ -475,10 +471,11 @@ _KIND_WORDS = {
         "instrument product animal device vehicle currency substance material profession degree"
     ),
 }
-_KINDS_OF: dict[str, frozenset[str]] = {}
-for _kind, _line in _KIND_WORDS.items():
-    for _word in _line.split():
-        _KINDS_OF[_word] = _KINDS_OF.get(_word, frozenset()) | {_kind}
+_KINDS_OF = {
+    word: {kind for kind, words in _KIND_WORDS.items() if word in words.split()}
+    for line in _KIND_WORDS.values()
+    for word in line.split()
+}
 _FINE_KIND_OF = {
     word: (kind, number)
     for kind, lines in FINE_KINDS.items()
@@ -489,13 +486,10 @@ _FINE_KIND_OF = {
 
 def kinds_of_roles(roles: Iterable[str]) -> set[str]:
     """Return the kinds that roles tell ("film director": person), empty where they tell none."""
-    kinds: set[str] = set()
-    for role in roles:
-        for word in reversed(_ASCII_WORD.findall(role.lower())):
-            if word in _KINDS_OF:
-                kinds |= _KINDS_OF[word]
-                break
-    return kinds
+    words = (reversed(_ASCII_WORD.findall(role.lower())) for role in roles)
+    return set().union(
+        *(next((_KINDS_OF[word] for word in role if word in _KINDS_OF), set()) for role in words)
+    )
 
 
 def fine_kind(word: str) -> tuple[str, int] | None:

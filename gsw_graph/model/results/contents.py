@@ -258,6 +258,35 @@ class Estimate(Result):
     dollars: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a load is.
+
+    Attributes:
+        documents: Embedded whole.
+        passages: Embedded.
+        total: Passages to load, None where it is not known yet.
+        stage: `loading`, `indexing` or `waiting` (for a batch).
+        failed: Documents and passages that failed.
+        problem: The last reason.
+        written: Passages in the memory.
+        answered: Passages that the language model is done with, None without one.
+        replies: Replies of that model, repairs and second tries among them.
+        failed_calls: Its calls that failed.
+    """
+
+    documents: int
+    passages: int
+    total: int | None
+    stage: str
+    failed: int = 0
+    problem: str | None = None
+    written: int | None = None
+    answered: int | None = None
+    replies: int = 0
+    failed_calls: int = 0
+
+
 @dataclass(frozen=True)
 class LoadReport(Result):
     """What a load did. `nodes` counts what it wrote, by label; `seconds` has read, extract, embed, write,

@@ -1,0 +1,646 @@
+"""Find concepts that are the same thing, join them by `ALIAS_OF`, and undo that. English.
+
+Two kinds of evidence join two names: the same letters, and an abbreviation or alias that a text states; where
+that is wanted also near vectors. Kinds, numbers, generations and years of birth keep them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from functools import lru_cache
+from itertools import chain, combinations, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gsw_graph.engine import Connection
+from gsw_graph.errors import InputError
+from gsw_graph.model.documents import content_id
+from gsw_graph.model.results import Alias, Merged, MergeGroup, Suspicion, Unmerged
+from gsw_graph.store import writer
+from gsw_graph.store.reader import Reader
+from gsw_graph.text.names import normalise
+from gsw_graph.text.safe_text import cut
+from gsw_graph.text.words import kinds_of_roles
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+EVERYTHING = "all"
+SURE = 0.85  # from here on concepts are merged
+SUSPICIOUS = 0.6  # from here on they are listed
+_REASON = 300  # characters of a reason that are kept
+_ROWS = 1024  # names that are compared with all others at once
+_BLOCK = 40  # names under one key; what more share tells nothing
+_FACTS = ("score", "reason", "method", "run", "at")  # of an alias
+_BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-9]{3}|20[0-2][0-9])\b")
+
+
+class Name(NamedTuple):
+    """Hold a name as a passage has it: the id of its concept, as written, whether it is the title, and the
+    states of its roles."""
+
+    key: str
+    written: str
+    title: bool
+    roles: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class Pair(NamedTuple):
+    """Hold two concepts by id that may be the same.
+
+    Attributes:
+        reasons: Why they are, and why not.
+        ambiguous: Whether what joins them may join the shorter name to other things as well.
+        method: What joins them: `rules` or `vectors`.
+    """
+
+    first: str
+    second: str
+    score: float
+    reasons: tuple[str, ...]
+    ambiguous: bool = False
+    method: str = "rules"
+
+    @property
+    def reason(self) -> str:
+        """Return all reasons in a line."""
+        return cut(" ".join("; ".join(self.reasons).split()), _REASON)
+
+
+Aliases = dict[str, Pair]
+"""Of each alias of a canonical concept the pair that joins it to that."""
+
+
+@dataclass(slots=True)
+class Concept:
+    """Hold a concept and where it stands: passages by number, documents by id.
+
+    Attributes:
+        titles: The passages that it is the title of.
+        born: First years in parentheses behind it.
+        typed: Mentions whose roles tell a kind.
+    """
+
+    id: str
+    spellings: set[str] = field(default_factory=set)
+    passages: set[int] = field(default_factory=set)
+    documents: set[str] = field(default_factory=set)
+    titles: set[int] = field(default_factory=set)
+    kinds: Counter[str] = field(default_factory=Counter)
+    typed: int = 0
+    born: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """Return the spelling that the memory shows."""
+        return max(self.spellings)
+
+    @property
+    def kind(self) -> set[str]:
+        """Return the kinds that at least half of its typed mentions have."""
+        return {kind for kind, count in self.kinds.items() if 2 * count >= self.typed}
+
+
+class ConceptIndex:
+    """Index all concepts that are no dates, and what passages state of them, in one pass over passages."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, Sequence[Name]]]) -> None:
+        """Read rows of a document, a passage's text and its names."""
+        self.concepts: dict[str, Concept] = {}
+        self.statements: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # words by how
+        for number, (document, text, names) in enumerate(rows):
+            for name in names:
+                self._add(name, number, document, text)
+            for first, second, how, stated in find_statements(text, names):
+                self.statements[min(first, second), max(first, second)].setdefault(how, stated)
+
+    def _add(self, name: Name, passage: int, document: str, text: str) -> None:
+        concept = self.concepts.setdefault(name.key, Concept(name.key))
+        concept.spellings.add(name.written)
+        concept.passages.add(passage)
+        concept.documents.add(document)
+        if name.title:
+            concept.titles.add(passage)
+        if kinds := kinds_of_roles(role for role, _ in name.roles):
+            concept.kinds.update(kinds)
+            concept.typed += 1
+        ends = (end for _, end in name_places(text, name.written)) if "(" in text else ()
+        concept.born.update(born[1] for end in ends if (born := _BORN.match(text, end)))
+
+
+# --- what merge, show and undo do ---
+
+
+def merge(
+    connection: Connection,
+    *,
+    dry_run: bool,
+    encode: Encode | None = None,
+    near: float = 0.0,
+    at_most: int = 0,
+) -> Merged:
+    """Join concepts that are the same; see `Memory.merge`. encode: gives vectors of names, of length 1."""
+    reader = Reader(connection)
+    index = ConceptIndex(_rows(reader))
+    concepts, pairs = index.concepts, find_pairs(index)
+    if encode is not None and near:
+        most = max(len(concepts) - at_most, 0) if at_most else None
+        pairs = near_pairs(index, encode, near)[:most] + pairs
+    groups, doubtful = group_pairs(index, pairs, reader.aliases())
+    at = datetime.now(timezone.utc).isoformat(timespec="microseconds") if groups and not dry_run else None
+    run = content_id("merge", at)[:8] if at else None
+
+    def shown(key: str) -> tuple[str, str, int]:
+        return key, concepts[key].name, len(concepts[key].passages)
+
+    results = [
+        MergeGroup(
+            *shown(canonical),
+            [
+                Alias(*shown(key), pair.score, pair.reason, pair.method, run, at)
+                for key, pair in aliases.items()
+            ],
+        )
+        for canonical, aliases in groups
+    ]
+    if run:
+        rows = [
+            {"alias": alias.id, "canonical": group.id} | {name: getattr(alias, name) for name in _FACTS}
+            for group in results
+            for alias in group.aliases
+        ]
+        with connection.session() as session:
+            written = set(writer.merge(session, rows))
+        results = _chosen(results, lambda alias: alias.id in written)
+    return Merged(
+        run,
+        results,
+        [
+            Suspicion(
+                keys := [pair.first, pair.second],
+                [concepts[key].name for key in keys],
+                pair.score,
+                pair.reason,
+            )
+            for pair in doubtful
+        ],
+    )
+
+
+def merged(connection: Connection, name: str = "") -> Merged:
+    """Return what is merged, all or the group of a name; InputError where the name is of none."""
+    groups = _stored(Reader(connection))
+    if name and not (groups := _groups_of(groups, name)):
+        raise InputError(f"{name!r} is not merged", hint="See what is: gswgraph merge --show")
+    return Merged(None, groups)
+
+
+def unmerge(connection: Connection, what: str) -> Unmerged:
+    """Undo merges: of a group, by any of its names, of a run by its id, or `all`.
+
+    Raises:
+        InputError: There is no such group or run.
+    """
+    groups = _stored(Reader(connection))
+    if what != EVERYTHING:
+        groups = _chosen(groups, lambda alias: alias.run == what) or _groups_of(groups, what)
+        if not groups:
+            raise InputError(
+                f"there is no merged name and no run {what!r}",
+                hint="See what is merged: gswgraph merge --show",
+            )
+    aliases = [alias for group in groups for alias in group.aliases]
+    with connection.session() as session:
+        writer.unmerge(session, [alias.id for alias in aliases])
+    return Unmerged([group.name for group in groups], [alias.name for alias in aliases])
+
+
+def _groups_of(groups: Sequence[MergeGroup], name: str) -> list[MergeGroup]:
+    key = normalise(name)
+    return [group for group in groups if key in (group.id, *(alias.id for alias in group.aliases))]
+
+
+def _chosen(groups: Iterable[MergeGroup], choose: Callable[[Alias], bool]) -> list[MergeGroup]:
+    """Return the groups with the aliases that are chosen, without those that have none left."""
+    chosen = (replace(group, aliases=list(filter(choose, group.aliases))) for group in groups)
+    return [group for group in chosen if group.aliases]
+
+
+def _rows(reader: Reader) -> Iterator[tuple[str, str, list[Name]]]:
+    for row in reader.stream("read/named_passages"):
+        names = [
+            Name(
+                name["key"],
+                name["name"],
+                bool(name["title"]),
+                tuple(
+                    sorted(
+                        (role["role"], tuple(role["states"] or ())) for role in name["roles"] if role["role"]
+                    )
+                ),
+            )
+            # Engines differ in the order.
+            for name in sorted(row["names"], key=lambda name: str(name["name"]))
+        ]
+        yield row["document"], row["text"], names
+
+
+def _stored(reader: Reader) -> list[MergeGroup]:
+    groups: dict[str, MergeGroup] = {}
+    for row in reader.rows("read/merges"):
+        group = MergeGroup(row["canonical"], row["name"], row["passages"], [])
+        alias = Alias(row["alias"], row["alias_name"], row["alias_passages"], *(row[name] for name in _FACTS))
+        groups.setdefault(group.id, group).aliases.append(alias)
+    return [group for _, group in sorted(groups.items())]
+
+
+# --- pairs and groups ---
+
+
+def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
+    """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
+    first (AutoPrunedRetriever, section 2.7). What only a chain of them joins stays apart in `group_pairs`."""
+    concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
+    vectors = encode([concept.name for concept in concepts])
+    pairs = []
+    for begin in range(0, len(concepts), _ROWS):
+        cosines = np.triu(vectors[begin : begin + _ROWS] @ vectors.T, begin + 1)
+        for row, column in np.argwhere(cosines >= least).tolist():
+            first, second, cosine = concepts[begin + row], concepts[column], float(cosines[row, column])
+            if may_be_same(first, second):
+                reason = f"the cosine of the names is {cosine:.2f}"
+                pairs.append(
+                    Pair(first.id, second.id, round(max(cosine, SURE), 4), (reason,), True, "vectors")
+                )
+    return sorted(pairs, key=_best_first)
+
+
+def find_pairs(index: ConceptIndex) -> list[Pair]:
+    """Find all pairs with a score above 0, best first.
+
+    Two concepts meet only under a common key or by a statement, so that the work grows with the names and
+    not with their pairs.
+    """
+    blocks: defaultdict[str, list[str]] = defaultdict(list)
+    for key in sorted(index.concepts):
+        blocks[letters(key)].append(key)
+    candidates = {
+        pair for members in blocks.values() if len(members) <= _BLOCK for pair in combinations(members, 2)
+    }
+    candidates.update(index.statements)
+    pairs = (_scored(index, index.concepts[first], index.concepts[second]) for first, second in candidates)
+    return sorted(filter(None, pairs), key=_best_first)
+
+
+def _best_first(pair: Pair) -> tuple[float, str, str]:
+    return -pair.score, pair.first, pair.second
+
+
+def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None:
+    if not may_be_same(first, second):
+        return None
+    stated = index.statements.get((first.id, second.id), {})
+    if stated:
+        score, reasons = _by_statement(first, second, stated)
+    elif not same_letters(first.id, second.id, (first.name, second.name)):
+        return None
+    elif {len(words(first.id)), len(words(second.id))} == {1, 2} and not (first.name + second.name).islower():
+        score, reasons = 0.8, ["the same letters, as one word and as two"]  # "Charles Town" and "Charlestown"
+    else:
+        score, reasons = 0.96, ["the same letters"]
+    if first.titles - second.titles and second.titles - first.titles:
+        score, reasons = min(score, 0.7), [*reasons, "but each is the title of a passage of its own"]
+    ambiguous = next(iter(stated), "alias") != "alias"
+    return Pair(first.id, second.id, round(score, 3), tuple(reasons), ambiguous)
+
+
+def may_be_same(first: Concept, second: Concept) -> bool:
+    """Tell whether nothing contradicts it: kinds, numbers, generations, years of birth."""
+    sets = (first.kind, second.kind), (first.born, second.born)
+    return (
+        all(not ours or not theirs or ours & theirs for ours, theirs in sets)
+        and not {"measure", "people"} & (first.kind | second.kind)
+        and any(map(str.isalpha, first.id + second.id))
+        and numbers(first.id) == numbers(second.id)
+        and generation(first.id) == generation(second.id)
+    )
+
+
+def _by_statement(first: Concept, second: Concept, stated: Mapping[str, str]) -> tuple[float, list[str]]:
+    reasons = [f"{how} stated: {text}" for how, text in stated.items()]
+    scores = []
+    for short, long in ((first, second), (second, first)):
+        strict = " (" in long.id  # "X" may be another thing than "X (film)"
+        elsewhere = len(short.documents - long.documents)
+        if elsewhere and (strict or not _means_one_thing(short, long)):
+            scores.append(0.7)
+            reasons.append(f"but {short.name} stands in {elsewhere} documents that do not say so")
+        else:
+            scores.append(0.88 if elsewhere else 0.97 if "abbreviation" in stated else 0.93)
+    return min(scores), reasons
+
+
+def _means_one_thing(name: Concept, other: Concept) -> bool:
+    """Tell whether a name means the same wherever it stands: a proper name of one kind, which is that of the
+    other; of a person with two words."""
+    mixed = max((name.kinds[kind] for kind in name.kind), default=0) < 0.9 * name.typed
+    if name.name.islower() or not name.kind or mixed:
+        return False
+    if "person" in name.kind:
+        return len(words(name.id)) > 1
+    same = not other.kind or bool(name.kind & other.kind)
+    return same and not name.kind.isdisjoint(("place", "organisation", "work", "event"))
+
+
+Near = dict[str, dict[str, Pair]]
+
+
+def group_pairs(
+    index: ConceptIndex, pairs: Sequence[Pair], merged: Mapping[str, str] | None = None
+) -> tuple[list[tuple[str, Aliases]], list[Pair]]:
+    """Make groups of sure pairs. What only a chain of pairs joins stays apart.
+
+    Args:
+        index: The concepts.
+        pairs: As of `find_pairs`.
+        merged: The canonical concept of each alias there is already; groups grow around these.
+
+    Returns:
+        Canonical concepts with their aliases, and the pairs that are not sure enough: of a lower score, or of
+        a name that may mean several things.
+    """
+    merged = merged or {}
+    pairs = [
+        pair for pair in pairs if merged.get(pair.first, pair.first) != merged.get(pair.second, pair.second)
+    ]
+    near: Near = defaultdict(dict)
+    for pair in pairs:
+        if pair.score >= SURE:
+            near[pair.first][pair.second] = near[pair.second][pair.first] = pair
+    doubtful = {*_ambiguous(near), *(pair for pair in pairs if SUSPICIOUS <= pair.score < SURE)}
+    for pair in doubtful:
+        near[pair.first].pop(pair.second, None)
+        near[pair.second].pop(pair.first, None)
+    groups = _star_clusters(index, near, set(merged), set(merged.values()))
+    return sorted(groups, key=lambda group: group[0]), sorted(doubtful, key=_best_first)
+
+
+def _ambiguous(near: Near) -> Iterator[Pair]:
+    """Find pairs of a short name with two longer ones that are no pair: "CMA" is one of them at most."""
+    for key, theirs in near.items():
+        longer = [
+            name for name, pair in theirs.items() if pair.ambiguous and len(letters(name)) > len(letters(key))
+        ]
+        for first, second in combinations(longer, 2):
+            if second not in near[first]:
+                yield from (theirs[first], theirs[second])
+
+
+def _star_clusters(
+    index: ConceptIndex, near: Near, aliased: set[str], heads: set[str]
+) -> Iterator[tuple[str, Aliases]]:
+    """Make of each canonical concept and what is nearest to it a group (star clustering)."""
+
+    def rank(key: str) -> tuple[bool, int, int, int, str]:
+        concept = index.concepts[key]  # the name of most passages is shown, then a title, then the longest
+        return key not in heads, -len(concept.passages), -len(concept.titles), -len(key), key
+
+    left = {key for key, theirs in near.items() if theirs} - aliased
+    for canonical in sorted(left, key=rank):
+        if canonical not in left:
+            continue
+        aliases: Aliases = {}
+        for alias, pair in sorted(near[canonical].items(), key=lambda item: (-item[1].score, item[0])):
+            best = max(
+                (other for other in near[alias] if other in left),
+                key=lambda other: (near[alias][other].score, other == canonical, other),
+            )
+            mutual = best == canonical or best in near[canonical]
+            agree = all(may_be_same(index.concepts[alias], index.concepts[other]) for other in aliases)
+            if alias in left - heads and mutual and agree:
+                aliases[alias] = pair
+        if aliases:
+            left -= {canonical, *aliases}
+            yield canonical, aliases
+
+
+# --- what texts state of names ---
+
+_ADVERBS = "|".join(
+    "also better best commonly formerly originally previously professionally officially popularly "
+    "simply more sometimes often alternatively variously now".split()
+)
+_QUOTES = "[\"“”'‘’]?"
+# Between two names: the second is another name of the first.
+_ALIAS = re.compile(
+    rf"^(?:\s*\([^()]*\))?,?\s*\(?\s*(?:(?:(?:who|which|that)\s+)?(?:is|was)\s+)?(?:"
+    rf"(?:(?:{_ADVERBS})\s+){{0,3}}known(?:\s+simply)?\s+as"
+    rf"|(?:(?:{_ADVERBS})\s+){{1,3}}(?:called|named|termed|titled|spelled|spelt|written\s+as"
+    r"|referred\s+to\s+as|abbreviated(?:\s+(?:as|to))?)"
+    rf"|abbreviated(?:\s+(?:as|to))?|referred\s+to\s+as|a\.?k\.?a\.?|officially|(?P<birth>née|nee|born)"
+    rf")\s+(?:the\s+)?{_QUOTES}$",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(rf"{_QUOTES}\s*(?:[,.;:()\]–—]|(?:is|was|are|were|in|and|or|at|on|by|to|who|which)\b|$)")
+# Before a name that is a part of what is meant: "the Battle of X, also known as".
+_PART = re.compile(r"\b(?:of|de|von|van|del|di|da|for|in|at|on|to|from|near|by|with|and)\s+(?:the\s+)?$")
+_OPENS = re.compile(rf"^\s*{_QUOTES}\s*\(\s*(?:the\s+|or\s+|also\s+)?{_QUOTES}$", re.IGNORECASE)
+_CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
+_NO_NAMES = frozenset(_ADVERBS.split("|"))
+_JOINED = (" and ", " or ", " & ")
+_ALIAS_ROLES = frozenset(["alias", "abbreviation", "acronym", "nickname"])
+_OF = re.compile(
+    r"^(?:(?:an?|the|its|their|his|her|another|other|full|short|shortened|former|old|official|original"
+    r"|common|alternative|alternate|english|native|local|nick|birth|stage|pen|abbreviated|legal|real"
+    r"|formal|popular)\s*)*"
+    r"(?:name|title|abbreviation|acronym|alias|form|initials|spelling|nickname|term|designation)?\s*(?:of|for)\s+(.+)$",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(r"^(?:full|birth|real|complete|legal|official) name$", re.IGNORECASE)
+_BETWEEN = 60  # characters between two names of a statement
+_NEXT = 5  # names that may stand between them
+
+
+def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what a passage says of its names: the ids of two, that one is an `abbreviation` or `alias` of the
+    other, and the words that say so."""
+    by_key = {name.key: name for name in names}
+    yield from _stated_by_roles(by_key)
+    spans = list(_spans(text, names))
+    for n, (begin, end, key) in enumerate(spans):
+        for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
+            between, stated = text[end:other_begin], text[begin : other_end + 1]
+            if len(between) > _BETWEEN or key == other:
+                continue
+            if _OPENS.match(between) and _CLOSES.match(text, other_end):
+                if abbreviates(*sorted((key, other), key=len)):
+                    yield key, other, "abbreviation", stated
+            elif _ENDS.match(text, other_end) and not _PART.search(text, max(0, begin - 20), begin):
+                alias = _ALIAS.match(between)
+                if alias and _plausible(by_key[key], by_key[other], alias["birth"]):
+                    yield key, other, "alias", stated
+
+
+def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
+    """Find where names stand in a text, in order: the longest that begin at a place, none within another."""
+    places = ((begin, -end, name.key) for name in names for begin, end in name_places(text, name.written))
+    last = 0
+    for begin, negative_end, key in sorted(places):
+        if begin >= last:
+            last = -negative_end
+            yield begin, last, key
+
+
+def name_places(text: str, name: str) -> Iterator[tuple[int, int]]:
+    """Find where a name stands in a text as whole words."""
+    begin = text.find(name) if name else -1
+    while begin >= 0:
+        end = begin + len(name)
+        if not (text[begin - 1 : begin].isalnum() or text[end : end + 1].isalnum()):
+            yield begin, end
+        begin = text.find(name, end)
+
+
+def _plausible(first: Name, second: Name, birth: str | None) -> bool:
+    """Tell whether a text that joins two names means these whole: no surname at birth, no half of "A and B",
+    no common noun beside a name; a single word only where the passage is about it."""
+    pair = (first, second)
+    halves = {any(joint in name.key for joint in _JOINED) for name in pair}
+    small = {name.written.islower() for name in pair}
+    if first.key in _NO_NAMES or len(small) > 1 or len(halves) > 1:
+        return False
+    if birth:
+        return all(len(words(name.key)) > 1 for name in pair)
+    return len(words(first.key)) > 1 or first.title or any(first.roles) or second.title
+
+
+def _stated_by_roles(by_key: Mapping[str, Name]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the names of which a role says that they are another's: alias, "of Josip Broz Tito"."""
+    titles = [key for key, name in by_key.items() if name.title]
+    title = titles[0] if len(titles) == 1 else ""
+    for key, name in by_key.items():
+        aliases = (states for role, states in name.roles if role.lower() in _ALIAS_ROLES)
+        for state in chain.from_iterable(aliases):
+            match = _OF.match(state)
+            other = normalise(match[1] if match else state)
+            if other not in by_key and _WHOLE.match(state) and set(words(title)) & set(words(key)):
+                other = title
+            if other in by_key and other != key and name.written.islower() == by_key[other].written.islower():
+                how = "abbreviation" if abbreviates(*sorted((key, other), key=len)) else "alias"
+                yield key, other, how, f"as a role has it, {state}"
+
+
+# --- spellings ---
+
+_MARK = str.maketrans("", "", "'’")
+_WORD = re.compile(r"[^\W_]+[+#]*")
+_BRITISH = (
+    (re.compile(r"is(ation|ations|ed|ing|e|es)$"), r"iz\1"),
+    (re.compile(r"^(col|hon|lab|harb|neighb|fav|arm|behavi|hum|flav|vap)our"), r"\1or"),
+    (re.compile(r"^(cent|theat)re(s?)$"), r"\1er\2"),
+    (re.compile(r"^(def|off)ence"), r"\1ense"),
+)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_NUMBERS = {word: str(n) for n, word in enumerate(_ORDINALS, 1)}
+_ROMAN = {
+    roman: str(n)
+    for n, roman in enumerate(
+        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(), 1
+    )
+}
+_NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
+_SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
+_GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
+_SMALL = frozenset("of the and for in de la du des et on to a".split())
+_LEAST = 3  # letters of a name that is compared by its letters alone
+_SHORTEST = 5  # letters of a name that may be written as one word or two
+
+
+@lru_cache(maxsize=65536)
+def words(key: str) -> tuple[str, ...]:
+    """Split a normal form into words, with initials in a row as one and spellings of one word made one:
+    "theatre" is "theater", "second" and a last "II" are "2", "St. Louis" is "saint louis"."""
+    found: list[str] = []
+    single = False
+    for word in _WORD.findall(key.translate(_MARK).replace("&", " and ")):
+        if single and len(word) == 1 and word.isalpha():
+            found[-1] += word
+        else:
+            single = len(word) == 1 and word.isalpha()
+            found.append(word)
+    last = len(found) - 1
+    return tuple(_word(word, n, last) for n, word in enumerate(found))
+
+
+def _word(word: str, n: int, last: int) -> str:
+    word = _NTH.sub(r"\1", _NUMBERS.get(word, word))
+    word = _SHORT.get(word, word) if n < last else _ROMAN.get(word, word) if n else word
+    for pattern, to in _BRITISH if len(word) > 5 else ():
+        word = pattern.sub(to, word)
+    return word
+
+
+def letters(key: str) -> str:
+    """Return a name without spaces and marks: equal for "J. R. R. Tolkien" and "JRR Tolkien"."""
+    return "".join(words(key))
+
+
+def same_letters(one: str, other: str, written: tuple[str, str] = ("", "")) -> bool:
+    """Tell whether two names are equal but for spaces and marks.
+
+    A letter alone ("the letter S") is a word; initials are no word in small letters ("A.C.E.", "Ace"); of
+    short names the words count too ("Li Na", "Lina"), and of a single word the spelling ("Centre").
+    """
+    whole = letters(one)
+    ours, theirs = (_WORD.findall(key.translate(_MARK)) for key in (one, other))
+    respelled = len(ours) == len(theirs) == 1 and ours != theirs
+    if whole != letters(other) or len(whole) < _LEAST or respelled:
+        return False
+    initials = _has_initials(ours) != _has_initials(theirs)
+    differs = len(ours) != len(theirs) or ("'" in one) != ("'" in other)
+    if len(whole) <= _SHORTEST and not initials and differs:
+        return False
+    if initials and not any(map(str.isdigit, one)):
+        runs = set(words(one)) ^ set(words(other)) or set(words(one))
+        together = ["".join(n.split()).replace(".", "") if n[:1].isupper() else "" for n in written if n]
+        return all(any(run.upper() in name for run in runs) for name in together)
+    alone = [{word for word in words(key) if len(word) == 1} for key in (one, other)]
+    return alone[0] == alone[1] or any(map(str.isdigit, one))
+
+
+def _has_initials(parts: list[str]) -> bool:
+    """Tell whether letters alone stand side by side."""
+    return any(len(one) == len(other) == 1 for one, other in pairwise(parts))
+
+
+def numbers(key: str) -> tuple[str, ...]:
+    """Return digits, Roman numerals and ordinals of a name: things whose names differ in these are two."""
+    found = re.findall(r"\d+", " ".join(words(key)))
+    return (*found, *(word for word in _WORD.findall(key)[1:-1] if word in _ROMAN and len(word) > 1))
+
+
+def generation(key: str) -> str:
+    """Return whether a name says junior or senior."""
+    return "".join(sorted({_GENERATIONS[word] for word in _WORD.findall(key) if word in _GENERATIONS}))
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Tell whether the letters of a short name begin the words of a long one, in order: "WHO" and "World
+    Health Organization", "CARICOM" and "Caribbean Community"."""
+    wanted, parts = "".join(_WORD.findall(short)), _WORD.findall(long)
+    full = [part for part in parts if part not in _SMALL]
+    if len(wanted) < 2 or len(full) < 2 or not wanted.isalpha() or short in parts:
+        return False
+    return wanted == "".join(part[0] for part in parts) or _begins(wanted, full)
+
+
+def _begins(wanted: str, parts: list[str]) -> bool:
+    """Tell whether beginnings of some words, up to four letters of each, are the wanted letters."""
+    if not parts or not wanted:
+        return not parts and not wanted
+    most = min(4, len(wanted), len(parts[0]))
+    return any(wanted[:n] == parts[0][:n] and _begins(wanted[n:], parts[1:]) for n in range(1, most + 1))

@@ -1,1 +1,0 @@
-"""Names that mean the same thing become one, and several again."""

@@ -1,0 +1,58 @@
+"""Options of a load. A file of its own, as the command line shows them without loading anything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gsw_graph.config import Settings, option
+from gsw_graph.errors import InputError
+from gsw_graph.extract import BY_MODEL, EXTRACTORS
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadOptions:
+    """How to load; the options of `Memory.load`, `gswgraph load` and the server.
+
+    A new option is a field here and a line in `cli/load.py`; help and OpenAPI show its description.
+    """
+
+    extractor: str = option("auto", "What finds facts; auto: llm where one is set, else rules.")
+    replace: bool = option(False, "Load documents again though their content is unchanged.")
+    upgrade: bool = option(
+        False, "Read documents again that another extractor or model read; their passages and questions stay."
+    )
+    second_pass: bool = option(
+        False, "Have the language model repair what lint finds; up to twice the calls."
+    )
+    batch: bool = option(False, "Send the first pass by the Batch API, at half price; run again to go on.")
+    dry_run: bool = option(
+        False, "Say what would be loaded and what it would take; call nothing, write nothing."
+    )
+    budget: str | None = option(
+        None, "Stop before this is exceeded: 2.00 (dollars) or 1Mtok; what was paid for is kept."
+    )
+    near: float = option(
+        0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
+    )
+    follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
+
+    def chosen(self, settings: Settings) -> str:
+        """Return the extractor's name; InputError where an option does not fit."""
+        if self.extractor not in ("auto", *EXTRACTORS):
+            raise InputError(
+                f"there is no extractor {self.extractor!r}", hint=f"Use one of auto, {', '.join(EXTRACTORS)}"
+            )
+        best = "llm" if settings.for_role("extract").llm else "rules"
+        name = best if self.extractor == "auto" else self.extractor
+        # Embeddings of a server cost too.
+        needs_model = {
+            "budget": self.budget and not settings.embedder_url and name not in BY_MODEL,
+            "second pass": self.second_pass and name != "llm",
+            "batch": self.batch and name not in BY_MODEL,
+        }
+        if given := [option for option, value in needs_model.items() if value]:
+            raise InputError(
+                f"{name} has no {given[0]}, which is for what a language model is asked",
+                hint="Name one: --llm or GSWGRAPH_LLM, and with --extractor llm",
+            )
+        return name
