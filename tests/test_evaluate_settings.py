@@ -8,7 +8,6 @@ import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.ask.retrieve.recipes import (
-    QUICK,
     ChainRecipe,
     FusionRecipe,
     WalkRecipe,
@@ -148,16 +147,6 @@ def test_variants_are_read_from_text():
     ):
         with pytest.raises(InputError, match=message):
             variants(text)
-
-
-def test_values_have_the_type_of_the_setting():
-    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "recipe": ("code", "code")}
-    assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
-    assert parse_value("ricr", "score", "geometric") == "geometric"
-    assert (current("linked", "walk.steps"), current("proprag", "width")) == (15, QUICK.width)
-    for name, text in (("steps", "4.5"), ("damping", "x")):
-        with pytest.raises(InputError, match="cannot be"):
-            parse_value("proprag", name, text)
 
 
 # They reach who is asked, and nobody else
