@@ -358,6 +358,7 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
     if gold.source:
         with suppress(InputError):  # the memory has no such document
             return [passage.id for passage in memory.show(gold.source).passages]
+        return []
     text = f"{gold.title}\n{gold.text}"
     quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "past": False}
     near = memory.ask(text, strategy="dense", k=_NEAR_GOLD, **quiet)
