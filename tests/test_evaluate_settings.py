@@ -8,7 +8,6 @@ import pytest
 from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.ask.retrieve.recipes import (
-    QUICK,
     ChainRecipe,
     FusionRecipe,
     WalkRecipe,
@@ -17,7 +16,7 @@ from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.ask.retrieve.variants import current_value as current
 from gsw_graph.ask.retrieve.variants import parse_value
 from gsw_graph.ask.retrieve.variants import parse_variants as variants
-from gsw_graph.ask.retrieve.variants import setting_names as names
+from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, run
 
@@ -151,10 +150,10 @@ def test_variants_are_read_from_text():
 
 
 def test_values_have_the_type_of_the_setting():
-    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "recipe": ("code", "code")}
+    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "recipe": ("paper", "paper")}
     assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
     assert parse_value("ricr", "score", "geometric") == "geometric"
-    assert (current("linked", "walk.steps"), current("proprag", "width")) == (15, QUICK.width)
+    assert (current("linked", "walk.steps"), current("proprag", "width")) == (15, 4)
     for name, text in (("steps", "4.5"), ("damping", "x")):
         with pytest.raises(InputError, match="cannot be"):
             parse_value("proprag", name, text)

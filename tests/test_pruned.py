@@ -178,11 +178,10 @@ def scored(made: Codebook, *runs: int) -> list[ScoredRun]:
 
 def test_the_coarse_score_has_the_best_pair_of_concepts_and_of_relations() -> None:
     assert BOOK.runs == ["1", "2", "3"], "an edge without a concept is none"
-    near_relation = QueryVectors(X[None], X[None], X[None])
+    near_relation = QueryVectors(X[None], X[None])
     assert BOOK.coarse(near_relation, PrunedRecipe()) == [1, 0, 2], "c is near enough where the relation is the one asked for"
     assert BOOK.coarse(near_relation, PrunedRecipe(relation_weight=0.0)) == [0, 1, 2]
     assert BOOK.coarse(near_relation, PrunedRecipe(shortlist=1)) == [1]
-    assert book().coarse(near_relation, PrunedRecipe()) == []
     assert BOOK.in_passages(["q"]) == [1]
 
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from gsw_graph.ask.asking import prepared
 from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.retrieve.fit import Fit
+from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.ask.retrieve.variants import setting_names as names
+from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.cli import main
 from gsw_graph.config import Settings

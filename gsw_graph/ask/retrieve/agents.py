@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.models.chat.request import Request
 
 
 T = TypeVar("T")
@@ -107,8 +106,6 @@ class Agent:
         try:
             with self._team.call(self.name, request.stage):
                 reply = llm.ask(request, check, on_text=on_text)
-        except HaltedError:
-            raise
         except GswGraphError as error:
             self._write(request.stage, asked, "", start, failed=str(error))
             raise
@@ -132,22 +129,20 @@ class Agent:
         with self._team.turn():
             context.begin("database", f"{self.name}: {stage}")
             part = context.fork()  # one that traces would write as if it were all
-        start, failed = perf_counter(), None
+        start = perf_counter()
         try:
             found = run(part)
         except Exception as error:
-            failed = error
-        seconds = perf_counter() - start
-        with self._team.turn():
-            context.join(part)
-        if failed is not None:
-            self._write(stage, asked, "", start, statements=statements, failed=str(failed))
-            raise failed
+            self._write(stage, asked, "", start, statements=statements, failed=str(error))
+            raise
+        finally:
+            with self._team.turn():
+                context.join(part)
         shown = passages(found)
         said = (
             told(found) if told else "; ".join(passage.title or passage.id for passage in shown) or "nothing"
         )
-        self._write(stage, asked, said, perf_counter() - seconds, statements=statements, passages=shown)
+        self._write(stage, asked, said, start, statements=statements, passages=shown)
         return found
 
     def note(self, stage: str, asked: str, found: str, failed: str | None = None) -> None:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.retrieve.fit import Fit
+from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.strategy import ChainConfidence, Strategy
 from gsw_graph.model.results import Trace
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.fit import Fit
+    from gsw_graph.ask.retrieve.recipes import Fit
     from gsw_graph.store.facts import HopResult, Pair
 
 

@@ -19,8 +19,7 @@ from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.retrieve.recipes import IRCoTRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
-from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt

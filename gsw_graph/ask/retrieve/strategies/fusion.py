@@ -40,16 +40,15 @@ RICR = Strategy(
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     """With a plan chains whose every hop walks, without one two walks."""
     if query.plan:
-        from gsw_graph.ask.retrieve.fusion import WalkingCandidateSearch
-        from gsw_graph.ask.retrieve.qa_chains import follow
+        from gsw_graph.ask.retrieve.qa_chains import WalkingCandidateSearch, follow
 
         return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
     return _walk(context, query, recipe)
 
 
 def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
-    from gsw_graph.ask.retrieve.fusion import walk_twice
     from gsw_graph.ask.retrieve.names.walk import write_walk
+    from gsw_graph.ask.retrieve.qa_chains import walk_twice
 
     walked, bridges = walk_twice(context, query.question, query.k, recipe)
     if bridges is None:
