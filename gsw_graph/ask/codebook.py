@@ -84,7 +84,7 @@ class Edge:
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """Of what it stands on together, length 1."""
+        """Return the vector of what it stands on together, length 1."""
         mean: NDArray[np.float32] = np.mean([one.vector for one in self.statements], axis=0)
         return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
@@ -96,8 +96,8 @@ def edge_number(*three: str) -> int:
 
 
 def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
-    """The edges of a passage, each once, in the order of its text, below which its title stands: what it
-    names itself shows the direction of an edge better."""
+    """Return the edges of a passage, each once, in the order of its text, below which its title stands: what
+    it names itself shows the direction of an edge better."""
     folded = text.casefold()
 
     @cache
@@ -136,8 +136,8 @@ def _related(statement: Statement, place: Callable[[Name], int]) -> Iterator[tup
 
 
 def _of_pair(statement: Statement, place: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
-    """For each answer an edge with what the pair is about, of several with the one that is nearest to it in
-    the text. "Which journal does the institute publish?" asks backwards: the subject is what is named
+    """Yield for each answer an edge with what the pair is about, of several with the one that is nearest to
+    it in the text. "Which journal does the institute publish?" asks backwards: the subject is what is named
     first."""
     for answer in statement.answers:
         others = [name for name in statement.about if name.concept != answer.concept]
@@ -149,8 +149,8 @@ def _of_pair(statement: Statement, place: Callable[[Name], int]) -> Iterator[tup
 
 
 def _of_text(statement: Statement) -> Iterator[tuple[Name, str, Name]]:
-    """The first two names of a proposition and the words between them, where these are neither none nor
-    many."""
+    """Return the first two names of a proposition and the words between them, where these are neither none
+    nor many."""
     folded = statement.text.casefold()
     places = [(folded.find(name.text.casefold()), name) for name in statement.about]
     named = sorted(
@@ -166,11 +166,10 @@ def _of_text(statement: Statement) -> Iterator[tuple[Name, str, Name]]:
 
 
 def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = TAU) -> list[int]:
-    """Where runs begin, ascending; 0 is the first, and of no edges there are none.
+    """Return where runs begin, ascending; 0 is the first, and of no edges there are none.
 
     vectors: (edges, dimension), of length 1. follows: whether an edge begins where the one before ends; of
-    the first it is not looked at.
-    """
+    the first it is not looked at."""
     found: list[int] = []
     total = np.zeros(vectors.shape[1:])
     for n, vector in enumerate(vectors):
@@ -244,17 +243,16 @@ def runs_of(passages: Sequence[str], texts: dict[str, str], said: Sequence[State
 
 
 def _windows(missing: Sequence[tuple[str, str]]) -> Iterator[list[list[str]]]:
-    """Passages by document, as many documents together as have WINDOW passages; one with more in pieces."""
+    """Yield passages by document, as many documents together as have WINDOW passages; one with more in
+    pieces."""
     window: list[list[str]] = []
-    size = 0
-    for _, group in groupby(missing, key=lambda one: one[0]):
-        passages = [passage for _, passage in group]
+    documents = ([passage for _, passage in group] for _, group in groupby(missing, key=lambda row: row[0]))
+    for passages in documents:
         for begin in range(0, len(passages), WINDOW):
             piece = passages[begin : begin + WINDOW]
-            if window and size + len(piece) > WINDOW:
+            if window and sum(map(len, window)) + len(piece) > WINDOW:
                 yield window
-                window, size = [], 0
+                window = []
             window.append(piece)
-            size += len(piece)
     if window:
         yield window

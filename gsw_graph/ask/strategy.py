@@ -125,7 +125,7 @@ class Strategy(Generic[RecipeT]):
         return replace(found, passages=found.passages[: query.k], below=found.passages[query.k :])
 
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
-        """The same with other constants."""
+        """Return the same with other constants."""
         return replace(self, recipe=recipe)
 
 

@@ -43,11 +43,11 @@ class Team:
         return self.context.llm.model if self.context.llm else ""
 
     def agent(self, name: str) -> Agent:
-        """One of them, as the trace names it."""
+        """Return one of them, as the trace names it."""
         return Agent(self, name)
 
     def end(self) -> None:
-        """No agent begins another step."""
+        """Let no agent begin another step."""
         self._ended.set()
 
     def step(self, step: AgentStep) -> None:
@@ -58,7 +58,8 @@ class Team:
 
     @contextmanager
     def call(self, agent: str, stage: str) -> Iterator[None]:
-        """A call of the language model. Of calls side by side the time passes once. Raises HaltedError."""
+        """Clock a call of the language model. Of calls side by side the time passes once. Raises
+        HaltedError."""
         with self.turn():
             if not self._calls:
                 self._since = perf_counter()
@@ -73,7 +74,7 @@ class Team:
                     self.context.took(STAGE, perf_counter() - self._since)
 
     def turn(self) -> threading.Lock:
-        """The turn of the agent that asks for it. Raises HaltedError."""
+        """Return the turn of the agent that asks for it. Raises HaltedError."""
         if self._ended.is_set():
             raise HaltedError("the question has ended")
         return self._turn
@@ -94,11 +95,10 @@ class Agent:
         *,
         on_text: Callable[[str], None] | None = None,
     ) -> T:
-        """What the language model replies. asked, told: the step in words, for the trace.
+        """Return what the language model replies. asked, told: the step in words, for the trace.
 
         Raises ReplyError (no reply that can be used, or the budget of the question is used up), StoppedError
-        and InputError as the model does, and HaltedError.
-        """
+        and InputError as the model does, and HaltedError."""
         llm = self._team.context.llm
         if llm is None:
             raise InputError("an agent needs a language model", hint="Name one by --llm or GSWGRAPH_LLM")
@@ -122,9 +122,9 @@ class Agent:
         passages: Callable[[T], Sequence[RankedPassage]],
         told: Callable[[T], str] | None = None,
     ) -> T:
-        """What `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages: of what
-        it found, for the trace; told: what it found, in words, else the titles of the passages. Raises
-        HaltedError, and what `run` does."""
+        """Return what `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages:
+        of what it found, for the trace; told: what it found, in words, else the titles of the passages.
+        Raises HaltedError, and what `run` does."""
         context = self._team.context
         with self._team.turn():
             context.begin("database", f"{self.name}: {stage}")
@@ -146,7 +146,7 @@ class Agent:
         return found
 
     def note(self, stage: str, asked: str, found: str, failed: str | None = None) -> None:
-        """A step that takes neither model nor graph, as a decision by a rule."""
+        """Write a step that takes neither model nor graph, as a decision by a rule."""
         self._write(stage, asked, found, perf_counter(), failed=failed)
 
     def _write(
@@ -196,6 +196,6 @@ class Spoken:
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
-        """As `Agent.ask`."""
+        """Return as `Agent.ask`."""
         value = self._agent.ask(request, check, self._asked, self._told, on_text=on_text)
         return Reply(value, False, 0, 0, 0.0)

@@ -66,14 +66,14 @@ class CandidateSearch:
         self._known: dict[str, list[ScoredPair]] = {}
 
     def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
-        """Scored candidates of each concrete question, best first."""
+        """Return scored candidates of each concrete question, best first."""
         new = list({one.text: one for one in asked if one.text not in self._known}.values())
         if new:
             self._known.update(zip((one.text for one in new), self._find(question, new), strict=True))
         return [self._known[one.text] for one in asked]
 
     def _vectors(self, question: str, asked: Sequence[ConcreteQuestion]) -> Vectors:
-        """Of all texts that the level needs, in one batch."""
+        """Embed all texts that the level needs, in one batch."""
         return self._context.vectors(
             [question, *(text for one in asked for text in (one.text, one.relation))]
         )
@@ -141,7 +141,7 @@ class CandidateSearch:
 def _reranked(
     reranker: Reranker, asked: Sequence[ConcreteQuestion], ranked: Candidates, most: int
 ) -> Candidates:
-    """The `most` best candidates of each question as a reranker scores them, all in one call."""
+    """Return the `most` best candidates of each question as a reranker scores them, all in one call."""
     best = [candidates[:most] for candidates in ranked]
     read = [
         (one.text, document(scored.pair))
@@ -159,7 +159,7 @@ def _reranked(
 
 
 def document(pair: Pair) -> str:
-    """What a reranker reads of a pair: question, answers, roles and states."""
+    """Return what a reranker reads of a pair: question, answers, roles and states."""
     return " ".join([pair.question, ", ".join(pair.answers), ", ".join(pair.descriptions)]).strip()
 
 
@@ -189,8 +189,8 @@ class BeamChain:
 
     @property
     def hops(self) -> list[Link]:
-        """The links, each after those it needs, so that the last one ends the chain; a step may need a
-        later one of the plan."""
+        """Return the links, each after those it needs, so that the last one ends the chain; a step may need
+        a later one of the plan."""
         return list(self.links.values())
 
 
@@ -305,7 +305,7 @@ def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beam
 
 
 def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Expansion]:
-    """The concrete questions of a step, each once, with the chains that lead to it."""
+    """Return the concrete questions of a step, each once, with the chains that lead to it."""
     expansions: dict[str, Expansion] = {}
     for parent in join([beams.chains.get(step_id, []) for step_id in step.parents], together, beams.width):
         asked = concrete(step.question, {step_id: parent.links[step_id].answer for step_id in step.parents})
@@ -316,7 +316,7 @@ def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Exp
 
 
 def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) -> list[BeamChain]:
-    """Chains of several parents as one: those that agree on the steps they share, evidence they share
+    """Return chains of several parents as one: those that agree on the steps they share, evidence they share
     counted once; the `beam` best."""
     joined = [BeamChain({}, 1.0)]
     for chains in parents:
@@ -334,7 +334,7 @@ def _usable(expansion: Expansion) -> bool:
 
 
 def _refused(expansion: Expansion, pair: Pair) -> str | None:
-    """Why a pair cannot extend a chain."""
+    """Say why a pair cannot extend a chain."""
     if not pair.answers:
         return "has no answer"
     if all(_key(answer) in (expansion.instead or expansion.concrete).entities for answer in pair.answers):
@@ -400,8 +400,8 @@ def _prune(grown: Grown, beam: int) -> list[BeamChain]:
 
 
 def _agreed_later(plan: Plan, step: int) -> list[int]:
-    """The ancestors of a step that a later join finds in a parent without that step too. A step that only
-    compares joins nothing."""
+    """Return the ancestors of a step that a later join finds in a parent without that step too. A step that
+    only compares joins nothing."""
     found: set[int] = set()
     for later in plan.steps:
         lines = [plan.ancestors(parent) | {parent} for parent in later.parents] if later.retrieve else []
@@ -411,14 +411,14 @@ def _agreed_later(plan: Plan, step: int) -> list[int]:
 
 
 def _key(answer: str) -> str:
-    """The concept an answer stands for, in any document."""
+    """Return the concept an answer stands for, in any document."""
     return normalise(answer) or answer
 
 
 def rank(
     context: Context, question: str, beams: Beams, k: int, recipe: ChainRecipe, *, walk: bool
 ) -> list[tuple[str, float]]:
-    """The `k` best passages with their scores; without a walk no round trip is made."""
+    """Return the `k` best passages with their scores; without a walk no round trip is made."""
     mass: dict[str, float] = defaultdict(float)
     if chains := beams.ends():
         scores = np.array([chain.score for chain in chains])
@@ -438,7 +438,7 @@ def rank(
 
 
 def _walked_from(beams: Beams, most: int) -> list[str]:
-    """The concrete questions of the best chains of each end; of chains without a plan none."""
+    """Return the concrete questions of the best chains of each end; of chains without a plan none."""
     sinks = beams.plan.sinks if beams.planned else ()
     ends = [chain for sink in sinks for chain in beams.chains.get(sink.id, [])[:most]]
     return list(dict.fromkeys(hop.concrete for chain in ends for hop in chain.hops))
@@ -451,13 +451,13 @@ _REFERENCE = re.compile(r"(?<![^\W_])#(?=[0-9])")
 
 
 def one_hop(question: str) -> Plan:
-    """The question as the only step of a plan."""
+    """Return the question as the only step of a plan."""
     return Plan((SubQuestion(1, _REFERENCE.sub(" ", question)),))
 
 
 def plan_from(question: str) -> Plan:
-    """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that
-    is, then the question with that answer in it."""
+    """Plan two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing
+    that is, then the question with that answer in it."""
     text = _REFERENCE.sub(" ", question)  # "#1" is text here
     bridge = (
         " ".join(_REFERENCE.sub(" ", _ASKS.sub(" ", text)).replace("?", " ").split()) or text
@@ -507,8 +507,8 @@ def _hop_trace(expansion: Expansion) -> HopTrace:
 
 
 def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float) -> Retrieved:
-    """What was found, with the answer of one hop, where its confidence is `sure` at least. A question of
-    several hops has words that no one pair speaks of."""
+    """Return what was found, with the answer of one hop, where its confidence is `sure` at least. A question
+    of several hops has words that no one pair speaks of."""
     from gsw_graph.ask.answer.chains import from_chains
     from gsw_graph.ask.retrieve.strategies.fusion import RICR
 
@@ -577,7 +577,7 @@ def bridges(
 
 
 def _leads_on(memory: NameGraph, answer: str, passage: str) -> bool:
-    """Whether a name in the answer stands in a passage other than this one."""
+    """Tell whether a name in the answer stands in a passage other than this one."""
     own = memory.passage_numbers[passage]
     names = (memory.name_numbers[mention.key] for mention in link(mentions(answer), memory.name_numbers))
     return any((memory.passages_of(n) != own).any() for n in names)
@@ -625,7 +625,7 @@ class WalkingCandidateSearch(CandidateSearch):
 def rescored(
     candidates: Sequence[ScoredPair], share: dict[str, float], walk_weight: float
 ) -> list[ScoredPair]:
-    """Candidates scored anew, best first; `share` is what a walk gave to passages, 1 for the best:
+    """Return candidates scored anew, best first; `share` is what a walk gave to passages, 1 for the best:
     walk_weight * (root of it - 1/2) joins the logit."""
     found = []
     for one in candidates:
@@ -638,8 +638,8 @@ def rescored(
 def walk_twice(
     context: Context, question: str, k: int, recipe: FusionRecipe
 ) -> tuple[WalkResult, list[str] | None]:
-    """Walks as `linked` does, takes the answers that its best passages offer, and walks once more from the
-    question and from the question with these in it; what the last walk found, and these answers, None
+    """Walk as `linked` does, take the answers that its best passages offer, and walk once more from the
+    question and from the question with these in it. Return what the last walk found, and these answers, None
     where the best passages have no pairs at all."""
     vector, trace = context.vector(question), context.trace is not None
     graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)

@@ -26,16 +26,15 @@ _LEAST_SCORE = 1e-6
 
 
 def geometric(scores: Sequence[float]) -> float:
-    """Geometric mean of the hop scores (Panini, Eq. 1)."""
+    """Return geometric mean of the hop scores (Panini, Eq. 1)."""
     return exp(sum(log(max(score, _LEAST_SCORE)) for score in scores) / len(scores))
 
 
 def panini_code(scores: Sequence[float]) -> float:
-    """Geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows: 0.8320
-    -> 0.9160, then with 0.8945 -> 0.9315.
+    """Return geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows:
+    0.8320 -> 0.9160, then with 0.8945 -> 0.9315.
 
-    One weak hop costs a chain less than in Eq. 1.
-    """
+    One weak hop costs a chain less than in Eq. 1."""
     return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])
 
 
@@ -57,12 +56,12 @@ SIMILARITY_SHARE = {"similarity": 1.0, "combined": 0.5}
 
 
 def count(default: int) -> Any:
-    """A field that is 1 at least."""
+    """Return a field that is 1 at least."""
     return field(default=default, metadata={"least": 1})
 
 
 def _any_number(default: float) -> Any:
-    """A field that may be below 0."""
+    """Return a field that may be below 0."""
     return field(default=default, metadata={"least": float("-inf")})
 
 

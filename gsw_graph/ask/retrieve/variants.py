@@ -37,7 +37,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """`linked`, `linked [walk.restart=0.2]`."""
+        """Write `linked`, `linked [walk.restart=0.2]`."""
         settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.strategy} [{settings}]" if settings else self.strategy
 

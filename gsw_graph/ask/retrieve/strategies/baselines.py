@@ -101,8 +101,9 @@ _ENDS = re.compile(r"\bso,? the answer is\b", re.IGNORECASE)
 
 
 def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
-    """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says again what
-    was said, ends it with what was found: passages, which the reader of every strategy answers from."""
+    """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says
+    again what was said, ends it with what was found: passages, which the reader of every strategy answers
+    from."""
     agent = Team(context).agent("reasoning")
     rankings = [_search(agent, query.question, recipe)]
     thoughts: list[str] = []
@@ -145,7 +146,7 @@ def _think(agent: Agent, question: str, thoughts: list[str], passages: list[Rank
 
 
 def _sentence(reply: object) -> str:
-    """The first line that says anything. ValueError: none does."""
+    """Return the first line that says anything. ValueError: none does."""
     for line in str(reply).splitlines():
         if re.search(r"\w", line):
             return " ".join(line.split())

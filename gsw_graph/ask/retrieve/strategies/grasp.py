@@ -116,7 +116,7 @@ def parse_reply(reply: object) -> Reply:
 
 
 def _plain(text: str) -> str:
-    """Without emphasis and brackets around numbers, in one line."""
+    """Write a text without emphasis and brackets around numbers, in one line."""
     return " ".join(text.replace("**", "").replace("`", "").split())
 
 
@@ -198,7 +198,7 @@ def follow(agent: Agent, name: str, key: str, fact: str, recipe: GraspRecipe) ->
 
 
 def describe(found: Evidence) -> str:
-    """What was found, in words."""
+    """Return what was found, in words."""
     return "; ".join(item.text[:_SHORT] for item in found.items[:3]) or "nothing"
 
 
@@ -234,7 +234,7 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
 
 
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
-    """Passages of several searches, joined by reciprocal ranks."""
+    """Return passages of several searches, joined by reciprocal ranks."""
     passages = reciprocal_rank_fusion(rankings)
     return Evidence(list(texts(passages, _ROOM)), passages)
 
@@ -244,7 +244,8 @@ def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFac
 
 
 def _overlaps(facts: Sequence[FoundFact], asked: str) -> list[float]:
-    """For each fact, how many of the words that are asked for stand in it, rare ones among the facts more."""
+    """Count for each fact, how many of the words that are asked for stand in it, rare ones among the facts
+    more."""
     wanted = words_of(asked)
     each = [wanted & words_of(fact.line) for fact in facts]
     often = Counter(word for words in each for word in words)
@@ -252,7 +253,7 @@ def _overlaps(facts: Sequence[FoundFact], asked: str) -> list[float]:
 
 
 def _distinct(facts: Sequence[FoundFact], most: int) -> list[FoundFact]:
-    """The first facts of which none says what one before it says in the same passage."""
+    """Return the first facts of which none says what one before it says in the same passage."""
     kept: list[tuple[FoundFact, frozenset[str]]] = []
     for fact in facts:
         if len(kept) == most:
@@ -328,7 +329,7 @@ class Search:
         return nothing
 
     def _statement(self) -> tuple[str, str]:
-        """What is searched for first, and keywords."""
+        """Return what is searched for first, and keywords."""
         if self.recipe.rewrite != "first":
             return self.question, ""
 
@@ -354,7 +355,7 @@ class Search:
         self._take(found.items, found.passages)
 
     def _take(self, items: list[Item], passages: list[RankedPassage]) -> None:
-        """New lines stand first; of those before as many stay as there is room."""
+        """Show new lines first; of those before as many stay as there is room."""
         known = {item.text for item in items}
         kept = [item for item in self.shown if item.text not in known]
         stay = min(len(kept), max(self.recipe.lines // _KEPT, self.recipe.lines - len(items)))
@@ -411,7 +412,7 @@ class Search:
         return bool(statement)
 
     def _is_shown(self, name: str) -> bool:
-        """Whether a name stands in the question or in a line, as whole words."""
+        """Tell whether a name stands in the question or in a line, as whole words."""
         key = normalise(name)
         every = [self.question, *(item.text for item in self.shown)]
         return bool(key) and any(
@@ -439,7 +440,8 @@ _LONGEST = 300  # characters of the rational plan
 
 
 def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
-    """The plan for a question, and why it is none of the model's. What else ends a question is raised."""
+    """Return the plan for a question, and why it is none of the model's. What else ends a question is
+    raised."""
     asked = without_references(question)
 
     def check(reply: object) -> tuple[Plan, str]:
@@ -459,8 +461,8 @@ def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
 
 
 def parse_plan(reply: str) -> tuple[Plan, str]:
-    """The plan in a reply, and its rational plan. ValueError: there is none that can be followed; the text
-    says how to mend that."""
+    """Return the plan in a reply, and its rational plan. ValueError: there is none that can be followed; the
+    text says how to mend that."""
     steps = [{"id": int(number), "question": text.strip()} for number, text in _STEP.findall(reply)]
     if not steps:
         raise ValueError('there is no sub-question. Write each in a line of its own: "1. Who wrote it?"')
@@ -477,7 +479,7 @@ def _describe_plan(found: tuple[Plan, str]) -> str:
 
 
 def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
-    """What each sub-question found, by its id. Errors as of `side_by_side`."""
+    """Return what each sub-question found, by its id. Errors as of `side_by_side`."""
     found: dict[int, Finding] = {}
     blind: set[int] = set()  # asked without an answer that they wait for
     for level in plan.levels():
@@ -500,7 +502,7 @@ def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
 
 
 def _concrete(step: SubQuestion, found: dict[int, Finding]) -> str:
-    """The sub-question with answers, or with what is not known in words, in the place of `#k`."""
+    """Return the sub-question with answers, or with what is not known in words, in the place of `#k`."""
     said = {
         id_: one.answer if one.answer is not None else f"({one.question.rstrip(' ?')})"
         for id_, one in found.items()
@@ -519,7 +521,8 @@ def answered(
     found: Mapping[int, Finding],
     on_text: Callable[[str], None] | None = None,
 ) -> tuple[AnswerDraft, str | None]:
-    """The answer, and why it is not the model's last word. Errors as of `Agent.ask`, a ReplyError apart."""
+    """Return the answer, and why it is not the model's last word. Errors as of `Agent.ask`, a ReplyError
+    apart."""
     whole = {id_: one for id_, one in found.items() if one.answer is not None}
     if not whole:
         missing = next((one.missing or one.question for one in found.values()), NOTHING_FOUND)
@@ -555,7 +558,7 @@ def answered(
 
 
 def ranked(found: Mapping[int, Finding], k: int) -> list[RankedPassage]:
-    """The `k` best passages of all sub-questions."""
+    """Return the `k` best passages of all sub-questions."""
     scores: dict[str, float] = defaultdict(float)
     by_id: dict[str, RankedPassage] = {}
     for one in found.values():
@@ -574,13 +577,13 @@ def ranked(found: Mapping[int, Finding], k: int) -> list[RankedPassage]:
 
 
 def _of(one: Finding) -> AnswerDraft:
-    """A finding as the answer."""
+    """Return a finding as the answer."""
     citations = [cited(item, one.question, one.answer or "") for item in one.sources]
     return AnswerDraft(one.answer, "llm", citations=list(dict.fromkeys(citations)))
 
 
 def _further(draft: AnswerDraft, whole: Mapping[int, Finding]) -> list[Citation]:
-    """The citations with those of the other lines that the same findings stand on."""
+    """Return the citations with those of the other lines that the same findings stand on."""
     passages = {citation.passage for citation in draft.citations}
     further = [
         cited(item, one.question, one.answer or "")

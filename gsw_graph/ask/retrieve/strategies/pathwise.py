@@ -126,7 +126,7 @@ class _Paths:
 
     @property
     def documents(self) -> int:
-        """Passages of a path."""
+        """Return passages of a path."""
         return max(self.recipe.documents, self.query.k)
 
     def understand(self) -> tuple[Intent, Plan | None]:
