@@ -26,13 +26,13 @@ _LEAST_SCORE = 1e-6
 
 
 def geometric(scores: Sequence[float]) -> float:
-    """Return geometric mean of the hop scores (Panini, Eq. 1)."""
+    """Return the geometric mean of the hop scores (Panini, Eq. 1)."""
     return exp(sum(log(max(score, _LEAST_SCORE)) for score in scores) / len(scores))
 
 
 def panini_code(scores: Sequence[float]) -> float:
-    """Return geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows:
-    0.8320 -> 0.9160, then with 0.8945 -> 0.9315.
+    """Return the geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C
+    shows: 0.8320 -> 0.9160, then with 0.8945 -> 0.9315.
 
     One weak hop costs a chain less than in Eq. 1."""
     return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])

@@ -311,7 +311,7 @@ class Search:
         used up, costs its finding alone; errors as of `Agent.ask`."""
         nothing = Finding(self.question, passages=self.passages)
         try:
-            self._search(*self._statement())
+            self._take(search(self.agent, "search", *self._statement(), self.recipe))
             last = False
             for left in range(self.recipe.rounds, -1, -1):
                 last = last or not left
@@ -350,17 +350,14 @@ class Search:
         except ReplyError:  # the question is a statement too, if not the best
             return self.question, ""
 
-    def _search(self, statement: str, keywords: str = "") -> None:
-        found = search(self.agent, "search", statement, keywords, self.recipe)
-        self._take(found.items, found.passages)
-
-    def _take(self, items: list[Item], passages: list[RankedPassage]) -> None:
+    def _take(self, evidence: Evidence) -> None:
         """Show new lines first; of those before as many stay as there is room."""
+        items = evidence.items
         known = {item.text for item in items}
         kept = [item for item in self.shown if item.text not in known]
         stay = min(len(kept), max(self.recipe.lines // _KEPT, self.recipe.lines - len(items)))
         self.shown = [*items[: self.recipe.lines - stay], *kept[:stay]]
-        self.passages.append(passages)
+        self.passages.append(evidence.passages)
 
     def _ask(self, *, last: bool) -> Reply:
         parts = [listed(self.shown)]
@@ -401,14 +398,13 @@ class Search:
         if kind == "read":
             return self._read(text)
         if kind == "follow" and self._is_shown(text):
-            evidence = follow(self.agent, text, normalise(text), fact or self.question, self.recipe)
-            self._take(evidence.items, evidence.passages)
+            self._take(follow(self.agent, text, normalise(text), fact or self.question, self.recipe))
             return True
         if kind == "follow":
             self.agent.note("follow", text, "", "refused: no line that it was shown has this name")
         statement = fact if kind == "follow" else f"{text} {fact}".strip()
         if statement:
-            self._search(statement)
+            self._take(search(self.agent, "search", statement, "", self.recipe))
         return bool(statement)
 
     def _is_shown(self, name: str) -> bool:
@@ -428,7 +424,7 @@ class Search:
             return False
         passage = self.shown[place].passage
         self.agent.note("read", f"line {place + 1}", passage.title or passage.id)
-        self._take(list(texts([passage], _WHOLE)), [passage])
+        self._take(Evidence(list(texts([passage], _WHOLE)), [passage]))
         return True
 
 
