@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -51,14 +50,17 @@ class Runs:
     """Runs of one evaluation in processes of their own, over one memory.
 
     Args:
-        folder: Holds the set; everything is written there.
+        folder: Everything is written there.
         server: The scripted model.
+        questions: How many the set has.
     """
 
-    def __init__(self, folder: Path, server: ModelServer) -> None:
+    def __init__(self, folder: Path, server: ModelServer, questions: int) -> None:
         self.folder, self.server = folder, server
+        write(folder, questions)
         self.cache = engines.quick_cache(folder / "cache")
-        os.environ |= {"GSWGRAPH_LLM": "m", "GSWGRAPH_LLM_URL": server.url, "GSWGRAPH_CACHE": str(self.cache)}
+        self.env = {"GSWGRAPH_LLM": "m", "GSWGRAPH_LLM_URL": server.url, "GSWGRAPH_CACHE": str(self.cache)}
+        self.call("load", "set_corpus.json", "--extractor", "llm")
 
     def call(self, *args: str, calls: int | None = None) -> int:
         """Run `gswgraph`, and kill it when so many calls came.
@@ -70,7 +72,7 @@ class Runs:
             CalledProcessError: It failed.
         """
         command = [sys.executable, "-m", "gsw_graph.cli", "--memory", str(self.folder / "memory"), *args]
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, cwd=self.folder, env={**os.environ, **self.env}, stdout=subprocess.DEVNULL)
         while (code := process.poll()) is None:
             time.sleep(0.02)
             if calls is not None and len(self.server.calls) >= calls:
@@ -94,9 +96,14 @@ class Runs:
         for number in kills:
             under_way += self.call(*asking, calls=first + number)
         self.call(*asking)
-        taken, calls = time.monotonic() - begin, Counter(call.digest for call in self.server.calls[first:])
-        repeated = calls.total() - len(calls)
-        return {"seconds": round(taken, 1), "calls": calls.total(), "repeated": repeated, "under way at kills": under_way}
+        taken, calls = time.monotonic() - begin, self.server.calls[first:]
+        return {
+            "seconds": round(taken, 1),
+            "calls": len(calls),
+            "at once": max(sum(other.arrived <= call.arrived < (other.answered or 0) for other in calls) for call in calls),
+            "repeated": len(calls) - len({call.digest for call in calls}),
+            "under way at kills": under_way,
+        }
 
 
 def main() -> None:
@@ -108,9 +115,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, ModelServer(published.model) as server:
         folder = Path(name)
-        write(folder, given.questions)
-        runs = Runs(folder, server)
-        runs.call("load", "set_corpus.json", "--extractor", "llm")
+        runs = Runs(folder, server, given.questions)
         server.delay = given.delay
         beside = runs.evaluate("beside", given.at_once)
         print(f"{given.at_once} at once: {beside}", flush=True)

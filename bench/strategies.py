@@ -1,10 +1,11 @@
-"""The table of docs/results.md: what each strategy retrieves on several sets, without plans or a language model.
+"""The table of docs/results.md: what each strategy retrieves on several sets, without a language model.
 
     python bench/strategies.py FOLDER... [--sample 150] [--seed 1] [--at-once 2] [--out DIR]
 
 A folder holds questions.json, and workspaces.jsonl or corpus.json. Each corpus is loaded into a fresh embedded
 memory, and its questions are asked with all strategies that it can serve, as `gswgraph eval QUESTIONS --strategy all
---no-answer` does. Prints rows of Markdown; with --out the folders that `gswgraph eval compare` reads.
+--no-answer` does; where the questions have gold plans, those that follow one are asked with it too. Prints rows of
+Markdown; with --out the folders that `gswgraph eval compare` reads.
 """
 
 from __future__ import annotations
@@ -28,25 +29,27 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(tempfile.mkdtemp()))
     given = parser.parse_args()
-    print(f"| set | strategy | {' | '.join(CUTS)} | ms |\n|---|---|{'---|' * (len(CUTS) + 1)}")
+    print(f"| questions, passages | strategy | plans | {' | '.join(CUTS)} |\n|---|---|---|{'---|' * len(CUTS)}")
     for folder in given.folders:
         questions = read_questions(folder / "questions.json").subset(None, given.sample, given.seed)
         corpus = next(folder / name for name in ("workspaces.jsonl", "corpus.json") if (folder / name).exists())
-        out = given.out / folder.name
-        with Memory.open(out / "memory") as memory:
+        planned = any(question.plan for question in questions.questions)
+        with Memory.open(given.out / folder.name / "memory") as memory:
             memory.load(corpus)
             nodes = memory.status().nodes
             holds = {"pairs": nodes.get("QAPair"), "propositions": nodes.get("Proposition")}
-            names = [name for name, one in strategies().items() if all(holds.get(need) for need in one.needs)]
-            found = evaluate(memory, questions, names, answer=False, llm=False, at_once=given.at_once, out=out)
-        write(found, out)
-        for name, figures in found.strategies.items():
-            cells = [f"{figures[cut.split('@')[0]][cut.split('@')[1]]:.3f}" for cut in CUTS]
-            low, high = figures["intervals"]["recall@5"]
-            cells[1] += f" [{low:.3f}, {high:.3f}]"
-            time = f"{figures['ms']['p50']:.0f}" if figures["ms"].get("p50") else "-"
-            row = [f"{len(questions.questions)} of {folder.name}, {nodes['Passage']:,}", f"`{name}`", *cells, time]
-            print(f"| {' | '.join(row)} |", flush=True)
+            able = {name: each for name, each in strategies().items() if all(holds.get(need) for need in each.needs)}
+            for plans in ("none", "gold") if planned else ("none",):
+                out = given.out / folder.name / plans
+                names = [name for name, each in able.items() if plans == "none" or each.follows_plan]
+                done = evaluate(memory, questions, names, plans=plans, answer=False, llm=False, at_once=given.at_once, out=out)
+                write(done, out)
+                for name, figures in done.strategies.items():
+                    cells = [f"{figures[cut.split('@')[0]][cut.split('@')[1]]:.3f}" for cut in CUTS]
+                    low, high = figures["intervals"]["recall@5"]
+                    cells[1] += f" [{low:.3f}, {high:.3f}]"
+                    row = [f"{len(questions.questions)} of {folder.name}, {nodes['Passage']:,}", f"`{name}`", plans, *cells]
+                    print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

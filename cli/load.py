@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -310,16 +310,6 @@ def _print_forgotten(result: Forgotten) -> None:
     click.echo(f"Forgot {counted(len(result.forgotten), 'document')}{questions}.")
 
 
-class _Row(NamedTuple):
-    """A fault as it is printed, with the file and the source it is in, and whether its document is a single
-    passage."""
-
-    file: str
-    source: str
-    fault: Issue
-    is_single: bool
-
-
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path())
 @json_option
@@ -340,47 +330,40 @@ def lint(paths: tuple[str, ...], as_json: bool) -> None:
     from gsw_graph.extract.lint import lint as issues_of
     from gsw_graph.model.documents import Failure, Skipped, Workspace
 
-    rows: list[_Row] = []  # what is printed and no more: files may be larger than the memory
+    rows: list[tuple[str, Workspace, Issue]] = []
     failures: list[Failure] = []
     kinds: Counter[str] = Counter()
-    workspaces = failed = 0
+    workspaces = 0
     for file, item in _items(paths):
-        if isinstance(item, Skipped):
-            continue
-        if isinstance(item, Failure):
-            failed += 1
-            if as_json or failed <= SHOWN:
-                failures.append(item)
+        if isinstance(item, Failure) and not isinstance(item, Skipped):
+            failures.append(item)
         elif isinstance(item, Workspace):
             workspaces += 1
-            for fault in issues_of(item):
-                kinds[fault.kind] += 1
-                if as_json or kinds[fault.kind] <= SHOWN:
-                    rows.append(_Row(file, item.source, fault, len(item.document.passages) == 1))
-    if not workspaces and not failed:
+            for issue in issues_of(item):
+                kinds[issue.kind] += 1
+                if as_json or kinds[issue.kind] <= SHOWN:  # what is printed and no more
+                    rows.append((file, item, issue))
+    if not workspaces and not failures:
         raise InputError(
             "there are no ready workspaces",
             where=", ".join(paths),
             hint="Plain documents have nothing to look at before a model has read them",
         )
     if as_json:
+        fields = ("passage", "kind", "subject", "message")
         faults = [
-            {
-                "file": row.file,
-                "source": row.source,
-                **{name: getattr(row.fault, name) for name in ("passage", "kind", "subject", "message")},
-            }
-            for row in rows
+            {"file": file, "source": item.source, **{name: getattr(issue, name) for name in fields}}
+            for file, item, issue in rows
         ]
         listed = [{"source": failure.source, "reason": failure.reason} for failure in failures]
         print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": faults, "failures": listed})
     else:
-        _print_faults(rows, kinds, failures, failed)
+        _print_faults(rows, kinds, failures)
         click.echo(f"{counted(kinds.total(), 'fault')} in {counted(workspaces, 'workspace')}")
-        width = max((len(kind) for kind in kinds), default=0)
+        width = max(map(len, kinds), default=0)
         for kind in sorted(kinds, key=list(KINDS).index):
             click.echo(f"  {kind:<{width}} {kinds[kind]:>7,}  {KINDS[kind]}")
-    click.get_current_context().exit(4 if workspaces and (kinds or failed) else 1 if failed else 0)
+    click.get_current_context().exit(4 if workspaces and (kinds or failures) else 1 if failures else 0)
 
 
 def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:
@@ -394,15 +377,16 @@ def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace |
         yield from ((file, item) for item in loaders.read([file], stdin=stdin))
 
 
-def _print_faults(rows: list[_Row], kinds: Counter[str], failures: list[Failure], failed: int) -> None:
-    for failure in failures:
+def _print_faults(
+    rows: list[tuple[str, Workspace, Issue]], kinds: Counter[str], failures: list[Failure]
+) -> None:
+    for failure in failures[:SHOWN]:
         print_failure(f"Cannot be read: {short_source(failure.source)}: {one_line(failure.reason)}")
-    print_more(range(failed), SHOWN, err=True)
-    for row in rows:
-        fault = row.fault
-        place = short_source(row.source) + ("" if row.is_single else f", passage {fault.passage + 1}")
-        texts = f"{one_line(fault.subject)}: {one_line(fault.message)}"
-        click.echo(f"{short_source(row.file)}: {place}: {fault.kind}: {texts}")
+    print_more(failures, SHOWN, err=True)
+    for file, item, issue in rows:
+        passage = f", passage {issue.passage + 1}" if item.document.passages[1:] else ""
+        texts = f"{one_line(issue.subject)}: {one_line(issue.message)}"
+        click.echo(f"{short_source(file)}: {short_source(item.source)}{passage}: {issue.kind}: {texts}")
     for kind, number in kinds.items():
         if number > SHOWN:
             click.echo(f"... and {number - SHOWN:,} more of {kind}; --json lists all")

@@ -18,6 +18,7 @@ from gsw_graph.errors import EndedError
 T = TypeVar("T")
 R = TypeVar("R")
 _POLL_SECONDS = 0.2
+_CLOSE_SECONDS = 1.0
 _END = object()
 
 Check = Callable[[], None]
@@ -61,7 +62,8 @@ def prefetch(
         size: Measures an item.
         on_wait: Called now and then while the next item is awaited.
 
-    Closing the generator stops the producer at its next item.
+    Closing the generator stops the producer at its next item, and waits a moment for that: what it reads from
+    may be closed next.
     """
     buffer: deque[tuple[object, float]] = deque()
     changed = threading.Condition()
@@ -91,7 +93,8 @@ def prefetch(
             if isinstance(items, Generator):
                 items.close()
 
-    threading.Thread(target=produce, name="gswgraph-prefetch", daemon=True).start()
+    thread = threading.Thread(target=produce, name="gswgraph-prefetch", daemon=True)
+    thread.start()
     try:
         while True:
             with changed:
@@ -111,6 +114,7 @@ def prefetch(
         with changed:
             closed = True
             changed.notify_all()
+        thread.join(_CLOSE_SECONDS)
 
 
 def map_unordered(

@@ -188,13 +188,14 @@ def record_document(value: Mapping[str, object], place: str, loader: str) -> Doc
     """
     text, title, name, source = (value.get(key) for key in ("text", "title", "id", "source"))
     written, key = str(text), "" if name is None else str(name)
+    problem = flaw(value)
     problems = (
-        (flaw(value) is not None, flaw(value)),
+        (problem is not None, problem),
         (text is None, f"no `text`: {SHAPES}"),
         (not isinstance(text, str), f"`text` is not a string: {SHAPES}"),
         (not written.strip(), "empty: `text` is only white space"),
         (not isinstance(title, str | None), "`title` is not a string"),
-        (len(written) + len(str(title)) > MAX_LINE, f"a record of more than {MAX_LINE // 2**20} MiB"),
+        (len(written) + len(str(title or "")) > MAX_LINE, f"a record of more than {MAX_LINE // 2**20} MiB"),
         (
             not isinstance(name, str | int | None) or isinstance(name, bool),
             "`id` is neither a string nor a whole number",

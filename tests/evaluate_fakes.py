@@ -1,17 +1,11 @@
-"""A memory that answers questions from a table, for tests of the evaluation; run as a script it is one that is slow enough to be killed."""
+"""A memory that answers questions from a table, for tests of the evaluation."""
 
 from __future__ import annotations
-
-import json
-import sys
-import time
-from pathlib import Path
 
 from fake_memory import canned, passage
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate import evaluate, write
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.model.results import Status
 
@@ -20,9 +14,9 @@ class FakeMemory:
     """`found` gives for a question and strategy the numbers of the passages; `said` changes of the answer. `calls` keeps what was asked, `recipe` with what
     constants it was last."""
 
-    def __init__(self, found, said=None, *, settings=None, wait=0.0):
+    def __init__(self, found, said=None, *, settings=None):
         self.settings = settings or Settings(memory="bolt://ada:secret@host:7687", password="secret", reranker_key="secret", llm_key="secret")
-        self.found, self.said, self.wait, self.calls = found, said or {}, wait, []
+        self.found, self.said, self.calls = found, said or {}, []
 
     def status(self):
         nodes = {"Document": 3, "Passage": 9, "Question": len(self.calls)}
@@ -32,7 +26,6 @@ class FakeMemory:
         assert not past, "what is measured is no answer of before"
         self.recipe, strategy = strategy.recipe, strategy.name
         self.calls.append({"question": question, "strategy": strategy, "plan": plan, "k": k, "answer": answer, "llm": llm, "keep": keep})
-        time.sleep(self.wait)
         numbers = self.found(question, strategy)
         if isinstance(numbers, Exception):
             raise numbers
@@ -65,10 +58,3 @@ def many():
 
     said = {(f"q{n}?", "ricr"): {"answer": "Ada" if n % 2 else "Bob", "answer_source": "chain"} for n in range(20)}
     return questions(*records), found, said
-
-
-if __name__ == "__main__":
-    asked, found, said = many()
-    done = evaluate(FakeMemory(found, said, wait=float(sys.argv[2])), asked, ["ricr", "linked"], k=5, out=sys.argv[1])
-    write(done, sys.argv[1])
-    Path(sys.argv[1], "whole").write_text(json.dumps(sys.argv))

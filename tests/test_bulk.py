@@ -117,17 +117,18 @@ def test_an_extractor_that_asks_a_model_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_neo4j_imports_the_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["5.26"])
+def test_neo4j_imports_the_files(tmp_path: Path, version: str) -> None:
     """The command as it is printed, but for the name of the program, for which the private server has no script."""
-    if local.docker_answers() or not engines.fitting_java("5.26") or not shutil.which("mvn"):
+    if local.docker_answers() or not engines.fitting_java(version) or not shutil.which("mvn"):
         engines.cannot_have("neo4j-admin", "it needs Java 17 or 21, Maven, and no Docker engine")
     settings = engines.private_cache(tmp_path / "cache")
     names = corpus(tmp_path)
     report = bulk(names, tmp_path / "files", settings)
     expected = loaded(names, replace(settings, memory=str(tmp_path / "memory")))
     bolt, http = engines.free_ports()
-    server = local.start(settings, "5.26", bolt, http)
-    local.stop(settings, "5.26")
+    server = local.start(settings, version, bolt, http)
+    local.stop(settings, version)
     for part in ("databases", "transactions"):  # as before the first start, but with a password
         shutil.rmtree(server.home / "data" / part / "neo4j")
     program, *arguments = shlex.split(report.note or "")
@@ -136,13 +137,13 @@ def test_neo4j_imports_the_files(tmp_path: Path) -> None:
         options = [f"-Dartifact={artifact}", f"-DoutputDirectory={tmp_path / 'jars'}"]
         subprocess.run(["mvn", "-q", "-B", "dependency:copy", *options], cwd=tmp_path, check=True)
     java, jars = (
-        local.find_java(local._JAVA["5.26"], "5.26"),
+        local.find_java(local._JAVA[version], version),
         settings.cache_dir / "neo4j" / "lib" / server.release,
     )
     environment = {**os.environ, "NEO4J_HOME": str(server.home), "NEO4J_CONF": str(server.home / "conf")}
     admin = [java, "-cp", f"{jars}/*{os.pathsep}{tmp_path}/jars/*", "org.neo4j.cli.AdminTool"]
     subprocess.run([*admin, *arguments], env=environment, cwd=tmp_path, check=True)
-    local.start(settings, "5.26", bolt, http)
+    local.start(settings, version, bolt, http)
     try:
         with Memory.open(settings=replace(settings, memory=server.url)) as memory:
             assert [finding.check for finding in memory.doctor() if not finding.ok] == ["indexes"]
@@ -150,4 +151,4 @@ def test_neo4j_imports_the_files(tmp_path: Path) -> None:
             assert memory.ask("Who founded the Vessna foundry?", answer=False).passages
             assert differences(expected, dump(memory)) == []
     finally:
-        local.stop(settings, "5.26")
+        local.stop(settings, version)

@@ -169,13 +169,3 @@ def test_a_part_is_asked_side_by_side_and_looked_at(memory):
     assert (won["won"], lost["won"]) == (True, False)
     assert (won["strategy"], won["key"], won["question"], won["answers"]) == ("ricr", "a", "a?", ["Ada"])
     assert (won["a"]["ranks"], won["b"]["ranks"]) == ([1, None], [1, 2])
-
-
-def test_side_by_side_gives_the_same_results(memory):
-    alone = json.loads(run("q.json", "--strategy", "all", "--no-answer", "--json").stdout)
-    beside = json.loads(run("q.json", "--strategy", "all", "--no-answer", "--json", "--at-once", "8").stdout)
-    assert {"linked", "dense", "bm25", "fusion"} <= set(alone["strategies"])
-    for one, other in zip(alone["questions"], beside["questions"], strict=True):
-        for name, row in one["strategies"].items():
-            assert row["ranks"] == other["strategies"][name]["ranks"]
-            assert other["strategies"][name]["seconds"] == {}

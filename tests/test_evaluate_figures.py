@@ -65,16 +65,6 @@ def test_a_strategy_that_does_not_answer_has_no_figures_of_answers(four):
     assert passages_only["em"] is passages_only["abstention"] is None
 
 
-def test_nothing_found_is_no_abstention():
-    """A baseline that finds nothing for one question answers no more than for the others; one that always abstains does answer."""
-    said = {("b?", "bm25"): {"abstained": True}}
-    one = evaluate(FakeMemory(lambda q, s: [] if q == "b?" else [1], said), questions(record("a", 1), record("b", 1)), ["bm25"]).strategies["bm25"]
-    assert one["em"] is None
-    always = {(f"{id}?", "ricr"): {"abstained": True} for id in "ab"}
-    one = evaluate(FakeMemory(lambda q, s: [1], always), questions(record("a", 1), record("b", 1)), ["ricr"]).strategies["ricr"]
-    assert (one["em"], one["abstention"]["answered"], one["economy"]["value"]) == (0, 0, None)
-
-
 def test_differences_are_of_the_second_and_paired(four):
     (recall,) = [one for one in four.differences if one["metric"] == "recall@2"]
     assert (recall["first"], recall["second"], recall["n"]) == ("ricr", "dense", 3)
@@ -150,6 +140,7 @@ def test_the_report_is_whole_and_fetches_nothing(four):
     tags = Tags(page(four))
     assert tags.open == []
     assert {"svg", "table", "details", "figure"} <= tags.seen
+    assert {f"F1, %, against {unit} a question" in page(four) for unit in ("tokens", "seconds")} == {True}
     assert not {"script", "link", "img", "iframe"} & tags.seen
     assert not {"src", "href"} & set(tags.attributes)
     assert "url(" not in page(four).replace("url(#", ""), "nothing but what is in the page"

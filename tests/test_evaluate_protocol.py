@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 from evaluate_fakes import FakeMemory, many, questions, record
-from fake_memory import passage
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.config import Settings
@@ -18,7 +17,6 @@ from gsw_graph.evaluate import (
     datasets,
     estimate,
     evaluate,
-    evaluate_contexts,
     export_answers,
     load,
     merge,
@@ -26,7 +24,7 @@ from gsw_graph.evaluate import (
     run,
     write,
 )
-from gsw_graph.evaluate.data import QuestionSet, read_plans
+from gsw_graph.evaluate.data import read_plans
 from gsw_graph.evaluate.report import protocol
 
 MODEL = Settings(llm="gpt-4.1-mini")
@@ -149,44 +147,9 @@ def test_a_trace_keeps_the_way_and_its_plans_can_be_used_again(tmp_path):
         export_answers(tmp_path, "linked")
 
 
-def test_each_question_is_asked_in_its_own_context_alone(tmp_path, monkeypatch):
-    loaded = {}
-
-    class Opened(Memory):
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            pass
-
-        def load(self, name, *, stdin, extractor):
-            loaded[self.place] = [json.loads(line)["text"] for line in stdin.read().decode().splitlines()]
-
-    def opened(place, *, settings):
-        memory = Opened(nothing, settings=settings)
-        memory.place = place
-        return memory
-
-    monkeypatch.setattr(run, "Memory", SimpleNamespace(open=opened))
-    asked = questions(record("a", 1, scope="x"), record("b", 1, scope="y"), record("c", 1, scope="x"))
-    corpus = [{"source": scope, "id": str(n), "title": "", "text": f"{scope}{n}"} for scope in "xy" for n in range(2)]
-    found = evaluate_contexts(tmp_path / "memories", asked, corpus, ["linked"], settings=Settings(), out=tmp_path / "out")
-    assert sorted(loaded.values()) == [["x0", "x1"], ["y0", "y1"]]
-    assert [question["key"] for question in found.questions] == ["a", "c", "b"]
-    with pytest.raises(InputError, match="no context"):
-        evaluate_contexts(tmp_path / "memories", questions(record("a", 1)), corpus, ["linked"], settings=Settings())
-
-
 def test_data_sets_are_listed_with_what_they_cost():
     listed = {each["name"]: each for each in datasets("gpt-4.1-mini")}
     assert {"musique", "strategyqa", "triviaqa", "complexwebquestions", "nq", "longbench", "lveval", "graphrag-bench", "locomo", "longmemeval"} <= listed.keys()
     assert all(each["where"].startswith("https://") and each["licence"] for each in listed.values())
     assert listed["musique"]["load $"] > listed["musique"]["ask $"] > 0
     assert {each["load $"] for each in datasets("unknown-model")} == {"?"}
-
-
-def test_types_of_questions_have_figures_of_their_own():
-    asked: QuestionSet = questions(record("a", 1, type="Fact"), record("b", 2, type="Creative"))
-    found = evaluate(FakeMemory(nothing), asked, ["linked"])
-    assert {name: part["recall"]["5"] for name, part in found.strategies["linked"]["by_type"].items()} == {"Creative": 0, "Fact": 1}
-    assert passage(1, title="T1", text="x").id

@@ -149,16 +149,6 @@ def test_variants_are_read_from_text():
             variants(text)
 
 
-def test_values_have_the_type_of_the_setting():
-    known = {"steps": ("4", 4), "damping": ("4", 4.0), "weights.clique": ("2", 2.0), "recipe": ("paper", "paper")}
-    assert [parse_value("proprag", name, text) for name, (text, _) in known.items()] == [value for _, value in known.values()]
-    assert parse_value("ricr", "score", "geometric") == "geometric"
-    assert (current("linked", "walk.steps"), current("proprag", "width")) == (15, 4)
-    for name, text in (("steps", "4.5"), ("damping", "x")):
-        with pytest.raises(InputError, match="cannot be"):
-            parse_value("proprag", name, text)
-
-
 # They reach who is asked, and nobody else
 
 

@@ -50,12 +50,6 @@ def test_choosing_among_noise_gains_nothing_held_out():
     assert found.held_out < 0.52
 
 
-@pytest.mark.parametrize(("number", "folds"), [(0, 2), (1, 2), (4, 5), (4, 1)])
-def test_too_few_questions_are_refused(number, folds):
-    with pytest.raises(InputError, match=f"{number} questions"):
-        cross_validate(np.zeros((2, number)), names(2), metric="f1", folds=folds, repeats=1)
-
-
 def test_every_combination_and_the_usual_is_asked(tmp_path):
     usual = {"walk.restart": 0.1, "walk.steps": 15}
     asked = questions(*(record(f"q{n}", 1, 2) for n in range(6)), record("c", 1, answerable=False))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import random
-import statistics
-
 import numpy as np
 import pytest
 from fake_memory import passage
@@ -95,21 +92,6 @@ def test_of_a_passage_that_loading_cuts_any_piece_will_do():
     assert ranks([Gold("A", short)], [passage(1, title="A", text="A sentence.")]) == [None]  # a part of a short one is another passage
 
 
-def test_intervals_hold_the_mean_and_shrink():
-    source = random.Random(3)
-    few, lots = [[source.random() for _ in range(n)] for n in (20, 2000)]
-    for values in (few, lots):
-        low, high = interval(values)
-        assert low < statistics.fmean(values) < high
-    assert (interval(lots)[1] - interval(lots)[0]) * 5 < interval(few)[1] - interval(few)[0]
-    # the error of a mean of 2,000 values, by the textbook
-    error = statistics.stdev(lots) / 2000**0.5
-    assert interval(lots) == pytest.approx((statistics.fmean(lots) - 1.96 * error, statistics.fmean(lots) + 1.96 * error), abs=0.1 * error)
-    assert interval([0.25] * 5) == [0.25, 0.25]
-    assert interval([]) is None
-    assert interval(few) == interval(few)
-
-
 def test_differences_are_paired():
     first, second = [0.0, 1.0, 0.5, 0.5], [0.5, 0.0, 0.5, 1.0]
     found = paired(first, second)
@@ -117,4 +99,3 @@ def test_differences_are_paired():
     assert found["interval"] == interval([0.5, -1.0, 0.0, 0.5])
     same = paired(np.arange(50.0).tolist(), (np.arange(50.0) + 1).tolist())
     assert same["interval"] == [1.0, 1.0]  # however much the questions differ among themselves
-

@@ -17,6 +17,7 @@ PAGES = {
     "ircot": "grasp.md",
     "dense": "strategies.md#dense-and-bm25",
     "bm25": "strategies.md#dense-and-bm25",
+    "none": "strategies.md",
 }
 _NEEDS = {"pairs": "question-answer pairs", "propositions": "propositions", "llm": "a language model"}
 

@@ -29,7 +29,6 @@ from gsw_graph.text.safe_text import cut
 from gsw_graph.text.words import kinds_of_roles
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-EVERYTHING = "all"
 SURE = 0.85  # from here on concepts are merged
 SUSPICIOUS = 0.6  # from here on they are listed
 _REASON = 300  # characters of a reason that are kept
@@ -206,7 +205,7 @@ def unmerge(connection: Connection, what: str) -> Unmerged:
         InputError: There is no such group or run.
     """
     groups = _stored(Reader(connection))
-    if what != EVERYTHING:
+    if what != "all":
         groups = _chosen(groups, lambda alias: alias.run == what) or _groups_of(groups, what)
         if not groups:
             raise InputError(
@@ -356,9 +355,6 @@ def _means_one_thing(name: Concept, other: Concept) -> bool:
     return same and not name.kind.isdisjoint(("place", "organisation", "work", "event"))
 
 
-Near = dict[str, dict[str, Pair]]
-
-
 def group_pairs(
     index: ConceptIndex, pairs: Sequence[Pair], merged: Mapping[str, str] | None = None
 ) -> tuple[list[tuple[str, Aliases]], list[Pair]]:
@@ -377,7 +373,7 @@ def group_pairs(
     pairs = [
         pair for pair in pairs if merged.get(pair.first, pair.first) != merged.get(pair.second, pair.second)
     ]
-    near: Near = defaultdict(dict)
+    near: dict[str, Aliases] = defaultdict(dict)
     for pair in pairs:
         if pair.score >= SURE:
             near[pair.first][pair.second] = near[pair.second][pair.first] = pair
@@ -389,7 +385,7 @@ def group_pairs(
     return sorted(groups, key=lambda group: group[0]), sorted(doubtful, key=_best_first)
 
 
-def _ambiguous(near: Near) -> Iterator[Pair]:
+def _ambiguous(near: dict[str, Aliases]) -> Iterator[Pair]:
     """Find pairs of a short name with two longer ones that are no pair: "CMA" is one of them at most."""
     for key, theirs in near.items():
         longer = [
@@ -401,7 +397,7 @@ def _ambiguous(near: Near) -> Iterator[Pair]:
 
 
 def _star_clusters(
-    index: ConceptIndex, near: Near, aliased: set[str], heads: set[str]
+    index: ConceptIndex, near: dict[str, Aliases], aliased: set[str], heads: set[str]
 ) -> Iterator[tuple[str, Aliases]]:
     """Make of each canonical concept and what is nearest to it a group (star clustering)."""
 
@@ -544,8 +540,12 @@ _BRITISH = (
     (re.compile(r"^(cent|theat)re(s?)$"), r"\1er\2"),
     (re.compile(r"^(def|off)ence"), r"\1ense"),
 )
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-_NUMBERS = {word: str(n) for n, word in enumerate(_ORDINALS, 1)}
+_NUMBERS = {
+    word: str(n)
+    for n, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+    )
+}
 _ROMAN = {
     roman: str(n)
     for n, roman in enumerate(

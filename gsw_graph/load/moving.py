@@ -182,14 +182,15 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
     memory: Row = {}
     grouped = groupby(rows, key=itemgetter(0))
     batches = ((kind, part) for kind, group in grouped for part in parts(row for _, row in group))
-    for kind, some in prefetch(batches):
-        if kind.name == "Memory":
-            memory = some[0]
-        else:
-            with _translated(connection), connection.session() as session:
-                session.execute_write(_write, connection.dialect.name, kind, some)
-        counts[kind.name] += len(some)
-        on_written(sum(counts.values()))
+    with closing(prefetch(batches)) as ahead:
+        for kind, some in ahead:
+            if kind.name == "Memory":
+                memory = some[0]
+            else:
+                with _translated(connection), connection.session() as session:
+                    session.execute_write(_write, connection.dialect.name, kind, some)
+            counts[kind.name] += len(some)
+            on_written(sum(counts.values()))
     if not memory:
         raise InputError("this is no whole dump of a memory: it has no Memory node", where=connection.url)
     memory["properties"] |= {"indexed": False}
@@ -490,35 +491,44 @@ def _data(key: str, value: Any) -> str:
 @contextmanager
 def _new_file(target: str | Path) -> Iterator[IO[str]]:
     """Open a file beside the target, which takes its place when all went well."""
-    with _beside(target) as beside, beside.open("x", encoding="utf-8", newline="\n") as file:
+    with _beside(Path(target).resolve()) as beside, beside.open("x", encoding="utf-8", newline="\n") as file:
         yield file
 
 
 @contextmanager
 def new_folder(target: str | Path) -> Iterator[Path]:
-    """Make a folder beside the target, which takes its place when all went well."""
-    with _beside(target) as beside:
+    """Make a folder beside the target, which takes its place when all went well; an empty one may be
+    there."""
+    place = Path(target).resolve()
+    empty = place.is_dir() and not any(place.iterdir())
+    with _beside(place, there=empty) as beside:
         beside.mkdir()
         yield beside
 
 
 @contextmanager
-def _beside(target: str | Path) -> Iterator[Path]:
+def _beside(target: Path, *, there: bool = False) -> Iterator[Path]:
     """Give the path of what is renamed to the target when all went well, and removed after an error.
 
+    Args:
+        target: Where it goes.
+        there: Whether an empty folder may be there.
+
     Raises:
-        InputError: There is something in the place of the target, other than an empty folder.
+        InputError: There is something in the place of the target.
     """
-    target = Path(target).resolve()
-    if target.exists() and (target.is_file() or any(target.iterdir())):
+    if target.exists() and not there:
         raise InputError("there is something here already", where=str(target), hint="Name a new one")
     target.parent.mkdir(parents=True, exist_ok=True)
     beside = target.with_name(f".{target.name}-{secrets.token_hex(4)}")
     try:
         yield beside
-        if target.exists():  # Windows renames onto nothing
+        if there:  # Windows renames onto nothing
             target.rmdir()
         beside.rename(target)
     except BaseException:
-        shutil.rmtree(beside) if beside.is_dir() else beside.unlink(missing_ok=True)
+        if beside.is_dir():
+            shutil.rmtree(beside)
+        else:
+            beside.unlink(missing_ok=True)
         raise
