@@ -13,6 +13,7 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import GswGraphError, InputError, ReplyError
 from gsw_graph.model.results import AgentStep, RankedPassage
 from gsw_graph.models.chat.request import Reply, Request
+from gsw_graph.models.prompts import prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,12 @@ STAGE = "agents"  # of an answer's seconds: while the language model is asked by
 
 class HaltedError(GswGraphError):
     """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this one."""
+
+
+def request_for(task: str, user: str, schema: dict[str, Any] | None = None, *, limit: int) -> Request:
+    """Return a request of a task, by the prompt of the same name."""
+    messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": user})
+    return Request(task, messages, schema, limit=limit)
 
 
 class Team:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.evidence import flat, listed, texts
-from gsw_graph.ask.retrieve.agents import Agent, Team
+from gsw_graph.ask.retrieve.agents import Agent, Team, request_for
 from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.retrieve.recipes import IRCoTRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
@@ -137,11 +137,8 @@ def _search(agent: Agent, words: str, recipe: IRCoTRecipe) -> list[RankedPassage
 def _think(agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], held: int) -> str:
     evidence = listed(list(texts(passages, most=held)))
     said = " ".join(map(flat, thoughts)) or "(nothing)"
-    messages = (
-        {"role": "system", "content": prompt("ircot")},
-        {"role": "user", "content": f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"},
-    )
-    request = Request("ircot", messages, limit=_LIMIT)
+    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"
+    request = request_for("ircot", user, limit=_LIMIT)
     return agent.ask(request, _sentence, f"what follows from {len(passages)} texts?", str)
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gsw_graph.ask.answer.evidence import Item, flat, listed, sentences_of, texts
 from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported, words_of
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
-from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
+from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
 from gsw_graph.ask.strategy import (
@@ -33,8 +33,6 @@ from gsw_graph.ask.strategy import (
     reciprocal_rank_fusion,
 )
 from gsw_graph.errors import ReplyError
-from gsw_graph.models.chat.request import Request
-from gsw_graph.models.prompts import prompt
 from gsw_graph.store import facts as store
 from gsw_graph.store.facts import FoundFact
 from gsw_graph.text.names import normalise
@@ -339,13 +337,9 @@ class Search:
                 raise ValueError('there is no line "Statement: ..."')
             return statement[1].strip()[:500], keywords[1].strip()[:200] if keywords else ""
 
-        asked = f"Question: {flat(self.question)}"
-        messages = (
-            {"role": "system", "content": prompt("grasp_rewrite")},
-            {"role": "user", "content": asked},
-        )
+        question = f"Question: {flat(self.question)}"
         try:
-            request = Request("grasp_rewrite", messages, limit=_FINDING_LIMIT)
+            request = request_for("grasp_rewrite", question, limit=_FINDING_LIMIT)
             return self.agent.ask(request, check, self.question, " | ".join)
         except ReplyError:  # the question is a statement too, if not the best
             return self.question, ""
@@ -366,11 +360,7 @@ class Search:
         if last:
             parts.append("Nothing more can be looked up: reply with Answer or Insufficient.")
         parts.append(f"Question: {flat(self.question)}")
-        messages = (
-            {"role": "system", "content": prompt("grasp_find")},
-            {"role": "user", "content": "\n\n".join(parts)},
-        )
-        request = Request("grasp_find", messages, limit=_FINDING_LIMIT)
+        request = request_for("grasp_find", "\n\n".join(parts), limit=_FINDING_LIMIT)
         return self.agent.ask(request, parse_reply, self.question, str)
 
     def _check(self, reply: Reply) -> Finding:
@@ -445,12 +435,8 @@ def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
         check_about(plan, asked)
         return plan, rational
 
-    messages = (
-        {"role": "system", "content": prompt("grasp_plan")},
-        {"role": "user", "content": f"Question: {asked}"},
-    )
     try:
-        request = Request("grasp_plan", messages, limit=_PLAN_LIMIT)
+        request = request_for("grasp_plan", f"Question: {asked}", limit=_PLAN_LIMIT)
         return agent.ask(request, check, question, _describe_plan)[0], None
     except ReplyError as error:
         return Plan((SubQuestion(1, asked),)), f"no plan was made: {error}"

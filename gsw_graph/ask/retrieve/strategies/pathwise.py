@@ -18,7 +18,7 @@ from gsw_graph.ask.answer.chains import from_chains
 from gsw_graph.ask.answer.evidence import ROOM, Item, flat, texts
 from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
-from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
+from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.intent import (
     DEEPEST,
     Approach,
@@ -38,8 +38,8 @@ from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
-from gsw_graph.models.chat.request import Request, estimate
-from gsw_graph.models.prompts import fence, prompt
+from gsw_graph.models.chat.request import estimate
+from gsw_graph.models.prompts import fence
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
@@ -490,11 +490,8 @@ def ask_gaps(agent: Agent, question: str, asked: Asked) -> list[str]:
         f"[{number}] {flat(text)} {flat(answer) if answer else '(nothing found)'}"
         for number, (text, answer) in enumerate(asked, 1)
     )
-    messages = (
-        {"role": "system", "content": prompt("pathwise_gaps")},
-        {"role": "user", "content": f"Question: {flat(question)}\n{fence('evidence', lines)}"},
-    )
-    request = Request("pathwise_gaps", messages, _GAP_SCHEMA, limit=_GAP_TOKENS)
+    user = f"Question: {flat(question)}\n{fence('evidence', lines)}"
+    request = request_for("pathwise_gaps", user, _GAP_SCHEMA, limit=_GAP_TOKENS)
     words = " | ".join
     return agent.ask(
         request, lambda r: parse_gaps(r, question, asked), lines, lambda new: words(new) or "nothing"
