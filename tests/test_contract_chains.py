@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -69,17 +68,6 @@ def test_a_question_of_one_hop_whose_pair_is_sure_is_answered(sample: Memory) ->
     of_several = sample.ask(samples.QUESTION, k=2, keep=False)
     assert (of_several.answer, of_several.chains, of_several.abstained) == (None, [], False)
     assert sample.ask("Who is the mayor of Valle Alto?", k=2, keep=False, answer=False).chains == []
-
-
-def test_a_chain_goes_from_document_to_document(sample: Memory) -> None:
-    answer = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN, k=4)
-    best = answer.chains[0]
-    assert [hop.answer for hop in best.hops] == samples.CHAIN
-    assert [hop.concrete_question for hop in best.hops] == ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]
-    sources = {p.id: p.source for p in answer.passages}
-    assert [sources[hop.passage] for hop in best.hops] == ["pier", "ana", "valle"]
-    assert {"vector", "name"} <= set(best.hops[1].via)  # the answer before is the name of this question
-    assert json.loads(json.dumps(answer.to_dict()))["chains"][0]["hops"][2]["answer"] == "the ombre"
 
 
 def test_every_way_brings_its_pairs(sample: Memory) -> None:

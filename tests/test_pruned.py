@@ -58,14 +58,6 @@ def test_a_triple_is_an_edge_as_it_stands_and_a_text_is_one_of_its_first_two_nam
     ]
 
 
-def test_the_number_of_an_edge_is_that_of_its_three_everywhere() -> None:
-    (one,) = edges_of(TEXT, [pair("1", "built", (PIER,), ANA)])
-    (two,) = edges_of("Ana Ruiz. Stone Pier.", [pair("9", "built", (ANA,), PIER)])
-    (three,) = edges_of(TEXT, [pair("1", "bought", (PIER,), ANA)])
-    assert one.number == two.number != three.number
-    assert 0 <= one.number < 2**53
-
-
 # Segments
 
 
