@@ -102,6 +102,18 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     assert {way for _, ways in alone for way in ways} == {"words"}
 
 
+def test_the_searches_of_the_ablation(sample: Memory) -> None:
+    def hops(settings: str) -> tuple[int, set[str]]:
+        trace = sample.ask("Who built the Stone Pier?", strategy=f"ricr[{settings}]", plan=False, trace=True, llm=False, keep=False).trace
+        assert trace is not None
+        return len(trace.asked), {way for hop in trace.asked for candidate in hop.candidates for way in candidate.via}
+
+    assert hops("pairs=30") == (3, {"vector", "words", "name"})
+    assert hops("unplanned=one") == (1, {"vector", "words", "name"})
+    assert hops("unplanned=one, pairs=0") == (1, {"words", "name"})
+    assert hops("unplanned=one, entities=0") == (1, {"vector"})
+
+
 def test_a_hop_takes_names_and_not_mentions_of_names(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:
     """It took five entities before it dropped the frequent ones, and before equal names were one."""
     people = [("Salt", n) for n in range(6)] + [("Ana Ruiz", 6)]
