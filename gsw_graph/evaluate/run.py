@@ -22,7 +22,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble, merge
-from gsw_graph.evaluate.journal import Journal, Outcome
+from gsw_graph.evaluate.journal import Outcome, open_journal
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
 from gsw_graph.memory import Memory
@@ -140,7 +140,7 @@ def evaluate(
     total, verdicts = len(questions.questions) * len(variants), None
     with (
         open_judge(memory.settings, judge, limit) if judge is not None else nullcontext() as chat,
-        Journal(Path(out) if out is not None else None, run) as journal,
+        open_journal(Path(out) if out is not None else None, run) as journal,
     ):
         # what could not be asked may be asked now
         done = {key for key, row in journal.rows.items() if row.error is None}
@@ -358,6 +358,7 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
     if gold.source:
         with suppress(InputError):  # the memory has no such document
             return [passage.id for passage in memory.show(gold.source).passages]
+        return []
     text = f"{gold.title}\n{gold.text}"
     quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "past": False}
     near = memory.ask(text, strategy="dense", k=_NEAR_GOLD, **quiet)
