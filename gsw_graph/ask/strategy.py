@@ -65,6 +65,7 @@ class Retrieved:
     `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
     that it comes from. items: what a language model reads, in the place of chains and passages; evidence,
     reader: else in which form it reads these, and by which prompt, where the question does not say.
+    confidence: where there are no chains, how sure it is that the memory holds the answer.
     """
 
     passages: list[RankedPassage]
@@ -81,6 +82,7 @@ class Retrieved:
     items: list[Item] | None = None
     evidence: str = "lines"
     reader: str = "answer"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

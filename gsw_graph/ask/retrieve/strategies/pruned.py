@@ -84,7 +84,9 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(context, graph, question, result.mentions, near, passages, recipe.rerank, query.k)
+        ranked, sure = in_order(
+            context, graph, question, result.mentions, near, passages, recipe.rerank, query.k
+        )
     if context.trace is not None:
         write_walk(context, context.trace, result, ranked, twice=bool(bridges))
         context.trace.bridges = shown
@@ -94,9 +96,10 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
             for run in runs
         ]
     if context.llm is None or not query.answer:
-        return Retrieved(ranked)
+        return Retrieved(ranked, confidence=sure)
     chosen = _questions(earlier, recipe.questions)
-    return Retrieved(ranked, items=_items(context, book, channels, chosen, ranked, recipe))
+    items = _items(context, book, channels, chosen, ranked, recipe)
+    return Retrieved(ranked, items=items, confidence=sure)
 
 
 def _items(
