@@ -161,7 +161,7 @@ def test_half_a_surrogate_pair_is_no_text(tmp_path: Path) -> None:
     with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path)) as chat:
         first = chat.ask(TOLD, str, on_text=pieces.append)
         assert first.value == "".join(pieces).strip() == "A \U0001f600 b\ufffdc"
-        assert pieces == ["A ", "\U0001f600 b", "\ufffdc ", "\ufffd"]
+        assert pieces == ["A ", "\U0001f600 b", "\ufffdc "]
         assert chat.ask(TOLD, str).cached
         others = [Request("answer", ({"role": "user", "content": str(number)},)) for number in range(2)]
         assert chat.ask(others[0], str).value == "A\ufffd"
