@@ -6,6 +6,7 @@ import io
 import json
 import platform
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
@@ -522,11 +523,11 @@ class _Asking:
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
     """Return seconds, tokens and dollars with those that cached replies took when they were asked for: who
     asked first must make no difference."""
-    seconds, tokens, dollars = dict(answer.seconds), dict(answer.tokens), answer.dollars
+    seconds, tokens = dict(answer.seconds), Counter(answer.tokens)
     for reply in answer.kept:
+        tokens.update(reply.tokens)
         for name in (reply.stage, "total"):
             seconds[name] = seconds.get(name, 0.0) + reply.seconds
-        for name, number in reply.tokens.items():
-            tokens[name] = tokens.get(name, 0) + number
-        dollars = None if dollars is None or reply.dollars is None else dollars + reply.dollars
-    return seconds, tokens, dollars
+    costs = [answer.dollars, *(reply.dollars for reply in answer.kept)]
+    known = [cost for cost in costs if cost is not None]
+    return seconds, dict(tokens), sum(known) if len(known) == len(costs) else None

@@ -78,8 +78,9 @@ def answer_line(answer: Answer) -> str:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
-    how = "" if answer.confidence is None else f"; confidence that they hold it: {sure(answer.confidence)}"
-    return f"No answer; {counted(len(answer.passages), 'passage')} found{how}."
+    confidence = answer.confidence
+    held = "" if confidence is None else f"; confidence that they hold it: {sure(confidence)}"
+    return f"No answer; {counted(len(answer.passages), 'passage')} found{held}."
 
 
 def conflict_lines(answer: Answer) -> list[str]:

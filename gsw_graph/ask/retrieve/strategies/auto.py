@@ -9,8 +9,7 @@ from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.recipes import AutoRecipe
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
