@@ -33,17 +33,15 @@ class Cancel:
     """Cancels a question, a load or a query from another thread."""
 
     def __init__(self) -> None:
-        self._cancelled = threading.Event()
-        self._reason = "ended"
+        self._reason: str | None = None
 
     def cancel(self, reason: str = "ended") -> None:
         """Cancel: what waits or works raises EndedError at its next check, within a second as a rule."""
         self._reason = reason
-        self._cancelled.set()
 
     def check(self) -> None:
         """Raise EndedError if it was cancelled."""
-        if self._cancelled.is_set():
+        if self._reason is not None:
             raise EndedError(self._reason)
 
 
