@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -91,21 +90,6 @@ def test_documents_do_not_stand_in_the_file(file: Path) -> None:
     cache.close()
     assert b"the reply" in file.read_bytes()
     assert b"very secret" not in file.read_bytes()
-
-
-def test_many_threads(file: Path) -> None:
-    cache = Cache(file)
-
-    def work(number: int) -> None:
-        cache.put(str(number % 50), "m", "plan", CachedReply(number % 50, 1, 1, 1))
-        kept = cache.get(str(number % 50))
-        assert kept is not None
-        assert kept.content == number % 50
-
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(work, range(400)))
-    assert all((cache.get(str(number)) is not None) for number in range(50))
-    cache.close()
 
 
 def test_several_processes_open_and_write_at_once(file: Path) -> None:
