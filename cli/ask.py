@@ -62,6 +62,7 @@ class _Ask(click.Command):
 @field_option(AskOptions, "budget", metavar="AMOUNT")
 @field_option(AskOptions, "evidence", type=click.Choice(EVIDENCE))
 @field_option(AskOptions, "must_answer")
+@field_option(AskOptions, "strict")
 @field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
 @field_option(AskOptions, "answer", "--no-answer", help="The evidence only: chains and passages.")
 @click.option(

@@ -12,7 +12,19 @@ import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.text.evaluations import (
+    eval_step,
+    going_on,
+    print_changes,
+    print_comparison,
+    print_datasets,
+    print_estimate,
+    print_evaluation,
+    print_question,
+    print_tuning,
+)
 from gsw_graph.cli.text.output import print_json, print_result, reporter
+from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.variants import Value, Variant
@@ -36,18 +48,12 @@ class _Group(click.Group):
 
 def _strategies(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> list[Variant]:
     from gsw_graph.ask.retrieve.variants import parse_variants
-    from gsw_graph.errors import InputError
 
     try:
         every = ",".join(name for name, strategy in strategies().items() if "llm" not in strategy.needs)
-        found = [
-            variant for value in values for variant in parse_variants(every if value == "all" else value)
-        ]
+        return [each for value in values for each in parse_variants(every if value == "all" else value)]
     except InputError as error:
         raise click.BadParameter(str(error)) from error
-    if len({variant.name for variant in found}) < len(found):
-        raise click.BadParameter("a strategy is named twice")
-    return found
 
 
 def _asking(command: Any) -> Any:
@@ -186,7 +192,6 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.cli.text.evaluations import eval_step, going_on, print_estimate, print_evaluation
     from gsw_graph.evaluate import estimate, evaluate, evaluate_contexts, read_corpus, write
 
     how, given, asked = _how(options), _given(options), _questions(questions, options)
@@ -230,7 +235,6 @@ def compare(first: str, second: str, as_json: bool) -> None:
       gswgraph eval compare results/before results/after
       gswgraph eval compare a/results.json b/results.json --json
     """
-    from gsw_graph.cli.text.evaluations import print_comparison
     from gsw_graph.evaluate import compare as comparison
 
     print_result(comparison(Path(first), Path(second)), as_json, print_comparison)
@@ -252,7 +256,6 @@ def merge(parts: tuple[str, ...], out: str) -> None:
     Example:
       gswgraph eval merge results/first results/second --out results/whole
     """
-    from gsw_graph.cli.text.evaluations import print_evaluation
     from gsw_graph.evaluate import merge as merged
     from gsw_graph.evaluate import write
 
@@ -307,7 +310,6 @@ def data(llm: str, as_json: bool) -> None:
     Example:
       gswgraph eval data --llm gpt-4o-mini
     """
-    from gsw_graph.cli.text.evaluations import print_datasets
     from gsw_graph.evaluate import datasets
 
     listed = datasets(llm)
@@ -325,8 +327,6 @@ def show(run: str, id: str, as_json: bool) -> None:
     Example:
       gswgraph eval show results/ 2hop__13548_13529
     """
-    from gsw_graph.cli.text.evaluations import print_question
-    from gsw_graph.errors import InputError
     from gsw_graph.evaluate import load, read_traces
 
     questions = load(run).questions
@@ -351,7 +351,6 @@ def diff(first: str, second: str, metric: str, as_json: bool) -> None:
     Example:
       gswgraph eval diff results/before results/after --metric recall@5
     """
-    from gsw_graph.cli.text.evaluations import print_changes
     from gsw_graph.evaluate import changes
 
     changed = changes(first, second, metric)
@@ -414,7 +413,6 @@ def tune(
       gswgraph eval tune questions.json --set walk.linked_mass=2,4,8 --set walk.preference=1,3 --out results/tune --json
       gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
     """
-    from gsw_graph.cli.text.evaluations import eval_step, going_on, print_tuning
     from gsw_graph.evaluate import tune as tuned
 
     how = _how(options)

@@ -10,7 +10,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar, cast
 
 from gsw_graph.errors import EndedError
@@ -33,17 +33,15 @@ class Cancel:
     """Cancels a question, a load or a query from another thread."""
 
     def __init__(self) -> None:
-        self._cancelled = threading.Event()
-        self._reason = "ended"
+        self._reason: str | None = None
 
     def cancel(self, reason: str = "ended") -> None:
         """Cancel: what waits or works raises EndedError at its next check, within a second as a rule."""
         self._reason = reason
-        self._cancelled.set()
 
     def check(self) -> None:
         """Raise EndedError if it was cancelled."""
-        if self._cancelled.is_set():
+        if self._reason is not None:
             raise EndedError(self._reason)
 
 
@@ -70,25 +68,22 @@ def prefetch(
     waiting = 0.0
     closed = False
 
-    def put(item: object, weight: float) -> bool:
+    def put(item: object, weight: float = 0.0) -> bool:
+        """Add an item once there is space for it; return False where nobody wants it any more."""
         nonlocal waiting
         with changed:
             changed.wait_for(lambda: closed or waiting == 0 or waiting + weight <= depth)
-            if closed:
-                return False
             buffer.append((item, weight))
             waiting += weight
             changed.notify_all()
-            return True
+            return not closed
 
     def produce() -> None:
         try:
-            for item in items:
-                if not put(item, size(item)):
-                    return
-            put(_END, 0)
+            if all(put(item, size(item)) for item in items):
+                put(_END)
         except BaseException as error:  # raised in the thread that consumes
-            put(error, 0)
+            put(error)
         finally:
             if isinstance(items, Generator):
                 items.close()
@@ -136,9 +131,7 @@ def map_unordered(
     in_flight = 0
 
     def work() -> None:
-        while (item := todo.get()) is not _END:
-            if closed.is_set():
-                continue
+        while (item := todo.get()) is not _END and not closed.is_set():
             try:
                 results.put((function(cast("T", item)), None))
             except BaseException as error:  # raised in the thread that consumes
@@ -147,14 +140,12 @@ def map_unordered(
     def next_result() -> R:
         nonlocal in_flight
         while True:
-            try:
+            with suppress(queue.Empty):
                 result, error = results.get(timeout=_POLL_SECONDS)
-            except queue.Empty:
-                continue
-            in_flight -= 1
-            if error is not None:
-                raise error
-            return cast("R", result)
+                in_flight -= 1
+                if error is not None:
+                    raise error
+                return cast("R", result)
 
     for _ in range(workers):
         threading.Thread(target=work, name="gswgraph-worker", daemon=True).start()
@@ -188,37 +179,24 @@ class FairLock:
     their turn. A context manager."""
 
     def __init__(self) -> None:
-        self._mutex = threading.Lock()
-        self._taken = False
-        self._waiting: deque[threading.Lock] = deque()
+        self._changed = threading.Condition()
+        self._queue: deque[object] = deque()  # the first of it has the lock
 
     def __enter__(self) -> None:
-        with self._mutex:
-            if not self._taken:
-                self._taken = True
-                return
-            ticket = threading.Lock()
-            ticket.acquire()
-            self._waiting.append(ticket)
-        try:
-            # Released by the thread that hands the lock over.
-            ticket.acquire()
-        except BaseException:
-            # Ctrl-C while waiting: give back what may have been handed over meanwhile.
-            with self._mutex:
-                handed_over = ticket not in self._waiting
-                if not handed_over:
-                    self._waiting.remove(ticket)
-            if handed_over:
-                self.__exit__()
-            raise
+        ticket = object()
+        with self._changed:
+            self._queue.append(ticket)
+            try:
+                self._changed.wait_for(lambda: self._queue[0] is ticket)
+            except BaseException:  # Ctrl-C while waiting
+                self._queue.remove(ticket)
+                self._changed.notify_all()
+                raise
 
     def __exit__(self, *_: object) -> None:
-        with self._mutex:
-            if self._waiting:
-                self._waiting.popleft().release()
-            else:
-                self._taken = False
+        with self._changed:
+            self._queue.popleft()
+            self._changed.notify_all()
 
 
 class MemoryLocks:

@@ -96,27 +96,37 @@ def _role(env: Mapping[str, str], role: str) -> dict[str, Any]:
 class Settings:
     """Where the memory is and which models serve it.
 
-    memory: a folder (embedded engine) or a `bolt://` or `neo4j://` url. username, password, database: of a
-    server. engine_heap: the most Java heap of the embedded engine, such as `2g`; left out, a quarter of the
-    memory, 512 MB to 4 GB.
-    embedder: a sentence-transformers model name or path; with embedder_url the name by which that
-    OpenAI-compatible server knows it, asked with the key embedder_key for vectors of embedder_dimensions, if
-    that is set. embedder_query_prompt, embedder_document_prompt: what stands before a question and before a
-    document; left out, the model's own. trust_remote_code: whether code that a model of the hub brings may
-    run. device: `auto`, `cpu`, `cuda` or `mps`.
-    reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of a
-    /rerank endpoint, which is asked for the model `reranker_model` with the key `reranker_key`. fit: the file
-    of `gswgraph eval fit`, with weights for these models.
-    llm: the model that plans, answers and extracts, by the name its server knows; without one nothing asks a
-    language model. llm_url, llm_key: its OpenAI-compatible server; without a url it is OpenAI's. llm_timeout:
-    seconds a call may take. llm_prompt: `long`, `short` for small models, or `auto`: short once the first
-    replies of a model fail their checks. llm_rpm, llm_tpm: requests and tokens a minute that the server
-    allows. llm_price: dollars for a million prompt tokens and for a million completion tokens, where ours is
-    not known. llm_options: of each request: temperature (0 unless set), top_p, max_tokens, and extra_body for
-    what one server alone knows, such as a switch for thinking. llm_roles: by role (`extract`, `plan`,
-    `answer`, `judge`) those of these settings that differ for it: llm, llm_url, llm_key, llm_price,
-    llm_options. prompts: a folder of prompts that replace ours of the same name. concurrency: calls at once.
-    Raises InputError: nothing can be asked with these numbers.
+    Attributes:
+        memory: A folder (embedded engine) or a `bolt://` or `neo4j://` url, then with username, password and
+            database.
+        engine_heap: The most Java heap of the embedded engine, such as `2g`; left out, a quarter of the
+            memory, 512 MB to 4 GB.
+        embedder: A sentence-transformers model name or path; with embedder_url the name by which that
+            OpenAI-compatible server knows it, asked with the key embedder_key for vectors of
+            embedder_dimensions, if that is set.
+        embedder_query_prompt: What stands before a question; left out, the model's own. So is
+            embedder_document_prompt before a document.
+        trust_remote_code: Whether code that a model of the hub brings may run.
+        device: `auto`, `cpu`, `cuda` or `mps`.
+        reranker: `cosine` (the embedder's vectors), a CrossEncoder model name or path, or the http(s) url of
+            a /rerank endpoint, which is asked for the model reranker_model with the key reranker_key.
+        fit: The file of `gswgraph eval fit`, with weights for these models.
+        llm: The model that plans, answers and extracts, by the name its server knows; without one nothing
+            asks a language model. llm_url and llm_key are of its OpenAI-compatible server; without a url it
+            is OpenAI's.
+        llm_timeout: Seconds in which the next part of a reply must come.
+        llm_prompt: `long`, or `short` for small models.
+        llm_price: Dollars for a million prompt tokens and for a million completion tokens, where ours is not
+            known.
+        llm_options: Of each request: temperature (0 unless set), top_p, max_tokens, and extra_body for what
+            one server alone knows, such as a switch for thinking.
+        llm_roles: By role (`extract`, `plan`, `answer`, `judge`) those of llm, llm_url, llm_key, llm_price
+            and llm_options that differ for it.
+        prompts: A folder of prompts that replace ours of the same name.
+        concurrency: Calls at once.
+
+    Raises:
+        InputError: Nothing can be asked with these numbers.
     """
 
     memory: str = DEFAULT_MEMORY
@@ -140,9 +150,7 @@ class Settings:
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
     llm_timeout: int = 120
-    llm_prompt: str = "auto"
-    llm_rpm: int | None = None
-    llm_tpm: int | None = None
+    llm_prompt: str = "long"
     llm_price: tuple[float, float] | None = None
     llm_options: Mapping[str, Any] = field(default_factory=dict)
     llm_roles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
@@ -163,9 +171,7 @@ class Settings:
                 "a size such as 512m or 4g",
             ),
             ("llm_timeout", self.llm_timeout > 0, "a time of more than 0 seconds"),
-            ("llm_prompt", self.llm_prompt in ("auto", "long", "short"), "auto, long or short"),
-            ("llm_rpm", self.llm_rpm is None or self.llm_rpm >= 1, "a number of at least 1"),
-            ("llm_tpm", self.llm_tpm is None or self.llm_tpm >= 1, "a number of at least 1"),
+            ("llm_prompt", self.llm_prompt in ("long", "short"), "long or short"),
             (
                 "llm_price",
                 all(math.isfinite(dollars) and dollars >= 0 for dollars in self.llm_price or ()),
@@ -229,9 +235,7 @@ class Settings:
             llm_url=url or env.get("OPENAI_BASE_URL") or None,
             llm_key=env.get("GSWGRAPH_LLM_KEY") or (None if url else env.get("OPENAI_API_KEY")) or None,
             llm_timeout=_whole(env, "GSWGRAPH_LLM_TIMEOUT", 120),
-            llm_prompt=env.get("GSWGRAPH_LLM_PROMPT") or "auto",
-            llm_rpm=_whole(env, "GSWGRAPH_LLM_RPM", None),
-            llm_tpm=_whole(env, "GSWGRAPH_LLM_TPM", None),
+            llm_prompt=env.get("GSWGRAPH_LLM_PROMPT") or "long",
             llm_price=_price(env, "GSWGRAPH_LLM_PRICE"),
             llm_options=_options(env, "GSWGRAPH_LLM_OPTIONS"),
             llm_roles={role: own for role in ROLES if (own := _role(env, role))},

@@ -655,7 +655,7 @@ class Memory:
     ) -> Context:
         """Return what a strategy works with for one question."""
         from gsw_graph.ask.retrieve.context import Context
-        from gsw_graph.ask.retrieve.fit import read_fit
+        from gsw_graph.ask.retrieve.recipes import read_fit
 
         def complete_runs() -> None:
             self._complete_runs(on_stage, check, may_build=options.build_runs)

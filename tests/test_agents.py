@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gsw_graph.ask.retrieve.agents import HaltedError, Team, side_by_side
-from gsw_graph.errors import InputError, ReplyError, StoppedError
+from gsw_graph.errors import StoppedError
 from gsw_graph.model.results import RankedPassage, Trace
 from gsw_graph.models.chat.request import Reply, Request
 
@@ -67,25 +67,6 @@ def test_a_search_that_fails_is_a_step_and_takes_its_turn_with_it() -> None:
     assert len(one.context.trace.steps) == 2
 
 
-def test_an_agent_needs_a_model() -> None:
-    with pytest.raises(InputError, match="needs a language model"):
-        team().agent("a").ask(REQUEST, str, "Who?", str)
-
-
-def test_agents_ask_at_the_same_time() -> None:
-    """Each waits until all have asked: one after another they would never meet."""
-    met = threading.Barrier(3, timeout=20)
-
-    class Meeting(Model):
-        def ask(self, request: Request, check: Any, *, on_text: Any = None) -> Reply[Any]:
-            met.wait()
-            return super().ask(request, check)
-
-    one = team(Meeting())
-    tasks = [lambda n=n: one.agent(str(n)).ask(REQUEST, str, "?", str) + str(n) for n in range(3)]
-    assert side_by_side(one, tasks) == ["yes0", "yes1", "yes2"]
-
-
 def test_searches_run_side_by_side() -> None:
     """Each waits until all search: one after another they would never meet."""
     one, met = team(), threading.Barrier(4, timeout=10)
@@ -95,17 +76,6 @@ def test_searches_run_side_by_side() -> None:
         return []
 
     assert side_by_side(one, [lambda: one.agent("a").search("search", "?", run, [], list)] * 4) == [[]] * 4
-
-
-def test_a_failing_agent_costs_its_own_part() -> None:
-    one = team()
-
-    def fails() -> str:
-        raise ReplyError("no")
-
-    first, second = side_by_side(one, [fails, lambda: "found"])
-    assert isinstance(first, ReplyError)
-    assert second == "found"
 
 
 @pytest.mark.parametrize("error", [StoppedError("the key is refused"), KeyboardInterrupt(), ValueError("ours")])

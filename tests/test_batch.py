@@ -106,15 +106,6 @@ def test_an_interrupted_wait_goes_on_in_another_process(settings: Settings, serv
     assert (batches(server), server.count()) == (1, PASSAGES)
 
 
-def test_a_batch_that_was_sent_and_not_written_down_is_taken_over(settings: Settings, server: ModelServer, documents: list[Document], tmp_path: Path) -> None:
-    with Chat.open(settings) as chat:
-        fetch(chat, documents)
-    with Chat.open(replace(settings, cache_dir=tmp_path / "empty")) as chat:
-        fetch(chat, documents)
-        ask_all(chat, documents)
-    assert (batches(server), server.count()) == (1, PASSAGES + 1), "the ordinary call of each"
-
-
 def test_a_batch_is_taken_over_after_a_kill(settings: Settings, server: ModelServer, documents: list[Document], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched, Chat.open(settings) as chat:
         patched.setattr(batch, "estimate_messages", killed)
@@ -154,12 +145,6 @@ def test_what_the_server_refuses_is_left_out_of_the_batch(settings: Settings, do
         assert (server.count(status=400), server.count(status=200)) == (1, PASSAGES)
 
 
-ODD_TEXT = "a\u2028b\u2029c\u0085d\x0be\x0cf"
-
-
-UNSOUND = (b"not json", b"[1]", b'{"response": {"status_code": 200}}', b'{"custom_id": 7, "response": 7}', b"\xff\xfe", b"[" * 100_000)
-
-
 @pytest.mark.parametrize("unit", ["tok", "$"])
 def test_a_budget_is_settled_by_what_a_batch_took(settings: Settings, server: ModelServer, documents: list[Document], unit: str) -> None:
     server.faults = (Fault("server_error", contains=(model_corpus.sentence(3),)),)
@@ -171,16 +156,6 @@ def test_a_budget_is_settled_by_what_a_batch_took(settings: Settings, server: Mo
         took = total.prompt_tokens + total.completion_tokens if unit == "tok" else total.dollars
         assert budget.spent == pytest.approx(took)
         assert charged[0] > budget.spent, "what brought no reply is given back"
-
-
-def test_what_a_batch_takes_teaches_estimates(settings: Settings, documents: list[Document]) -> None:
-    with Chat.open(settings) as chat:
-        fetch(chat, documents)
-        total = chat.ledger.total()
-        before = sum(map(chat.estimate, requests(documents)))
-    with Chat.open(settings) as chat:
-        assert sum(map(chat.estimate, requests(documents))) == pytest.approx(total.prompt_tokens, rel=0.01)
-        assert before == pytest.approx(total.prompt_tokens, rel=0.1)
 
 
 def test_a_server_without_batches_says_so(settings: Settings, documents: list[Document]) -> None:

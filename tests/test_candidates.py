@@ -104,17 +104,6 @@ def test_a_question_that_was_asked_before_is_not_asked_again(database: Callable[
     assert [query for query, _ in reranker.calls[1]] == ["third", "third"]
 
 
-def test_falling_back_is_one_question_for_a_level_and_none_where_it_was_asked(database: Callable[..., Database]) -> None:
-    trips = database(pair("none", question="Who?")).trips
-    beams = grown(plan("first", "second"), "Who sang?", search())
-    assert [len(trip) for trip in trips] == [2, 1]
-    assert beams.round_trips == 2
-    assert [(expansion.concrete.text, expansion.instead and expansion.instead.text) for expansion in beams.expansions] == [("first", "Who sang?"), ("second", "Who sang?")]
-    again = grown(plan("Who sang?"), "Who sang?", search())
-    assert [len(trip) for trip in trips[2:]] == [1]
-    assert again.round_trips == 1
-
-
 def test_all_questions_of_a_level_are_embedded_in_one_batch(database: Callable[..., Database]) -> None:
     database(BORN)
     encoder = Batches()
@@ -134,14 +123,6 @@ def test_what_the_database_is_asked(database: Callable[..., Database]) -> None:
     assert "ana ruiz" in asked["keys"]
     assert len(set(asked["keys"])) == len(asked["keys"])
     assert asked["words"] == lucene_words("Where was Ana Ruiz born?")
-
-
-def test_equal_scores_have_the_order_of_the_ids(database: Callable[..., Database]) -> None:
-    same = [pair(id, "Rome", question="Where was Ana Ruiz born?", number=n) for n, id in enumerate("dbca")]
-    database(*same)
-    for reranker in (None, Numbered({})):
-        (found,) = search(reranker)("?", [ASKED])
-        assert [one.pair.id for one in found] == ["a", "b", "c", "d"]
 
 
 def test_a_level_is_one_call_of_the_reranker_and_its_score_is_the_hops(database: Callable[..., Database]) -> None:

@@ -166,15 +166,6 @@ def test_what_could_not_be_repaired_is_asked_from_the_start(tmp_path: Path) -> N
     assert [len(body["messages"]) for body in server.bodies] == [2, 4, 2, 4, 2]
 
 
-def test_no_second_repair_and_nothing_is_kept(tmp_path: Path) -> None:
-    with RawServer(lambda *_: ok({"b": 1}, usage=COUNTED)) as server, Chat.open(server.settings(tmp_path)) as chat:
-        with pytest.raises(ReplyError, match="nor did the model repair it: `a` is no whole number"):
-            chat.ask(ASKED, number)
-        assert len(server.bodies) == 2
-        assert not chat.known(ASKED)
-        assert (chat.ledger.total().failed, chat.ledger.total().prompt_tokens) == (2, 40)
-
-
 def test_a_reply_cut_by_its_length_is_not_repaired(tmp_path: Path) -> None:
     with RawServer(lambda *_: ok('{"a": 1', finish="length", usage=COUNTED)) as server, Chat.open(server.settings(tmp_path)) as chat:
         with pytest.raises(ReplyError, match="cut off after 5 tokens"):

@@ -6,7 +6,6 @@ import json
 import time
 import traceback
 from collections.abc import Iterable
-from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -127,15 +126,6 @@ def test_six_tries_then_this_one_is_given_up(tmp_path: Path) -> None:
         assert chat.ask(ASKED, number).value == 1
 
 
-@pytest.mark.parametrize(("document", "hint"), [("a.md", "The next load asks again"), ("", "without a model: --no-llm")])
-def test_what_to_do_next_fits_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: str, hint: str) -> None:
-    monkeypatch.setattr(chat_calls, "MAX_TRIES", 1)
-    request = replace(ASKED, document=document)
-    with RawServer(lambda *_: error(500, "oops")) as server, Chat.open(server.settings(tmp_path)) as chat, pytest.raises(ReplyError) as failed:
-        chat.ask(request, number)
-    assert str(failed.value).endswith(hint)
-
-
 def test_an_empty_reply_is_asked_for_once_more(tmp_path: Path) -> None:
     came, server, _ = asked(lambda *_: ok("  \n"), tmp_path)
     assert isinstance(came, ReplyError)
@@ -216,12 +206,6 @@ def test_refused_requests_do_not_stop_the_others(refusal: Answer, tmp_path: Path
         assert all(issubclass(kind, ReplyError) for kind in again[:-2])
 
 
-@pytest.mark.parametrize("refusal", REFUSALS[1:2] + REFUSALS[3:])
-def test_long_or_flagged_passages_in_front_do_not_stop_the_others(refusal: Answer, tmp_path: Path) -> None:
-    with RawServer(lambda call, _: refusal if call <= 10 else ok({"a": 1})) as server, Chat.open(server.settings(tmp_path, concurrency=1)) as chat:
-        assert came_of(chat, range(11)) == [ReplyError] * 10 + [int]
-
-
 def test_a_server_that_never_took_a_request_is_asked_no_more(tmp_path: Path) -> None:
     """Such as one that answers 400 to a model it does not know, in words of its own."""
     with RawServer(lambda *_: error(400, "Something is odd")) as server, Chat.open(server.settings(tmp_path, concurrency=2)) as chat:
@@ -229,14 +213,6 @@ def test_a_server_that_never_took_a_request_is_asked_no_more(tmp_path: Path) -> 
         assert len(server.bodies) == 6
         with pytest.raises(StoppedError, match=r"refuses every request: the server answered 400: Something is odd.*GSWGRAPH_LLM "):
             chat.ask(plan("any"), number)
-
-
-def test_a_server_that_goes_away_between_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_calls, "MAX_TRIES", 1)
-    answers = [ok({"a": 1}), *([error(500, "oops")] * 2 + [error(400, "Something is odd")]) * 3, *[error(500, "oops")] * 3]
-    with RawServer(lambda call, _: answers[call - 1]) as server, Chat.open(server.settings(tmp_path, concurrency=1)) as chat:
-        came = came_of(chat, range(len(answers)))
-    assert came == [int, *[ReplyError, ReplyError, RefusedError] * 3, ReplyError, ReplyError, StoppedError]
 
 
 def test_a_server_that_is_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

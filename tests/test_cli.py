@@ -76,7 +76,7 @@ def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_pa
 
 def test_every_verb_that_prints_results_has_json():
     for path, command in commands():
-        if not isinstance(command, click.Group) and path not in {("mcp",), ("eval", "corpus"), ("eval", "fit"), ("eval", "merge")}:  # a protocol, and lines of JSON
+        if not isinstance(command, click.Group) and path not in {("mcp",), ("eval", "corpus"), ("eval", "export"), ("eval", "fit"), ("eval", "merge")}:  # a protocol, and lines of JSON
             assert "--json" in [name for option in command.params for name in option.opts], path
 
 
@@ -175,7 +175,7 @@ def test_completion_knows_verbs_and_their_options():
 
     made = ZshComplete(main, {}, "gswgraph", "_GSWGRAPH_COMPLETE")
     assert {"load", "ask"} <= {item.value for item in made.get_completions([], "")}
-    assert [item.value for item in made.get_completions(["ask"], "--str")] == ["--strategy"]
+    assert [item.value for item in made.get_completions(["ask"], "--str")] == ["--strategy", "--strict"]
 
 
 # Errors

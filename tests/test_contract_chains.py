@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -71,17 +70,6 @@ def test_a_question_of_one_hop_whose_pair_is_sure_is_answered(sample: Memory) ->
     assert sample.ask("Who is the mayor of Valle Alto?", k=2, keep=False, answer=False).chains == []
 
 
-def test_a_chain_goes_from_document_to_document(sample: Memory) -> None:
-    answer = sample.ask(samples.QUESTION, strategy="ricr", plan=samples.PLAN, k=4)
-    best = answer.chains[0]
-    assert [hop.answer for hop in best.hops] == samples.CHAIN
-    assert [hop.concrete_question for hop in best.hops] == ["Who built the Stone Pier?", "Where was Ana Ruiz born?", "On which river does Valle Alto lie?"]
-    sources = {p.id: p.source for p in answer.passages}
-    assert [sources[hop.passage] for hop in best.hops] == ["pier", "ana", "valle"]
-    assert {"vector", "name"} <= set(best.hops[1].via)  # the answer before is the name of this question
-    assert json.loads(json.dumps(answer.to_dict()))["chains"][0]["hops"][2]["answer"] == "the ombre"
-
-
 def test_every_way_brings_its_pairs(sample: Memory) -> None:
     """What the query says of a hop: vectors, words of entities and their roles, and names."""
     (vector,) = sample.embedder.encode_query(["Who built the Stone Pier?"])
@@ -112,6 +100,20 @@ def test_every_way_brings_its_pairs(sample: Memory) -> None:
     # the ablation of the paper: entities alone, pairs alone
     (alone,) = hop(reader, [{"embedding": vector.tolist(), "words": "husband", "keys": []}], **{**LIMITS, "pairs": 0}).candidates
     assert {way for _, ways in alone for way in ways} == {"words"}
+
+
+def test_the_searches_of_the_ablation(sample: Memory) -> None:
+    def hops(settings: str) -> tuple[int, set[str]]:
+        trace = sample.ask("Who built the Stone Pier?", strategy=f"ricr[{settings}]", plan=False, trace=True, llm=False, keep=False).trace
+        assert trace is not None
+        return len(trace.asked), {way for hop in trace.asked for candidate in hop.candidates for way in candidate.via}
+
+    steps, ways = hops("pairs=30")
+    assert steps > 1
+    assert ways == {"vector", "words", "name"}
+    assert hops("unplanned=one") == (1, {"vector", "words", "name"})
+    assert hops("unplanned=one, pairs=0") == (1, {"words", "name"})
+    assert hops("unplanned=one, entities=0") == (1, {"vector"})
 
 
 def test_a_hop_takes_names_and_not_mentions_of_names(fresh_settings: Settings, fake_embedder: None, tmp_path: Path) -> None:

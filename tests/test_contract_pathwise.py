@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import samples
 from contract import HOSTILE
 
-from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
@@ -108,10 +106,3 @@ def test_auto_searches_for_each_name_that_a_question_compares(sample: Memory) ->
     assert sample.ask(COMPARED, plan=["Who built the Marrow Bridge?"], keep=False).strategy == "fusion"
     described = sample.ask("Who was born first, the builder of the Marrow Bridge or the builder of the Cray Bridge?", keep=False)
     assert described.strategy == "fusion"
-
-
-def test_a_memory_without_pairs_has_no_contradictions(sample: Memory) -> None:
-    usual = STRATEGIES["pathwise"]
-    narrow = usual.with_recipe(replace(usual.recipe, paths=1))
-    answer = sample.ask(COMPARED, strategy=narrow, trace=True, keep=False)
-    assert "path 2" not in steps(answer)

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,12 +73,6 @@ def test_vectors_are_those_of_torch_in_fp32(embedder: Embedder, plain: Any) -> N
     assert cosines(embedder.encode_query(QUESTIONS), plain.encode(QUESTIONS)).min() >= SAME
 
 
-def test_order_and_company_do_not_matter(embedder: Embedder) -> None:
-    together = embedder.encode(TEXTS)
-    assert cosines(embedder.encode(TEXTS[::-1])[::-1], together).min() >= SAME
-    assert cosines(np.vstack([embedder.encode([text]) for text in TEXTS]), together).min() >= SAME
-
-
 def test_a_program_may_end_right_after_embedding_in_bulk(settings: Settings, embedder: Embedder) -> None:
     program = """
 from gsw_graph.config import Settings
@@ -104,13 +97,6 @@ def test_odd_input(embedder: Embedder) -> None:
         embedder.encode("one text")
     with pytest.raises(InputError, match="list of texts"):
         embedder.encode([None])  # type: ignore[list-item]
-
-
-def test_threads_may_share_it(embedder: Embedder) -> None:
-    wanted = embedder.encode(TEXTS)
-    with ThreadPoolExecutor(4) as pool:
-        for got in pool.map(embedder.encode, [TEXTS] * 2 + [TEXTS[:3]] * 6):
-            assert cosines(got, wanted[: len(got)]).min() >= SAME
 
 
 def test_models_are_found_offline(tiny: Path, tmp_path: Path) -> None:

@@ -240,20 +240,6 @@ def weights() -> Path:
     return model
 
 
-def test_a_real_server_of_embeddings(weights: Path, tmp_path: Path) -> None:
-    (tmp_path / "note.txt").write_text("Ana Ruiz was born in Oslo. She built the bridge.", encoding="utf-8")
-    with local_model.running(weights, "embedding") as url:
-        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), embedder="smollm2", embedder_url=url), tmp_path / "cache")
-        vectors = Embedder.load(settings).encode(["a river", "another river", "a river"])
-        assert vectors.shape == (3, 576)
-        assert np.allclose(vectors[0], vectors[2])
-        with Memory.open(settings=settings) as memory:
-            memory.load(str(tmp_path / "note.txt"))
-            assert memory.ask("Where was Ana Ruiz born?", strategy="dense").passages[0].title
-            troubles = [finding for finding in memory.doctor() if not finding.ok]
-            assert not [finding for finding in troubles if finding.check == "embedder"]
-
-
 def test_a_real_server_killed_during_a_load_is_paid_once_for_each_text(weights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """kill -9 while it answers the fourth request; the load stops, and goes on with a server that was started again."""
     people = [f"person {n}" for n in range(12)]

@@ -13,7 +13,7 @@ from model_server import ModelServer
 sys.path.append(str(Path(__file__).parent.parent / "bench"))
 from at_once import Runs, results  # type: ignore[import-not-found,unused-ignore]
 
-QUESTIONS, AT_ONCE = 20, 12
+QUESTIONS, AT_ONCE = 12, 12
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -22,7 +22,7 @@ def test_side_by_side_and_killed_twice_it_ends_as_one_at_a_time(tmp_path: Path) 
         runs = Runs(tmp_path, server, QUESTIONS)
         alone = runs.evaluate("alone", 1)
         server.delay = 0.3
-        killed = runs.evaluate("killed", AT_ONCE, [20, 60])
+        killed = runs.evaluate("killed", AT_ONCE, [10, 30])
     assert alone["calls"] == 4 * QUESTIONS, "an answer by each strategy, and one plan"
     assert (alone["at once"], alone["repeated"]) == (1, 0)
     assert 8 < killed["at once"] <= AT_ONCE, "as many as were asked for, not as many as a memory asks by itself"

@@ -98,13 +98,14 @@ def test_what_a_run_will_take():
 def test_parts_joined_are_the_whole(tmp_path):
     asked, found, said = many()
     whole = evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5)
-    halves = [replace(asked, questions=asked.questions[:8]), replace(asked, questions=asked.questions[8:])]
+    halves = [replace(asked, questions=part, name=name) for name, part in (("first", asked.questions[:8]), ("second", asked.questions[8:]))]
     for number, half in enumerate(halves):
         write(evaluate(FakeMemory(found, said), half, ["ricr", "linked"], k=5), tmp_path / str(number))
     joined = merge([tmp_path / "0", tmp_path / "1"])
     assert (joined.strategies, joined.differences, joined.questions) == (whole.strategies, whole.differences, whole.questions)
     apart = merge([evaluate(FakeMemory(found, said), asked, [name], k=5) for name in ("ricr", "linked")])
     assert apart.strategies == whole.strategies
+    assert joined.settings["questions"]["shapes"] == {"own": 20}
     with pytest.raises(InputError, match="linked lacks 8 of 20 questions"):
         merge([evaluate(FakeMemory(found, said), asked, ["ricr"], k=5), evaluate(FakeMemory(found, said), halves[1], ["linked"], k=5)])
     with pytest.raises(InputError, match="differ in k"):

@@ -12,7 +12,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError, InputError, StoppedError
 from gsw_graph.evaluate import evaluate, run, write
 from gsw_graph.evaluate.data import Plans
-from gsw_graph.evaluate.journal import Journal
+from gsw_graph.evaluate.journal import open_journal
 from gsw_graph.evaluate.run import without_secrets as public
 
 MODEL = Settings(llm="gpt")
@@ -164,14 +164,14 @@ def test_two_evaluations_in_one_folder_do_not_write_over_each_other(tmp_path):
     whole = evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
     kept = (tmp_path / "answers.jsonl").read_bytes()
     run = json.loads(kept.split(b"\n")[0])["run"]
-    with Journal(tmp_path, run) as other:
+    with open_journal(tmp_path, run) as other:
         assert len(other.rows) == 2
         with pytest.raises(InputError, match="another evaluation writes here") as error:
             evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path)
         assert error.value.where == str(tmp_path)
         assert (tmp_path / "answers.jsonl").read_bytes() == kept
-    with pytest.raises(InputError, match="another evaluation: k"):
-        Journal(tmp_path, {**run, "k": 1})  # refused, and so not held
+    with pytest.raises(InputError, match="another evaluation: k"), open_journal(tmp_path, {**run, "k": 1}):
+        pass  # refused, and so not held
     assert evaluate(FakeMemory(nothing), asked, ["linked"], out=tmp_path) == whole
 
 

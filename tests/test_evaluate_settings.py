@@ -16,7 +16,7 @@ from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.ask.retrieve.variants import current_value as current
 from gsw_graph.ask.retrieve.variants import parse_value
 from gsw_graph.ask.retrieve.variants import parse_variants as variants
-from gsw_graph.ask.retrieve.variants import setting_names as names
+from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant, evaluate, run
 
@@ -112,7 +112,7 @@ def test_records_within_records_are_set_together_with_those_around_them():
         ("fusion", "least", -0.5, "cannot be -0.5.*at least 0"),
         ("ricr", "score", "product", "score cannot be 'product'.*panini_code, geometric"),
         ("ricr", "score", 1, "cannot be 1.*a text"),
-        ("proprag", "recipe", "other", "no recipe 'other'.*paper, code, quick"),
+        ("proprag", "recipe", "other", "no recipe 'other'.*default, paper"),
         ("proprag", "recipe", 1, "cannot be 1"),
         ("proprag", "width", 2.5, "cannot be 2.5"),
         ("proprag", "width", 0, "cannot be 0.*at least 1"),

@@ -120,11 +120,6 @@ def test_no_control_token_of_a_chat_template_is_left(token, left):
     assert asked.count(left) == 6
 
 
-def test_what_only_looks_like_a_control_token_stays():
-    text = "a < b, <b>bold</b>, <span>, x<<3, [INSTALL], [1], <start>"
-    assert text in user(request(document(text), 0))
-
-
 def test_the_schema_is_strict_everywhere():
     def walk(schema):
         if schema["type"] == "object":
@@ -260,12 +255,6 @@ def test_a_word_that_opens_a_sentence_and_a_title_are_no_names(text):
     assert chat.told == []
 
 
-@pytest.mark.parametrize("text", ["They thanked Ana.", "Ana Ruiz sang.", "Built in 1902."])
-def test_names_and_dates_are_seen_wherever_they_stand(text):
-    with pytest.raises(ValueError, match=r"although the passage names (Ana|Ana Ruiz|1902)$"):
-        check(document(text), 0)({"entities": [], "verb_phrases": [], "propositions": []})
-
-
 def test_one_call_a_passage():
     chat = ScriptedChat(REPLY)
     assert extract_passage(document(), 0, chat, second_pass=False) == FOUND
@@ -322,23 +311,6 @@ def test_what_is_worked_out_or_told_before_counts_with_the_rest():
     assert len(check(document(OTHER, "She kept it for two years."), 1)(late).entities) == 2
 
 
-def test_a_name_that_is_said_often_counts_once():
-    names = ["Marta Lind"] * 6 + ["Stone Pier", "Ana Ruiz"]
-    with pytest.raises(ValueError, match="2 of 3 entities"):
-        check(document(OTHER, title="Kelmark"), 0)({"entities": [{"name": name, "roles": []} for name in names]})
-
-
 def test_placeholders_beside_what_is_found_are_left_out():
     found = check(document(), 0)({**REPLY, "entities": [*REPLY["entities"], *ECHO["entities"]], "propositions": ["...", "…", *REPLY["propositions"]]})
     assert found == FOUND
-
-
-def test_no_prompt_shows_a_skeleton_that_could_be_repeated():
-    for name in ("extract", "mend", "plan", "answer"):
-        assert '"..."' not in prompt(name)
-        assert "state; state" not in prompt(name)
-
-
-def test_a_reply_has_room_for_many_times_what_is_usual():
-    assert request(document(), 0).limit > 1000
-    assert request(document("word " * 400), 0).limit > 6000

@@ -139,12 +139,6 @@ def test_a_question_whose_inverse_is_missing_is_sound():
     assert "Juan bought the Stone Pier." in found.facts
 
 
-@pytest.mark.parametrize("kind", ["empty", "missing name", "missing inverse"])
-def test_what_a_fault_names_as_lacking_something_cannot_be_dropped(kind):
-    patch = read_patch({**NOTHING, "drop": ["Stone Pier", "Who built the Stone Pier?", *REPLY["propositions"]]})
-    assert mended(FOUND, patch, [Issue(kind, 0, subject, "") for subject in ("Stone Pier", "Who built the Stone Pier?")]) == FOUND
-
-
 def test_a_patch_that_makes_it_worse_is_refused():
     worse = {**NOTHING, "entities": named("Obama", "Bush", "Clinton")}
     chat = ScriptedChat(CASES["orphan"][0], worse)

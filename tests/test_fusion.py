@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gsw_graph.ask.retrieve.fusion import Answered, bridges, rescored
 from gsw_graph.ask.retrieve.names import graph as name_graph
-from gsw_graph.ask.retrieve.qa_chains import ScoredPair
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair, bridges, rescored
 from gsw_graph.ask.retrieve.recipes import FusionRecipe
 from gsw_graph.store.facts import Pair
 
@@ -31,8 +30,7 @@ def vectors(*cosines: float) -> np.ndarray:
 
 
 def found(pairs: list[tuple[list[str], str]], cosines: list[float], walked: list[tuple[str, float]], **constants: float):  # type: ignore[no-untyped-def]
-    made = [Answered(answers, passage, n) for n, (answers, passage) in enumerate(pairs)]
-    return bridges(NAMES, QUESTION, VECTOR, walked, made, vectors(*cosines), replace(RECIPE, **constants))
+    return bridges(NAMES, QUESTION, VECTOR, walked, pairs, vectors(*cosines), replace(RECIPE, **constants))
 
 
 def test_the_best_answers_of_the_best_passages_lead_on() -> None:

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from gsw_graph.ask.retrieve.strategies.grasp import (
     MOST,
-    Found,
-    Insufficient,
-    More,
+    Reply,
     parse_plan,
     parse_reply,
 )
 
-FOUND = Found("Ana Ruiz", "Ana Ruiz built it.", (1, 3))
+FOUND = Reply("answer", "Ana Ruiz", "Ana Ruiz built it.", (1, 3))
 
 
 @pytest.mark.parametrize(
@@ -37,17 +35,17 @@ def test_a_finding(reply: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("Follow: Ana Ruiz | where Ana Ruiz was born", More("follow", "Ana Ruiz", "where Ana Ruiz was born")),
-        ("Follow: Ana Ruiz", More("follow", "Ana Ruiz", "")),
-        ("Search: somebody built the pier", More("search", "somebody built the pier", "")),
-        ("Read: [4]", More("read", "[4]", "")),
-        ("Insufficient: who built it", Insufficient("who built it")),
-        ("Insufficient", Insufficient("")),
-        ("Insufficient: all\nAnswer: Ana Ruiz", Insufficient("all")),
-        ("Answer: not stated in the lines\nLines: 1", Insufficient("")),
-        ("Answer: Not Without My Daughter\nLines: 1", Found("Not Without My Daughter", "Not Without My Daughter", (1,))),
-        ("Finding: Ana Ruiz built it.", Found("Ana Ruiz built it.", "Ana Ruiz built it.", ())),
-        ("\nAna Ruiz\nand more", Found("Ana Ruiz", "Ana Ruiz", ())),
+        ("Follow: Ana Ruiz | where Ana Ruiz was born", Reply("follow", "Ana Ruiz", "where Ana Ruiz was born")),
+        ("Follow: Ana Ruiz", Reply("follow", "Ana Ruiz", "")),
+        ("Search: somebody built the pier", Reply("search", "somebody built the pier", "")),
+        ("Read: [4]", Reply("read", "[4]", "")),
+        ("Insufficient: who built it", Reply("insufficient", "who built it")),
+        ("Insufficient", Reply("insufficient", "")),
+        ("Insufficient: all\nAnswer: Ana Ruiz", Reply("insufficient", "all")),
+        ("Answer: not stated in the lines\nLines: 1", Reply("insufficient", "")),
+        ("Answer: Not Without My Daughter\nLines: 1", Reply("answer", "Not Without My Daughter", "Not Without My Daughter", (1,))),
+        ("Finding: Ana Ruiz built it.", Reply("answer", "Ana Ruiz built it.", "Ana Ruiz built it.", ())),
+        ("\nAna Ruiz\nand more", Reply("answer", "Ana Ruiz", "Ana Ruiz", ())),
     ],
 )
 def test_each_form(reply: str, said: object) -> None:

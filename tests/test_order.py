@@ -13,8 +13,10 @@ from gsw_graph.ask.retrieve.names.walk import (
     WORD_FEATURES,
     QueryTerms,
     bridge_entities,
+    confidence,
     features,
     rerank,
+    text_of,
 )
 from gsw_graph.ask.retrieve.recipes import BridgeRecipe, RerankRecipe
 from gsw_graph.model.results import RankedPassage
@@ -90,16 +92,16 @@ def test_the_order_is_that_of_the_weighted_features() -> None:
     passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
     near = [("Valle Alto", 0.9), ("Harbour Club", 0.7)]
     none = replace(RerankRecipe(), **dict.fromkeys(WALK_FEATURES + WORD_FEATURES, 0.0))
-    order, shares = rerank(NAMES, QUESTION, passages, near, 1.0, none)
+    order, shares = rerank(NAMES, worded(passages), passages, near, 1.0, none)
     assert (order, shares) == ([0, 1, 2, 3], [0.25] * 4), "of equals the walk's order stands"
-    order, shares = rerank(NAMES, QUESTION, passages, near, 1.0, replace(none, rank=1, nearness=9))
+    order, shares = rerank(NAMES, worded(passages), passages, near, 1.0, replace(none, rank=1, nearness=9))
     assert order == [3, 2, 1, 0], "names that tell all apart leave nothing to words and vectors"
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) == pytest.approx(1)
-    order, _ = rerank(NAMES, QUESTION, passages, near, 0.0, replace(none, rank=9, nearness=1))
+    order, _ = rerank(NAMES, worded(passages), passages, near, 0.0, replace(none, rank=9, nearness=1))
     assert order[0] == 3, "names that tell nothing apart leave nothing to the walk"
-    assert rerank(NAMES, QUESTION, [], [], 1.0, none) == ([], [])
-    assert rerank(NAMES, QUESTION, walked("Ana Ruiz", scores=(0.0,)), [], 1.0, none) == ([0], [1.0])
+    assert rerank(NAMES, worded([]), [], [], 1.0, none) == ([], [])
+    assert rerank(NAMES, worded(walked("Ana Ruiz")), walked("Ana Ruiz", scores=(0.0,)), [], 1.0, none) == ([0], [1.0])
 
 
 def test_names_tell_passages_apart_by_how_few_have_the_rarest() -> None:
@@ -108,3 +110,13 @@ def test_names_tell_passages_apart_by_how_few_have_the_rarest() -> None:
     assert NAMES.specificity([], 0.3) == 0.3
     whole = name_graph.build([(passage, ["ana ruiz"], [1.0]) for passage in "abc"])
     assert whole.specificity(["ana ruiz"], 0.3) == 0, "who stands everywhere says nothing"
+
+
+def test_confidence_falls_where_the_passages_speak_of_something_else() -> None:
+    passages = walked("Stone Pier", "Ana Ruiz", "Harbour Club", "Valle Alto")
+    there = confidence(NAMES, ["stone pier"], worded(passages), passages)
+    others = QueryTerms("How many moons has the planet Jupiter?", [text_of(passage) for passage in passages])
+    gone = confidence(NAMES, [], others, passages)
+    assert 0 < gone < 0.1 < 0.5 < there < 1
+    assert confidence(NAMES, [], worded(passages), passages) < there, "no title among the question's names"
+    assert confidence(NAMES, [], worded([]), []) == pytest.approx(gone, abs=0.05)

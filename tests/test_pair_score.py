@@ -13,7 +13,6 @@ from chain_fakes import pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.retrieve.fit import Fit, read_fit
 from gsw_graph.ask.retrieve.pair_score import (
     FEATURES,
     ConcreteQuestion,
@@ -22,6 +21,7 @@ from gsw_graph.ask.retrieve.pair_score import (
     relation_of,
     scores,
 )
+from gsw_graph.ask.retrieve.recipes import Fit, read_fit
 from gsw_graph.errors import InputError
 from gsw_graph.store.facts import HopResult
 

@@ -23,8 +23,7 @@ from gsw_graph.ask.retrieve.intent import (
     score_approach,
 )
 from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem, keep_new, order_paths, without_duplicates
-from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import AnswerDraft
+from gsw_graph.ask.strategy import AnswerDraft, reciprocal_rank_fusion
 from gsw_graph.model.results import RankedPassage
 from gsw_graph.store.reader import PairOf
 

@@ -161,25 +161,6 @@ def test_sides_of_a_comparison_are_paths_and_the_answer_may_judge(ask: Any) -> N
     assert {step.agent for step in steps(answer, "answer")} == {f"path {n}" for n in range(1, 5)}
 
 
-def test_sub_problems_of_a_level_are_asked_at_the_same_time(ask: Any) -> None:
-    """Each waits until all have been asked: one after another they would never meet."""
-    met = threading.Barrier(3, timeout=20)
-    meets: list[bool] = []
-
-    def reader(shown: str) -> str:
-        if "put down" not in shown and shown.rpartition("Question: ")[2].startswith("Who built"):
-            met.wait()
-            meets.append(True)
-        return Script.reader(shown)
-
-    names = ["Norley Pier", "Sand Bridge", "Corn Mill"]
-    plan = [{"id": n, "question": f"Who built the {name}?", "retrieve": True} for n, name in enumerate(names, 1)]
-    plan.append({"id": 4, "question": "Who of #1 , #2 and #3 was first?", "retrieve": False})
-    answer = ask(Script(plan, answer=reader), "Who was first to build, that of the Norley Pier, the Sand Bridge or the Corn Mill?")
-    assert meets == [True] * 3
-    assert answer.trace is not None
-
-
 def test_a_simple_question_is_plain_retrieval(ask: Any) -> None:
     """No plan is made, and nothing is read but once: the paper's check against more than is needed."""
     intent = {**INTENT, "depth": "low"}
@@ -287,16 +268,6 @@ def test_a_model_that_echoes_its_prompt(ask: Any) -> None:
     assert answer.note
 
 
-def test_a_model_that_asks_the_same_again_is_not_heard_for_ever(ask: Any) -> None:
-    """It finds nothing, and always has something more to ask."""
-    asked = iter(range(1000))
-    script = Script(TWO, answer="Not in the evidence: all", pathwise_gaps=lambda shown: {"questions": [f"Where was Ann Bell in {next(asked)}?"] * 5})
-    answer = ask(script)
-    assert answer.abstained
-    assert script.counted()["pathwise_gaps"] <= 2
-    assert script.counted()["answer"] <= 2 + 2 + 1
-
-
 def test_a_model_that_contradicts_itself() -> None:
     rules = read_intent(OLDER)
     none = parse_intent({**SIDES, "sides": [], "type": "comparative"}, OLDER, rules)
@@ -333,19 +304,6 @@ def test_with_its_budget_used_up_it_stops_with_what_it_has(ask: Any, monkeypatch
     assert len(script.shown) <= calls
     assert (answer.answer == "Sandwick") == (calls >= 4)
     assert ("budget" in (answer.note or "")) == (calls < 4)
-
-
-def test_what_is_read_for_a_part_leaves_a_budget_room_for_the_answer(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual, final = QuestionModel.ask, list[bool]()
-
-    def noted(self: QuestionModel, request: Any, check: Any, **how: Any) -> Any:
-        if request.stage == "answer":
-            final.append(request.final)
-        return usual(self, request, check, **how)
-
-    monkeypatch.setattr(QuestionModel, "ask", noted)
-    assert ask(Script(TWO)).answer == "Sandwick"
-    assert final == [False, False, True]
 
 
 def test_documents_that_give_orders_change_no_plan_no_query_and_no_citation(ask: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 import engines
 import pytest
 from model_server import Fault, ModelServer
-from waiting import until
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError, InputError, ReplyError
@@ -71,13 +69,6 @@ def test_a_kept_reply_takes_nothing(chat: Chat, server: ModelServer) -> None:
     assert server.count() == 1
 
 
-def test_a_stage_that_was_never_asked_is_taken_to_be_short(server: ModelServer, tmp_path: Path) -> None:
-    with Chat.open(settings(server, tmp_path)) as chat:
-        with pytest.raises(BudgetError):
-            asks(chat, "200tok").ask(request(1), str)
-        asks(chat, "300tok").ask(request(1), str)
-
-
 def test_a_repair_must_fit_too_and_is_all_that_a_larger_budget_pays(chat: Chat, server: ModelServer) -> None:
     said: list[str] = []
 
@@ -108,23 +99,6 @@ def test_calls_at_the_same_time_stay_within_it(chat: Chat, server: ModelServer) 
         assert sum(pool.map(ask, range(8))) == 3
     assert sum(one.spent().tokens.values()) == 300
     assert server.count() == 4
-
-
-def test_who_waits_for_what_others_leave_gets_it(chat: Chat, server: ModelServer) -> None:
-    """Two calls reserve more than they take: the third waits for the first and fits."""
-    budget = QuestionBudget.parse("130tok")
-    held = budget.reserve(100, 0)
-    done = threading.Event()
-
-    def ask() -> None:
-        QuestionModel(chat, budget).ask(request(1), str)
-        done.set()
-
-    threading.Thread(target=ask, daemon=True).start()
-    assert not done.wait(0.1)
-    budget.settle(held, 10, 0)
-    until(done.is_set)
-    assert server.count() == 2
 
 
 def test_a_reply_gets_no_more_than_is_left(chat: Chat, server: ModelServer) -> None:
@@ -187,15 +161,6 @@ def test_the_answer_comes_from_what_there_is(memory: Memory, model: ModelServer)
     whole = memory.ask(ASKED, budget="100ktok", keep=False)
     assert (whole.answer, whole.note) == ("Ana Ruiz", None)
     assert alone.chains == whole.chains
-
-
-def test_a_budget_is_read_before_anything_is_asked(memory: Memory, model: ModelServer) -> None:
-    with pytest.raises(InputError, match="is no budget"):
-        memory.ask(ASKED, budget="plenty")
-    with pytest.raises(InputError, match="needs the price of the model"):
-        memory.ask(ASKED, budget="0.05")
-    assert model.count() == 0
-    assert memory.ask(ASKED, budget="0.05", llm=False, keep=False).passages, "without a model nothing is spent"
 
 
 def test_what_comes_before_the_answer_leaves_room_for_it(chat: Chat) -> None:

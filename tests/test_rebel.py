@@ -201,13 +201,6 @@ def test_long_passages_are_read_a_few_sentences_at_a_time(tiny, monkeypatch):
     assert faults == ["a sentence of 404 tokens in passage 1 was read up to the 256th"]
 
 
-def test_results_do_not_depend_on_what_is_read_together(tiny, monkeypatch):
-    documents = [document(str(n), *list(TAUGHT)[: n + 1]) for n in range(3)]
-    together = workspaces(tiny, documents)
-    monkeypatch.setattr(tiny, "_batch", 1)
-    assert workspaces(tiny, documents) == together == [workspaces(tiny, [one])[0] for one in documents]
-
-
 def test_what_fails_while_it_reads_is_told(tiny, monkeypatch):
     monkeypatch.setattr(tiny, "_generate", lambda _: (_ for _ in ()).throw(RuntimeError("broken")))
     with pytest.raises(ModelError, match=r"reading 1 texts failed \(broken\)"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -106,33 +105,6 @@ def test_cross_encoder_scores(cross: CrossEncoderReranker, folder: Path) -> None
     assert (cross.name, cross.device) == (str(folder), "cpu")
 
 
-def test_cross_encoder_order_and_company_do_not_matter(cross: CrossEncoderReranker) -> None:
-    together = cross.score(PAIRS)
-    assert np.abs(cross.score(PAIRS[::-1])[::-1] - together).max() < 1e-5
-    assert np.abs(np.concatenate([cross.score([pair]) for pair in PAIRS]) - together).max() < 1e-5
-    many = [(query, f"{document} {word}") for query, document in PAIRS for word in WORDS]
-    assert len(many) > cross._batch
-    assert np.abs(cross.score(many)[::7] - np.concatenate([cross.score([pair]) for pair in many[::7]])).max() < 1e-5
-
-
-def test_cross_encoder_scores_a_pair_once(cross: CrossEncoderReranker, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
-    real = cross.model.predict
-    monkeypatch.setattr(cross.model, "predict", lambda pairs, **options: asked.extend(pairs) or real(pairs, **options))
-    scores = cross.score(PAIRS)
-    assert scores[0] == scores[3]
-    assert sorted(asked) == sorted(set(PAIRS))
-    assert [len(query + document) for query, document in asked] == sorted((len(query + document) for query, document in asked), reverse=True)
-
-
-def test_cross_encoder_odd_input(cross: CrossEncoderReranker) -> None:
-    assert cross.score([]).shape == (0,)
-    assert cross.score([]).dtype == np.float32
-    assert cross.score([("a \ud800", "sea")]) == cross.score([("a ?", "sea")])
-    long = "river " * 100
-    assert cross.score([("sea", long)])[0] == pytest.approx(cross.score([("sea", long + "kafka")])[0])
-
-
 @pytest.mark.parametrize("activation", ["torch.nn.modules.activation.Sigmoid", None])
 def test_sigmoid_is_taken_once(folder: Path, tmp_path: Path, activation: str | None) -> None:
     same = CrossEncoderReranker(str(make_cross_encoder(tmp_path / "model", activation=activation)), "cpu")
@@ -182,14 +154,6 @@ def test_missing_models(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(InputError, match="no device"):
         load(Settings(reranker=str(folder), device="gpu"))
     assert capfd.readouterr() == ("", "")
-
-
-def test_a_local_path_needs_no_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *address, **options: asked.append(address) or [])
-    monkeypatch.setattr(socket.socket, "connect", lambda *address: asked.append(address))
-    assert CrossEncoderReranker(str(folder), "cpu").score(PAIRS[:1]).shape == (1,)
-    assert asked == []
 
 
 def test_batch_is_halved_when_the_memory_is_full(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,17 +156,6 @@ def test_queries_go_at_once(endpoint: Endpoint) -> None:
     assert scores == pytest.approx([*SCORES.values()])
 
 
-def test_threads_may_share_it(endpoint: Endpoint) -> None:
-    ranker, found = HttpReranker(endpoint.url), []
-    threads = [threading.Thread(target=lambda: found.append(ranker.score(QUERIES))) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 6
-    assert all(scores == pytest.approx(WANTED) for scores in found)
-
-
 def test_logits_are_seen_and_remembered(endpoint: Endpoint) -> None:
     logits = {"best": 7.7, "good": 0.8, "bad": -11.0, "worst": -40.0}
     endpoint.answer = lambda body: ok({"results": [{"index": i, "relevance_score": logits[text]} for i, text in enumerate(body["documents"])]})
@@ -177,11 +166,6 @@ def test_logits_are_seen_and_remembered(endpoint: Endpoint) -> None:
     assert ranker.score([("q", "good")]) == pytest.approx(sigmoid(np.array([0.8])))
     assert HttpReranker(endpoint.url).score([("q", "bad")]) == pytest.approx(sigmoid(np.array([-11.0])))
     assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.8])  # another reranker has not seen it
-
-
-def test_rounding_is_no_logit(endpoint: Endpoint) -> None:
-    endpoint.answer = lambda body: ok({"results": [{"index": 0, "relevance_score": 1.0000002}, {"index": 1, "relevance_score": -1e-7}]})
-    assert HttpReranker(endpoint.url).score([("q", "a"), ("q", "b")]).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -224,13 +208,6 @@ def test_a_passing_fault_is_tried_three_times(endpoint: Endpoint, status: int, h
     assert len(endpoint.asked) == 3
 
 
-def test_retry_after(endpoint: Endpoint) -> None:
-    endpoint.answer = lambda body: cohere(body) if len(endpoint.asked) > 1 else (429, {"Retry-After": "1"}, "")
-    start = time.monotonic()
-    assert HttpReranker(endpoint.url).score([("q", "good")]) == pytest.approx([0.9])
-    assert 1 <= time.monotonic() - start < 5
-
-
 @pytest.mark.parametrize(("status", "hint"), [(401, "GSWGRAPH_RERANKER_KEY"), (404, "whole url"), (400, "GSWGRAPH_RERANKER_MODEL")])
 def test_refusals_are_final_and_never_show_the_key(endpoint: Endpoint, status: int, hint: str, caplog: pytest.LogCaptureFixture) -> None:
     endpoint.answer = lambda body: (status, {}, f'{{"message":\n "{"x" * 180}{KEY} is wrong{"x" * 5000}"}}')
@@ -243,13 +220,6 @@ def test_refusals_are_final_and_never_show_the_key(endpoint: Endpoint, status: i
     assert "***" in str(caught.value)
     assert len(str(caught.value)) < 500
     assert KEY not in caplog.text
-
-
-def test_a_fault_ends_the_call(endpoint: Endpoint) -> None:
-    endpoint.answer = lambda body: (400, {}, "")
-    with pytest.raises(ModelError, match="400"):
-        HttpReranker(endpoint.url).score([(f"q{i}", "good") for i in range(200)])
-    assert len(endpoint.asked) < 100
 
 
 def test_hanging_server(endpoint: Endpoint) -> None:

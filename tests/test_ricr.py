@@ -31,14 +31,6 @@ def test_a_one_hop_sequence_beside_a_longer_one_still_runs() -> None:
     assert ways(beams.ends()) == [[(3, "c", "Salt")], [(1, "a", "Ana"), (2, "b", "Rome")]]
 
 
-def test_one_hop_sequences_alone_run_as_they_are() -> None:
-    """The published code asks the original question instead."""
-    find = Find({"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.8, "Bo")]})
-    beams = grown(plan("first", "alone", compare="Is #1 before #2?"), "the original", find)
-    assert find.calls == [["first", "alone"]]
-    assert ways(beams.ends()) == [[(2, "b", "Bo")], [(1, "a", "Ana")]]
-
-
 def test_nothing_is_asked_for_a_step_that_only_compares() -> None:
     find = Find({"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("b", 0.8, "Rome")]})
     beams = grown(plan("first", "second of #1", compare="Is #2 in #1?"), "the original", find)
@@ -147,14 +139,6 @@ def test_an_empty_first_hop_falls_back_on_the_original_question_and_says_so(noth
     assert (beams.ends()[0].links[1].question, beams.ends()[0].links[1].concrete) == ("first", "the original")
 
 
-def test_an_empty_later_hop_falls_back_too() -> None:
-    find = Find({"first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")], "the original": [scored("o", 0.6, "Rome")]})
-    beams = grown(TWO, "the original", find)
-    assert find.calls == [["first"], ["second of Ana", "second of Bo"], ["the original"]]  # once, not for each chain
-    assert [expansion.instead is not None for expansion in beams.expansions] == [False, True, True]
-    assert ways(beams.ends()) == [[(1, "a", "Ana"), (2, "o", "Rome")]]
-
-
 def test_a_hop_that_finds_something_for_one_chain_does_not_fall_back() -> None:
     find = Find(
         {"first": [scored("a", 0.9, "Ana"), scored("b", 0.8, "Bo")], "second of Bo": [scored("c", 0.2, "Rome")], "the original": [scored("o", 0.9, "X")]}
@@ -163,15 +147,6 @@ def test_a_hop_that_finds_something_for_one_chain_does_not_fall_back() -> None:
     assert find.calls[1:] == [["second of Ana", "second of Bo"]]
     assert answers(beams, 2) == ["Rome"]
     assert not any(expansion.instead for expansion in beams.expansions)
-
-
-def test_an_empty_step_falls_back_beside_one_that_finds_something() -> None:
-    """And all empty steps of a level together."""
-    find = Find({"first": [scored("a", 0.9, "Ana")], "the original": [scored("o", 0.6, "Bo")]})
-    beams = grown(plan("first", "alone", "apart"), "the original", find)
-    assert find.calls == [["first", "alone", "apart"], ["the original"]]
-    assert [(expansion.step.id, expansion.instead is not None) for expansion in beams.expansions] == [(1, False), (2, True), (3, True)]
-    assert [answers(beams, step) for step in (1, 2, 3)] == [["Ana"], ["Bo"], ["Bo"]]
 
 
 def test_a_step_falls_back_for_all_its_chains_and_each_keeps_its_own_question() -> None:

@@ -195,24 +195,3 @@ def test_chains_of_a_narrow_beam_are_true(name: str, beam: int, score: str) -> N
     for seed in range(12):
         world = World(seed, most=3 if len(one.steps) < 6 else 2)
         check_that_chains_are_true(one, grown(one, ORIGINAL, world, beam=beam, score=score), world, score, beam)
-
-
-@pytest.mark.parametrize(
-    ("name", "step", "expected"),
-    [
-        ("linear 4", 3, []),
-        ("join of three", 4, []),
-        ("three sinks", 2, []),  # they are only compared
-        ("diamond", 1, []),
-        ("diamond", 2, [1]),
-        ("diamond", 4, []),
-        ("triangle", 2, [1]),
-        ("diamond with a tail", 4, []),
-        ("diamond after a hop", 3, [1, 2]),  # who agrees on a step agrees on all before it
-        ("two ways round", 2, [1]),
-        ("two by one step, one around it", 2, [1]),
-        ("two joins", 3, [1]),
-    ],
-)
-def test_the_search_of_everything_knows_what_is_told_apart(name: str, step: int, expected: list[int]) -> None:
-    assert told_apart(PLANS[name], step) == expected

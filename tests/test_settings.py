@@ -17,7 +17,7 @@ from gsw_graph.models.prompts import prompt
 HOST = "https://models.example.org/v1"
 
 
-@pytest.mark.parametrize("name", ["CONCURRENCY", "LLM_TIMEOUT", "LLM_RPM", "LLM_TPM"])
+@pytest.mark.parametrize("name", ["CONCURRENCY", "LLM_TIMEOUT"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_numbers_below_one_are_refused(name: str, value: int) -> None:
     for made in (lambda: Settings.from_env({f"GSWGRAPH_{name}": str(value)}), lambda: Settings(**{name.lower(): value})):
@@ -32,9 +32,9 @@ def test_what_is_no_price(price: str) -> None:
 
 
 def test_sound_numbers_are_taken() -> None:
-    env = {"CONCURRENCY": "1", "LLM_TIMEOUT": "1", "LLM_RPM": "1", "LLM_TPM": "1", "LLM_PRICE": "0,0"}
+    env = {"CONCURRENCY": "1", "LLM_TIMEOUT": "1", "LLM_PRICE": "0,0"}
     found = Settings.from_env({f"GSWGRAPH_{name}": value for name, value in env.items()})
-    assert (found.concurrency, found.llm_timeout, found.llm_rpm, found.llm_tpm, found.llm_price) == (1, 1, 1, 1, (0.0, 0.0))
+    assert (found.concurrency, found.llm_timeout, found.llm_price) == (1, 1, (0.0, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from model_server import ModelServer, RawServer, error, ok
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
-from gsw_graph.extract.llm import SHORT_SCHEMA, check, request
+from gsw_graph.extract.llm import check, request
 from gsw_graph.memory import Memory
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.chat.chat import Chat
@@ -48,23 +48,6 @@ def small(_: int, body: dict[str, Any]) -> Any:
     return ok(SOUND if is_short(body) else ECHO)
 
 
-def test_short_prompts_are_chosen_after_the_first_replies_and_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with RawServer(small) as server, Chat.open(server.settings(tmp_path)) as chat:
-        assert read(chat) == [False, True, True, True]
-        assert [is_short(body) for body in server.bodies] == [False] * 4 + [True] * 3  # each long one with its repair
-        schema = server.bodies[-1]["response_format"]["json_schema"]["schema"]
-        assert schema == SHORT_SCHEMA
-        assert read(chat) == [True] * 4  # the first is asked again, and briefly
-        assert len(server.bodies) == 8
-    assert caplog.text.count("asked by short prompts from now on") == 1
-
-
-def test_a_model_that_understood_once_keeps_the_long_ones(tmp_path: Path) -> None:
-    with RawServer(lambda call, _: ok(SOUND if call == 1 else ECHO)) as server, Chat.open(server.settings(tmp_path)) as chat:
-        assert read(chat) == [True, False, False, False]
-        assert not any(map(is_short, server.bodies))
-
-
 @pytest.mark.parametrize(("which", "came"), [("short", [True] * 4), ("long", [False] * 4)])
 def test_the_setting_decides(which: str, came: list[bool], tmp_path: Path) -> None:
     with RawServer(small) as server, Chat.open(server.settings(tmp_path, llm_prompt=which)) as chat:
@@ -73,10 +56,9 @@ def test_the_setting_decides(which: str, came: list[bool], tmp_path: Path) -> No
         assert chat.known(request(DOCUMENT, 0)) is came[0]
 
 
-def test_the_setting_has_a_name_and_three_values() -> None:
+def test_the_setting_has_a_name_and_two_values() -> None:
     assert Settings.from_env({"GSWGRAPH_LLM_PROMPT": "short"}).llm_prompt == "short"
-    assert Settings.from_env({}).llm_prompt == "auto"
-    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_PROMPT.*auto, long or short"):
+    with pytest.raises(InputError, match=r"GSWGRAPH_LLM_PROMPT.*long or short"):
         Settings(llm_prompt="tiny")
 
 
@@ -86,21 +68,6 @@ def test_the_short_prompt_says_what_to_do_after_the_passage() -> None:
     assert len(short.messages[0]["content"]) < 200
     assert short.messages[1]["content"].rsplit(">>>", 1)[1].strip().startswith("Write that passage down")
     assert short.limit <= request(DOCUMENT, 0).limit
-
-
-class Slots(RawServer):
-    """As llama.cpp's server tells of itself."""
-
-    def __init__(self, props: str) -> None:
-        super().__init__(lambda *_: ok("ready"))
-
-        def get(handler: Any) -> None:
-            handler.send_response(200 if handler.path == "/props" else 404)
-            handler.send_header("Content-Length", str(len(props)))
-            handler.end_headers()
-            handler.wfile.write(props.encode())
-
-        self.server.RequestHandlerClass.do_GET = get  # type: ignore[attr-defined]
 
 
 def test_doctor_says_what_a_server_says(fake_embedder: None, tmp_path: Path) -> None:

@@ -15,17 +15,15 @@ import fakes
 import numpy as np
 import pytest
 import samples
-from click.testing import CliRunner
 from model_server import ModelServer, stage_of
 from numpy.typing import NDArray
 
 from gsw_graph.ask.asking import prepared
 from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.retrieve.fit import Fit
+from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
-from gsw_graph.ask.retrieve.variants import setting_names as names
+from gsw_graph.ask.retrieve.variants import settings_of as names
 from gsw_graph.ask.strategy import Strategy
-from gsw_graph.cli import main
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate import Variant
@@ -103,12 +101,6 @@ def test_another_package_adds_one_by_its_entry_point(sample: Memory, tmp_path: P
         assert answer.passages
     finally:
         strategies.cache_clear()
-
-
-def test_help_lists_them() -> None:
-    shown = CliRunner().invoke(main, ["ask", "--help"]).stdout.split("\nStrategies:\n")[1]
-    found = {name: "".join(text.split()) for name, text in re.findall(r"^  (\S+) +(.*(?:\n {4,}.*)*)", shown, re.MULTILINE)}
-    assert found == {one.name: one.help.replace(" ", "") for one in STRATEGIES.values()}
 
 
 def test_a_name_that_there_is_not_is_answered_by_those_there_are() -> None:

@@ -29,12 +29,16 @@ def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
     click.echo(one_line(protocol(found)))
     columns, rows = figures(found)
     _grid(columns, [[f"{text}\n{small}" if small else text for text, small in row] for row in rows])
-    for by in ("by_hops", "by_type"):
-        for part in dict.fromkeys(part for one in found.strategies.values() for part in one.get(by, {})):
-            for name, one in found.strategies.items():
-                if len(one[by]) > 1 and part in one[by]:
-                    title = _hops(part) if by == "by_hops" else one_line(part)
-                    click.echo(f"{title}: {_part(name, one[by][part], main_k(found))}")
+    parts = [
+        (by, part, name, figures_of)
+        for by in ("by_hops", "by_type")
+        for name, summary in found.strategies.items()
+        for part, figures_of in summary.get(by, {}).items()
+        if len(summary[by]) > 1
+    ]
+    for by, part, name, figures_of in sorted(parts, key=lambda row: row[:2]):
+        hops = f"{part} hop{'' if part == '1' else 's'}"
+        click.echo(f"{hops if by == 'by_hops' else one_line(part)}: {_part(name, figures_of, main_k(found))}")
     looked_at = {f"recall@{main_k(found)}", f"all_gold@{main_k(found)}", "em", "f1", "lr1", "lr2"}
     _print_differences([one for one in found.differences if one["metric"] in looked_at])
     _print_notes(notes(found), found.failures)
@@ -58,13 +62,9 @@ def print_datasets(listed: Sequence[dict[str, Any]]) -> None:
 
 
 def print_comparison(found: Comparison) -> None:
-    """Print the differences of two evaluations, settings that differ, and the questions won and lost."""
-    alone = ", ".join(
-        f"{number:,} only in {name}"
-        for name, number in (("A", found.only_first), ("B", found.only_second))
-        if number
-    )
-    click.echo(f"{counted(found.questions, 'question')} in both{f', {alone}' if alone else ''}")
+    """Print the differences of two evaluations, and settings that differ."""
+    alone = f"{found.only_first:,} only in A, {found.only_second:,} only in B"
+    click.echo(f"{counted(found.questions, 'question')} in both, {alone}")
     for name, (first, second) in found.settings.items():
         click.echo(
             f"Not the same: {name}: {cut(one_line(str(first)), 80)} / {cut(one_line(str(second)), 80)}"
@@ -184,28 +184,18 @@ def _print_notes(notes: Sequence[str], failures: Sequence[dict[str, str]]) -> No
 
 
 def _print_differences(differences: Sequence[dict[str, Any]]) -> None:
-    for one in differences:
-        names = one["second"] if one["first"] == one["second"] else f"{one['second']} - {one['first']}"
-        share = one["metric"] != "ms"
-        said = (
-            _points(one["mean"], one["interval"])
-            if share
-            else f"{one['mean']:+.1f} ms [{one['interval'][0]:+.1f}, {one['interval'][1]:+.1f}]"
-        )
-        more, less = ("won", "lost") if share else ("slower", "faster")
-        click.echo(
-            f"{one_line(names)}, {one['metric']}: {said}, {one['above']} {more}, {one['equal']} equal, "
-            f"{one['below']} {less}"
-        )
+    for row in differences:
+        names = row["second"] if row["first"] == row["second"] else f"{row['second']} - {row['first']}"
+        counts = f"{row['above']} won, {row['equal']} equal, {row['below']} lost"
+        if row["metric"] != "ms":
+            click.echo(
+                f"{one_line(names)}, {row['metric']}: {_points(row['mean'], row['interval'])}, {counts}"
+            )
 
 
 def _points(mean: float, limits: Sequence[float]) -> str:
     mean, low, high = (round(100 * value, 1) + 0.0 for value in (mean, *limits))  # no -0.0
     return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
-
-
-def _hops(hops: str) -> str:
-    return "hops not known" if hops == "?" else f"{hops} hop{'' if hops == '1' else 's'}"
 
 
 def _part(name: str, one: dict[str, Any], at: int) -> str:

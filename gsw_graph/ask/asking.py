@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.ask.answer.chains import from_chains, shown
+from gsw_graph.ask.answer.chains import DOUBTED_BELOW, from_chains, shown
 from gsw_graph.ask.answer.evidence import (
     BELOW,
     CompactEvidence,
@@ -141,6 +141,8 @@ def _answer(
         return found.draft, None
     ran = strategies().get(found.ran or "", strategy)  # it may be one that the table has not
     draft = from_chains(query.question, found, context.confidence(ran), answer=query.answer)
+    if context.options.strict and draft.confidence is not None and draft.confidence < DOUBTED_BELOW:
+        return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if context.llm is None or not query.answer:
         return draft, None
     from gsw_graph.ask.answer.reader import from_items

@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby, pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -83,7 +84,7 @@ class Edge:
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """Of what it stands on together, length 1."""
+        """Return the vector of what it stands on together, length 1."""
         mean: NDArray[np.float32] = np.mean([one.vector for one in self.statements], axis=0)
         return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
@@ -95,16 +96,14 @@ def edge_number(*three: str) -> int:
 
 
 def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
-    """The edges of a passage, each once, in the order of its text, below which its title stands: what it
-    names itself shows the direction of an edge better."""
+    """Return the edges of a passage, each once, in the order of its text, below which its title stands: what
+    it names itself shows the direction of an edge better."""
     folded = text.casefold()
-    places: dict[str, int] = {}
 
+    @cache
     def place(name: Name) -> int:
-        if name.text not in places:
-            found = folded.find(name.text.casefold())
-            places[name.text] = found if found >= 0 else len(folded)
-        return places[name.text]
+        at = folded.find(name.text.casefold())
+        return at if at >= 0 else len(folded)
 
     found: dict[tuple[str, frozenset[str]], list[tuple[Name, str, Name, Statement]]] = {}
     for statement in sorted(statements, key=lambda one: one.id):
@@ -130,16 +129,15 @@ def _related(statement: Statement, place: Callable[[Name], int]) -> Iterator[tup
         subjects, objects = (
             [name for name in statement.about if name.role == role] for role in ("subject", "object")
         )
-        for subject in subjects[:1]:
-            for object_ in objects[:1]:
-                yield subject, statement.relation, object_
+        for subject, object_ in zip(subjects[:1], objects[:1], strict=False):
+            yield subject, statement.relation, object_
     else:
         yield from _of_text(statement)
 
 
 def _of_pair(statement: Statement, place: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
-    """For each answer an edge with what the pair is about, of several with the one that is nearest to it in
-    the text. "Which journal does the institute publish?" asks backwards: the subject is what is named
+    """Yield for each answer an edge with what the pair is about, of several with the one that is nearest to
+    it in the text. "Which journal does the institute publish?" asks backwards: the subject is what is named
     first."""
     for answer in statement.answers:
         others = [name for name in statement.about if name.concept != answer.concept]
@@ -151,31 +149,27 @@ def _of_pair(statement: Statement, place: Callable[[Name], int]) -> Iterator[tup
 
 
 def _of_text(statement: Statement) -> Iterator[tuple[Name, str, Name]]:
-    """The first two names of a proposition and the words between them, where these are neither none nor
-    many."""
+    """Return the first two names of a proposition and the words between them, where these are neither none
+    nor many."""
     folded = statement.text.casefold()
-    placed = []
-    for name in statement.about:
-        at = folded.find(name.text.casefold())
-        if at >= 0:
-            placed.append((at, -len(name.text), name))
-    end, first = 0, None
-    for at, negative, name in sorted(placed, key=lambda one: (one[0], one[1], one[2].text)):
-        if first is None:
-            first, end = name, at - negative
-        elif at >= end:
-            between = statement.text[end:at].split()
-            if 0 < len(between) <= _WORDS:
-                yield first, " ".join(between[:-1] if between[-1].casefold() in _ARTICLES else between), name
-            return
+    places = [(folded.find(name.text.casefold()), name) for name in statement.about]
+    named = sorted(
+        (place for place in places if place[0] >= 0),
+        key=lambda place: (place[0], -len(place[1].text), place[1].text),
+    )
+    end = named[0][0] + len(named[0][1].text) if named else 0
+    at, second = next((place for place in named[1:] if place[0] >= end), (end, None))
+    between = statement.text[end:at].split()
+    if second is not None and 0 < len(between) <= _WORDS:
+        relation = between[:-1] if between[-1].casefold() in _ARTICLES else between
+        yield named[0][1], " ".join(relation), second
 
 
 def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = TAU) -> list[int]:
-    """Where runs begin, ascending; 0 is the first, and of no edges there are none.
+    """Return where runs begin, ascending; 0 is the first, and of no edges there are none.
 
     vectors: (edges, dimension), of length 1. follows: whether an edge begins where the one before ends; of
-    the first it is not looked at.
-    """
+    the first it is not looked at."""
     found: list[int] = []
     total = np.zeros(vectors.shape[1:])
     for n, vector in enumerate(vectors):
@@ -249,17 +243,16 @@ def runs_of(passages: Sequence[str], texts: dict[str, str], said: Sequence[State
 
 
 def _windows(missing: Sequence[tuple[str, str]]) -> Iterator[list[list[str]]]:
-    """Passages by document, as many documents together as have WINDOW passages; one with more in pieces."""
+    """Yield passages by document, as many documents together as have WINDOW passages; one with more in
+    pieces."""
     window: list[list[str]] = []
-    size = 0
-    for _, group in groupby(missing, key=lambda one: one[0]):
-        passages = [passage for _, passage in group]
+    documents = ([passage for _, passage in group] for _, group in groupby(missing, key=lambda row: row[0]))
+    for passages in documents:
         for begin in range(0, len(passages), WINDOW):
             piece = passages[begin : begin + WINDOW]
-            if window and size + len(piece) > WINDOW:
+            if window and sum(map(len, window)) + len(piece) > WINDOW:
                 yield window
-                window, size = [], 0
+                window = []
             window.append(piece)
-            size += len(piece)
     if window:
         yield window

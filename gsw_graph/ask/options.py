@@ -45,6 +45,9 @@ class AskOptions:
         pattern="|".join(EVIDENCE),
     )
     must_answer: bool = option(False, "The model may not say that the evidence does not hold the answer.")
+    strict: bool = option(
+        False, "Where the search doubts that the memory holds the answer, say so and ask no model."
+    )
     excluded: tuple[str, ...] = option((), "Ids of passages that nothing may come from.")
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 

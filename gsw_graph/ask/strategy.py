@@ -7,10 +7,11 @@ made of.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gsw_graph.ask.answer.evidence import Item
     from gsw_graph.ask.plan import Plan
@@ -65,6 +66,7 @@ class Retrieved:
     `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
     that it comes from. items: what a language model reads, in the place of chains and passages; evidence,
     reader: else in which form it reads these, and by which prompt, where the question does not say.
+    confidence: where there are no chains, how sure it is that the memory holds the answer.
     """
 
     passages: list[RankedPassage]
@@ -81,6 +83,7 @@ class Retrieved:
     items: list[Item] | None = None
     evidence: str = "lines"
     reader: str = "answer"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +127,28 @@ class Strategy(Generic[RecipeT]):
         return replace(found, passages=found.passages[: query.k], below=found.passages[query.k :])
 
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
-        """The same with other constants."""
+        """Return the same with other constants."""
         return replace(self, recipe=recipe)
 
 
 @dataclass(frozen=True, slots=True)
 class NoRecipe:
     """Of a strategy without constants."""
+
+
+RANK_CONSTANT = 60  # k of Cormack 2009
+
+
+def reciprocal_rank_fusion(
+    rankings: Iterable[Sequence[RankedPassage]],
+    weights: Iterable[float] = repeat(1.0),
+    k: float = RANK_CONSTANT,
+) -> list[RankedPassage]:
+    """Fuse rankings: score = sum of weight / (k + rank), each passage once, the best first."""
+    scores: dict[str, float] = {}
+    passages: dict[str, RankedPassage] = {}
+    for ranking, weight in zip(rankings, weights, strict=False):
+        for rank, passage in enumerate(ranking, 1):
+            passages.setdefault(passage.id, passage)
+            scores[passage.id] = scores.get(passage.id, 0.0) + weight / (k + rank)
+    return [replace(passages[id_], score=scores[id_]) for id_ in sorted(scores, key=lambda id_: -scores[id_])]

@@ -231,7 +231,7 @@ def merge(parts: Sequence[Evaluation | str | Path]) -> Evaluation:
         "name": ", ".join(files),
         "sha256": " ".join(dict.fromkeys(each["sha256"] for each in files.values())),
         "n": len(keys),
-        "shapes": dict(sorted(Counter(shape for each in files.values() for shape in each["shapes"]).items())),
+        "shapes": dict(sum((Counter(each["shapes"]) for each in files.values()), Counter[str]())),
     }
     scored = {name: [by_key[key] for key in keys] for name, by_key in rows.items()}
     unread = [(f["question"], f["reason"]) for e in evaluations for f in e.failures if not f["strategy"]]

@@ -4,18 +4,15 @@ that was stopped or killed goes on where it stopped. With a trace also `trace.js
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from filelock import FileLock, Timeout
 
 from gsw_graph.errors import InputError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 FILE, TRACE = "answers.jsonl", "trace.jsonl"
 LOCK = "answers.lock"  # held by the operating system, so that a run that was killed blocks nobody
@@ -92,40 +89,20 @@ def from_row(kind: type[T], row: Mapping[str, Any], **others: Any) -> T:
     return kind(**{name: value for name, value in {**row, **others}.items() if name in names})
 
 
+@dataclass
 class Journal:
-    """The rows of a run by variant and question, and verdicts by judge, variant and question; in memory only
-    without a folder. Open it in a `with` statement.
+    """The rows of a run by variant and question, and verdicts by judge, variant and question.
 
-    Args:
-        folder: Where the file is.
+    Attributes:
+        folder: Where the file is; None for a journal in memory only.
         run: What two parts of one evaluation must have in common, in JSON types; `gswgraph`, the version,
-            may differ, and `run` is then that of the first part.
-
-    Raises:
-        InputError: The folder holds another evaluation, or something else, or another process writes there.
+            may differ, and is then that of the first part.
     """
 
-    def __init__(self, folder: Path | None, run: Mapping[str, Any]) -> None:
-        self.folder, self.run = folder, run
-        self.rows: dict[tuple[str, str], Outcome] = {}
-        self.judged: dict[tuple[str, str, str], Judgement] = {}
-        self._files: dict[str, BinaryIO] = {}
-        self._exit = ExitStack()
-        if folder is None:
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as opened:
-            try:
-                opened.enter_context(FileLock(folder / LOCK, timeout=0, thread_local=False))
-            except Timeout as error:
-                hint = "Wait until it has ended, or give another folder"
-                raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
-            file = self._files[FILE] = opened.enter_context((folder / FILE).open("a+b"))
-            length = self._read(file, run, folder / FILE)
-            file.truncate(length)
-            self._exit = opened.pop_all()
-        if not length:
-            self._write(FILE, {"run": run})
+    folder: Path | None
+    run: Mapping[str, Any]
+    rows: dict[tuple[str, str], Outcome] = field(default_factory=dict)
+    judged: dict[tuple[str, str, str], Judgement] = field(default_factory=dict)
 
     def add(self, row: Outcome, trace: Mapping[str, Any] | None = None) -> None:
         """Keep a row, after its trace. When this returns it is with the operating system, and survives a
@@ -141,18 +118,10 @@ class Journal:
             self._write(FILE, {"judged": asdict(verdict)})
         self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
 
-    def _write(self, name: str, value: Mapping[str, Any]) -> None:
-        if self.folder is not None:
-            if name not in self._files:
-                self._files[name] = self._exit.enter_context((self.folder / name).open("ab"))
-            self._files[name].write(json.dumps(value).encode() + b"\n")
-            self._files[name].flush()
-
-    def _read(self, file: BinaryIO, run: Mapping[str, Any], path: Path) -> int:
-        """Read the rows of a file and return the length of its whole lines. The last may have been cut off,
-        any other must be sound."""
-        file.seek(0)
-        data = file.read()
+    def read(self, path: Path) -> None:
+        """Read the rows of a file. The last may have been cut off, any other must be sound. InputError: it
+        is not, or is of another evaluation."""
+        data = path.read_bytes() if path.exists() else b""
         whole = data.rfind(b"\n") + 1
         if not whole and not data.startswith(_BEGIN[: len(data)]):
             raise InputError("this is no file of an evaluation", where=str(path), hint=_HINT)
@@ -160,8 +129,8 @@ class Journal:
             try:
                 value = json.loads(line)
                 if number == 1:
+                    _check_same(value["run"], self.run, path)
                     self.run = value["run"]
-                    _check_same(self.run, run, path)
                 elif "judged" in value:
                     verdict = from_row(Judgement, value["judged"])
                     self.judged[verdict.judge, verdict.variant, verdict.key] = verdict
@@ -171,13 +140,41 @@ class Journal:
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 where = f"{path}:{number}"
                 raise InputError("this is no line of an evaluation", where=where, hint=_HINT) from error
-        return whole
+        with path.open("ab") as file:
+            file.truncate(whole)
+        if not whole:
+            self._write(FILE, {"run": self.run})
 
-    def __enter__(self) -> Self:
-        return self
+    def _write(self, name: str, value: Mapping[str, Any]) -> None:
+        if self.folder is not None:
+            with (self.folder / name).open("ab") as file:
+                file.write(json.dumps(value).encode() + b"\n")
 
-    def __exit__(self, *_: object) -> None:
-        self._exit.close()
+
+@contextmanager
+def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journal]:
+    """Open the journal of a folder, as long as which no other process writes there.
+
+    Args:
+        folder: As of `Journal`.
+        run: As of `Journal`.
+
+    Raises:
+        InputError: The folder holds another evaluation, or something else, or another process writes there.
+    """
+    journal = Journal(folder, run)
+    if folder is None:
+        yield journal
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        held = FileLock(folder / LOCK, timeout=0, thread_local=False).acquire()
+    except Timeout as error:
+        hint = "Wait until it has ended, or give another folder"
+        raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
+    with held:
+        journal.read(folder / FILE)
+        yield journal
 
 
 def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import platform
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
@@ -22,7 +23,7 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
 from gsw_graph.evaluate.evaluation import Evaluation, assemble, merge
-from gsw_graph.evaluate.journal import Journal, Outcome
+from gsw_graph.evaluate.journal import Outcome, open_journal
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
 from gsw_graph.memory import Memory
@@ -140,7 +141,7 @@ def evaluate(
     total, verdicts = len(questions.questions) * len(variants), None
     with (
         open_judge(memory.settings, judge, limit) if judge is not None else nullcontext() as chat,
-        Journal(Path(out) if out is not None else None, run) as journal,
+        open_journal(Path(out) if out is not None else None, run) as journal,
     ):
         # what could not be asked may be asked now
         done = {key for key, row in journal.rows.items() if row.error is None}
@@ -358,6 +359,7 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
     if gold.source:
         with suppress(InputError):  # the memory has no such document
             return [passage.id for passage in memory.show(gold.source).passages]
+        return []
     text = f"{gold.title}\n{gold.text}"
     quiet: dict[str, Any] = {"answer": False, "llm": False, "keep": False, "past": False}
     near = memory.ask(text, strategy="dense", k=_NEAR_GOLD, **quiet)
@@ -521,11 +523,11 @@ class _Asking:
 def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float | None]:
     """Return seconds, tokens and dollars with those that cached replies took when they were asked for: who
     asked first must make no difference."""
-    seconds, tokens, dollars = dict(answer.seconds), dict(answer.tokens), answer.dollars
+    seconds, tokens = dict(answer.seconds), Counter(answer.tokens)
     for reply in answer.kept:
+        tokens.update(reply.tokens)
         for name in (reply.stage, "total"):
             seconds[name] = seconds.get(name, 0.0) + reply.seconds
-        for name, number in reply.tokens.items():
-            tokens[name] = tokens.get(name, 0) + number
-        dollars = None if dollars is None or reply.dollars is None else dollars + reply.dollars
-    return seconds, tokens, dollars
+    costs = [answer.dollars, *(reply.dollars for reply in answer.kept)]
+    known = [cost for cost in costs if cost is not None]
+    return seconds, dict(tokens), sum(known) if len(known) == len(costs) else None

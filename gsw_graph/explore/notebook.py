@@ -78,7 +78,9 @@ def answer_line(answer: Answer) -> str:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
-    return f"No answer; {counted(len(answer.passages), 'passage')} found."
+    confidence = answer.confidence
+    held = "" if confidence is None else f"; confidence that they hold it: {sure(confidence)}"
+    return f"No answer; {counted(len(answer.passages), 'passage')} found{held}."
 
 
 def conflict_lines(answer: Answer) -> list[str]:
@@ -98,6 +100,9 @@ def why_not(answer: Answer) -> str:
     """Say why nothing is answered, where the memory was searched in vain."""
     if answer.missing:
         return one_line(answer.missing).rstrip(".")
+    doubted = f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
+    if answer.passages and answer.confidence is not None and not answer.plan:
+        return doubted
     if not answer.chains:
         return (
             "no chain of answers leads to the end of the plan"
@@ -107,7 +112,7 @@ def why_not(answer: Answer) -> str:
     last = max((int(step["id"]) for step in answer.plan or [] if step.get("retrieve", True)), default=0)
     if last and answer.chains[0].hops[-1].step != last:
         return f"no chain leads to step {last} of the plan"
-    return f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
+    return doubted
 
 
 def compares(answer: Answer) -> bool:

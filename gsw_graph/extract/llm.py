@@ -72,11 +72,6 @@ def object_of(**properties: Any) -> dict[str, Any]:
     }
 
 
-def texts_of() -> dict[str, Any]:
-    """The JSON schema of a list of strings."""
-    return list_of(text_of(400), 100)
-
-
 def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
     """The lists of a reply with at most so many things each, `inner` in their lists, and texts of at most
     `longest` characters, sentences of twice as many. Bounds end the loops of small models where a server
@@ -322,7 +317,7 @@ def _end(passage: Passage) -> str:
     return end if len(end) <= _CONTEXT else end[-_CONTEXT:].partition(" ")[2]
 
 
-PATCH = object_of(drop=texts_of(), **PARTS)
+PATCH = object_of(drop=list_of(text_of(400), 100), **PARTS)
 _SHOWN_ISSUES = 60  # issues of a passage that a model is shown
 _MISSING = frozenset(
     ("empty", "missing name", "missing inverse")

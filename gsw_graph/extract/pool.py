@@ -97,7 +97,7 @@ class ByModel:
         document.left -= 1
         if isinstance(result, StoppedError):
             self._stopped = self._stopped or result
-            document.work.failures = [_failure(document.work, str(self._stopped))]
+            document.work.failures = [Failure(document.work.document.source, str(self._stopped))]
         elif isinstance(result, ReplyError):
             document.errors |= dict.fromkeys(positions, result)
         elif isinstance(result, dict):
@@ -110,7 +110,7 @@ class ByModel:
     def _assemble(self, document: _Open) -> None:
         work, source = document.work, document.work.document.source
         if document.errors and (reason := _why_not_kept(document)):
-            work.failures = [_failure(work, reason)]
+            work.failures = [Failure(source, reason)]
             return
         workspace, left_out = assemble(work.document, document.extractions, self.model, self.name)
         work.workspace = replace(with_names(workspace), unread=tuple(sorted(document.errors)))
@@ -134,10 +134,6 @@ def _why_not_kept(document: _Open) -> str | None:
         stays = "so its older result stays (load with --replace to take what was read)"
         return f"{len(document.errors)} of its {passages} passages could not be read, {stays}: {first}"
     return None
-
-
-def _failure(work: Work, reason: str) -> Failure:
-    return Failure(work.document.source, reason)
 
 
 def estimate(work: Iterable[Work], chat: Chat, cache: Cache, profile: Profile, *, batch: bool) -> Estimate:

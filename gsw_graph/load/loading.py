@@ -244,7 +244,7 @@ def opened_extractor(
                 counters.add(answered=1)
                 counters.problem = problem or counters.problem
 
-            chat.on_trouble = on_trouble
+            chat.context.on_trouble = on_trouble
             second_pass = options.second_pass
             yield (
                 ByModel(chat, settings.concurrency, name, second_pass=second_pass, on_passage=on_passage),

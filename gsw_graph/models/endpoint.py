@@ -1,12 +1,11 @@
-"""What every model that is asked over HTTP needs: a url that is safe to send a key to, and how long its
-server wants to be left alone."""
+"""A server that is asked over HTTP: a url that is safe to send a key to, its client, its refusals."""
 
 from __future__ import annotations
 
 import ipaddress
-import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -20,8 +19,14 @@ CONNECT = 10.0  # seconds
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A checked url. host: with its port, safe to show. here: it is on this machine. what: such as "the
-    reranker". hint: on the url."""
+    """A checked url.
+
+    Attributes:
+        host: With its port; safe to show.
+        here: It is on this machine.
+        what: Such as "the reranker".
+        hint: On the url.
+    """
 
     url: httpx.URL
     host: str
@@ -30,10 +35,25 @@ class Endpoint:
     what: str
     hint: str
 
+    @property
+    def is_openai(self) -> bool:
+        """Return whether this is OpenAI's own server."""
+        return self.url.host == "api.openai.com"
+
     @classmethod
     def check(cls, what: str, url: str, key: str | None, *, whole: str, key_name: str) -> Endpoint:
-        """The url and key of `what`, such as "the reranker", if the key can travel safely. `whole` is the
-        hint on the url. Raises ModelError."""
+        """Return the url and key of a server if the key can travel safely.
+
+        Args:
+            what: Such as "the reranker".
+            url: Of the server.
+            key: None where it needs none.
+            whole: The hint on the url.
+            key_name: The setting of the key.
+
+        Raises:
+            ModelError: They cannot be used.
+        """
         key = (key or "").strip()
         try:
             parsed = httpx.URL(url)
@@ -86,7 +106,8 @@ class Endpoint:
             timeout=limits,
             http_client=http,
         )
-        client.organization = client.project = None  # of the environment, and for OpenAI alone
+        if not self.is_openai:  # of the environment, and for OpenAI alone
+            client.organization = client.project = None
         return client
 
     def refusal(self, error: Any, hints: Mapping[int, str], hint: str) -> StoppedError:
@@ -108,14 +129,14 @@ class Endpoint:
         what = f"{self.what} answered {error.status_code}{': ' if detail else ''}{detail}"
         return StoppedError(what, where=self.host, hint=hints.get(error.status_code, hint))
 
-    def short(self, said: str) -> str:
-        """One line of what a server said; never the key, which some repeat."""
-        line = " ".join(said.split())
+    def short(self, text: str) -> str:
+        """Return a server's text in one line; never with the key, which some repeat."""
+        line = " ".join(text.split())
         return (line.replace(self.key, "***") if self.key else line)[:200].rstrip(".")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether this is the machine itself."""
+    """Return whether this is the machine itself."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -123,14 +144,15 @@ def is_loopback(host: str) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds to wait as a server asks, given as such or as a date; 0 without."""
-    said = headers.get("Retry-After", "")
-    try:
-        seconds = float(said)
-        return 0.0 if math.isnan(seconds) else seconds
-    except ValueError:
-        pass
-    try:
-        return parsedate_to_datetime(said).timestamp() - time.time()
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
+    """Return the seconds to wait as a server asks, in milliseconds, seconds or as a date; 0 without."""
+    text = headers.get("retry-after", "")
+    readers: tuple[Callable[[], float], ...] = (
+        lambda: float(headers.get("retry-after-ms", "")) / 1000,
+        lambda: float(text),
+        lambda: parsedate_to_datetime(text).timestamp() - time.time(),
+    )
+    for read in readers:
+        with suppress(ValueError, TypeError, OverflowError):
+            seconds = read()
+            return seconds if seconds > 0 else 0.0
+    return 0.0

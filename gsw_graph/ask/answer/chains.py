@@ -23,6 +23,7 @@ FEATURES = ("chain", "last", "first", "weakest")
 # held out: refuses 9 % (fusion: 11) of questions whose answer stands in the evidence, 82 % (83) of those
 # without their passages
 REFUSED_BELOW = 0.25
+DOUBTED_BELOW = 0.2  # of a search without chains: 5 % of the questions whose passages are there, or fewer
 _LEAST = 1e-3
 
 
@@ -55,7 +56,7 @@ def from_chains(
         answer: Whether an answer is wanted.
     """
     if found.beams is None or scale is None:
-        return AnswerDraft(abstained=not found.passages)
+        return AnswerDraft(abstained=not found.passages, confidence=found.confidence)
     beams, best = found.beams, found.beams.best()
     complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
     sures = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]

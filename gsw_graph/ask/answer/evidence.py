@@ -138,12 +138,12 @@ class Item:
 
 
 def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ) -> Iterator[Item]:
-    """Titles and texts of at most so many passages, the best first, in so many tokens: of a long one the
-    beginning. What a short one leaves of its share goes to the next."""
+    """Yield titles and texts of at most so many passages, the best first, in so many tokens: whole ones while
+    each of the others can still have _PASSAGE tokens, then beginnings."""
     shown = passages[: min(most, max(room, 0) // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
-        whole, tokens = flat(_titled(passage, text)), room // left
+        whole, tokens = flat(_titled(passage, text)), room - (left - 1) * _PASSAGE
         yield Item(cut(whole, tokens), passage)
         room -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 

@@ -13,12 +13,12 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import GswGraphError, InputError, ReplyError
 from gsw_graph.model.results import AgentStep, RankedPassage
 from gsw_graph.models.chat.request import Reply, Request
+from gsw_graph.models.prompts import prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.models.chat.request import Request
 
 
 T = TypeVar("T")
@@ -27,6 +27,12 @@ STAGE = "agents"  # of an answer's seconds: while the language model is asked by
 
 class HaltedError(GswGraphError):
     """The question has ended, by an error of another agent or by Ctrl-C; nobody sees this one."""
+
+
+def request_for(task: str, user: str, schema: dict[str, Any] | None = None, *, limit: int) -> Request:
+    """Return a request of a task, by the prompt of the same name."""
+    messages = ({"role": "system", "content": prompt(task)}, {"role": "user", "content": user})
+    return Request(task, messages, schema, limit=limit)
 
 
 class Team:
@@ -44,11 +50,11 @@ class Team:
         return self.context.llm.model if self.context.llm else ""
 
     def agent(self, name: str) -> Agent:
-        """One of them, as the trace names it."""
+        """Return one of them, as the trace names it."""
         return Agent(self, name)
 
     def end(self) -> None:
-        """No agent begins another step."""
+        """Let no agent begin another step."""
         self._ended.set()
 
     def step(self, step: AgentStep) -> None:
@@ -59,7 +65,8 @@ class Team:
 
     @contextmanager
     def call(self, agent: str, stage: str) -> Iterator[None]:
-        """A call of the language model. Of calls side by side the time passes once. Raises HaltedError."""
+        """Clock a call of the language model. Of calls side by side the time passes once. Raises
+        HaltedError."""
         with self.turn():
             if not self._calls:
                 self._since = perf_counter()
@@ -74,7 +81,7 @@ class Team:
                     self.context.took(STAGE, perf_counter() - self._since)
 
     def turn(self) -> threading.Lock:
-        """The turn of the agent that asks for it. Raises HaltedError."""
+        """Return the turn of the agent that asks for it. Raises HaltedError."""
         if self._ended.is_set():
             raise HaltedError("the question has ended")
         return self._turn
@@ -95,11 +102,10 @@ class Agent:
         *,
         on_text: Callable[[str], None] | None = None,
     ) -> T:
-        """What the language model replies. asked, told: the step in words, for the trace.
+        """Return what the language model replies. asked, told: the step in words, for the trace.
 
         Raises ReplyError (no reply that can be used, or the budget of the question is used up), StoppedError
-        and InputError as the model does, and HaltedError.
-        """
+        and InputError as the model does, and HaltedError."""
         llm = self._team.context.llm
         if llm is None:
             raise InputError("an agent needs a language model", hint="Name one by --llm or GSWGRAPH_LLM")
@@ -107,8 +113,6 @@ class Agent:
         try:
             with self._team.call(self.name, request.stage):
                 reply = llm.ask(request, check, on_text=on_text)
-        except HaltedError:
-            raise
         except GswGraphError as error:
             self._write(request.stage, asked, "", start, failed=str(error))
             raise
@@ -125,33 +129,31 @@ class Agent:
         passages: Callable[[T], Sequence[RankedPassage]],
         told: Callable[[T], str] | None = None,
     ) -> T:
-        """What `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages: of what
-        it found, for the trace; told: what it found, in words, else the titles of the passages. Raises
-        HaltedError, and what `run` does."""
+        """Return what `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages:
+        of what it found, for the trace; told: what it found, in words, else the titles of the passages.
+        Raises HaltedError, and what `run` does."""
         context = self._team.context
         with self._team.turn():
             context.begin("database", f"{self.name}: {stage}")
             part = context.fork()  # one that traces would write as if it were all
-        start, failed = perf_counter(), None
+        start = perf_counter()
         try:
             found = run(part)
         except Exception as error:
-            failed = error
-        seconds = perf_counter() - start
-        with self._team.turn():
-            context.join(part)
-        if failed is not None:
-            self._write(stage, asked, "", start, statements=statements, failed=str(failed))
-            raise failed
+            self._write(stage, asked, "", start, statements=statements, failed=str(error))
+            raise
+        finally:
+            with self._team.turn():
+                context.join(part)
         shown = passages(found)
         said = (
             told(found) if told else "; ".join(passage.title or passage.id for passage in shown) or "nothing"
         )
-        self._write(stage, asked, said, perf_counter() - seconds, statements=statements, passages=shown)
+        self._write(stage, asked, said, start, statements=statements, passages=shown)
         return found
 
     def note(self, stage: str, asked: str, found: str, failed: str | None = None) -> None:
-        """A step that takes neither model nor graph, as a decision by a rule."""
+        """Write a step that takes neither model nor graph, as a decision by a rule."""
         self._write(stage, asked, found, perf_counter(), failed=failed)
 
     def _write(
@@ -201,6 +203,6 @@ class Spoken:
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
-        """As `Agent.ask`."""
+        """Return as `Agent.ask`."""
         value = self._agent.ask(request, check, self._asked, self._told, on_text=on_text)
         return Reply(value, False, 0, 0, 0.0)

@@ -72,7 +72,7 @@ Parsed = tuple[str, tuple[str, ...]]  # the question with {side} in the place of
 
 
 def _around_or(text: str) -> Parsed | None:
-    """`..., A or B`, `between A and B`, `Was A or B born first`."""
+    """Read `..., A or B`, `between A and B`, `Was A or B born first`."""
     left, joined, right = text.rpartition(" or ")
     if not joined:
         head, between, rest = text.partition("etween ")
@@ -102,7 +102,7 @@ def _around_or(text: str) -> Parsed | None:
 
 
 def _around_than(text: str) -> Parsed | None:
-    """`Was A finished earlier than B`, `Did A die before B`, `Does A have the same nationality as B`."""
+    """Read `Was A finished earlier than B`, `Did A die before B`, `Does A have the same nationality as B`."""
     auxiliary = _AUXILIARY.match(text)
     marks = list(_TO_SECOND.finditer(text))
     if auxiliary is None or _ASKS.match(text) or not marks or _around_and(text) is not None:
@@ -118,7 +118,7 @@ def _around_than(text: str) -> Parsed | None:
 
 
 def _around_and(text: str) -> Parsed | None:
-    """`Are (both) A and B from the same country`, `Do A and B share ...`."""
+    """Read `Are (both) A and B from the same country`, `Do A and B share ...`."""
     auxiliary = _AUXILIARY.match(text)
     if auxiliary is None:
         both = re.match(r"^(?P<a>[^,?]*?) and (?P<b>[^,?]*?),? (?:are|were|is|have) ", text)
@@ -140,7 +140,7 @@ def _around_and(text: str) -> Parsed | None:
 
 
 def _predicate(rest: str) -> int:
-    """Where what both share begins: the first predicate after the `and` behind which a name stands."""
+    """Return where what both share begins: the first predicate after the `and` behind which a name stands."""
     joined = rest.find(" and ")
     if joined < 0:
         return 0
@@ -153,7 +153,7 @@ def _predicate(rest: str) -> int:
 
 
 def _split_and(subject: str) -> tuple[str, str, str]:
-    """Around the `and` that has a name on both sides and parts them most evenly."""
+    """Split around the `and` that has a name on both sides and parts them most evenly."""
     places = [
         match
         for match in re.finditer(r",? and ", subject)
@@ -166,12 +166,12 @@ def _split_and(subject: str) -> tuple[str, str, str]:
 
 
 def _end_of_names(text: str) -> int:
-    """Where the last name of a text ends; 0 without any."""
+    """Return where the last name of a text ends; 0 without any."""
     return max((match.end() for match in _CAPITAL.finditer(text)), default=0)
 
 
 def _last_name(text: str) -> int | None:
-    """Where the run of names that ends a text begins."""
+    """Return where the run of names that ends a text begins."""
     match = re.search(r"(?:(?:[A-ZÀ-Þ][\w'’.-]*|of|the|de|van|von|\d+)\s+)*[A-ZÀ-Þ][\w'’.-]*$", text.rstrip())
     return match.start() if match is not None and match.start() else None
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.retrieve.fit import Fit
+from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.strategy import ChainConfidence, Strategy
 from gsw_graph.model.results import Trace
 
@@ -95,7 +95,7 @@ class Context:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether the memory holds question-answer pairs, which chains need; asked once."""
+        """Tell whether the memory holds question-answer pairs, which chains need; asked once."""
         if self._has_pairs is None:
             with self.clock("database"):
                 self._has_pairs = self.reader.has_pairs()
@@ -108,7 +108,7 @@ class Context:
 
     @property
     def reranker(self) -> Reranker | None:
-        """The reranker of the settings; None for `cosine`, where the embedder's vectors and words are
+        """Return the reranker of the settings; None for `cosine`, where the embedder's vectors and words are
         compared."""
         reranker = self._models.reranker
         self.used["reranker"] = reranker.name if reranker else "cosine"
@@ -116,7 +116,7 @@ class Context:
 
     @property
     def is_fitted(self) -> bool:
-        """Whether the scores of pairs are fitted to the embedder that ran."""
+        """Tell whether the scores of pairs are fitted to the embedder that ran."""
         return self.fit.fits_embedder(self.used.get("embedder", self.fit.embedder))
 
     def confidence(self, strategy: Strategy[Any]) -> ChainConfidence | None:
@@ -140,18 +140,18 @@ class Context:
         )
 
     def vectors(self, questions: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Vectors of some questions, of length 1; those that are new encoded in one batch."""
+        """Return vectors of some questions, of length 1; those that are new encoded in one batch."""
         if new := [text for text in dict.fromkeys(questions) if text not in self._vectors]:
             with self.clock("embed"):
                 self._vectors.update(zip(new, self._embedder.encode_query(new), strict=True))
         return {text: self._vectors[text] for text in questions}
 
     def vector(self, question: str) -> NDArray[np.float32]:
-        """The vector of one question."""
+        """Return the vector of one question."""
         return self.vectors([question])[question]
 
     def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of texts as the memory holds them: (n, dimension), of length 1."""
+        """Return vectors of texts as the memory holds them: (n, dimension), of length 1."""
         with self.clock("embed"):
             return self._embedder.encode(texts)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import compress, zip_longest
 from math import exp, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from gsw_graph.ask.answer.evidence import flat
 from gsw_graph.ask.plan import SCHEMA as PLAN_SCHEMA
@@ -95,7 +95,7 @@ def _shifted(day: str, days: int) -> str:
 
 Kind = Literal["causal", "comparative", "procedural", "hypothetical", "factual"]
 Approach = Literal["dense precision", "deep chain", "multi-aspect", "comparative matrix", "temporal-ordered"]
-KINDS: tuple[Kind, ...] = ("causal", "comparative", "procedural", "hypothetical", "factual")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 DEEPEST = 5
 # What an approach finds, and how deep it goes: our table of C_s and d_s (PathwiseRAG, A.3).
 APPROACHES: dict[Approach, tuple[frozenset[str], int]] = {
@@ -129,6 +129,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# Relative clauses, possessives, participles and "of".
 _LINKS = re.compile(
     r"\b(?:whose|which|who|whom|that|where|when)\b|['’]s?\s|\b(?:of|by)\b"
     r"|\b[a-z]+(?:ed|en) (?:by|in|at|on|for|to|with|from|after)\b",
@@ -249,7 +250,7 @@ def read_intent(question: str) -> Intent:
         "comparative" if sides else next((kind for kind, rule in _KINDS if rule.search(text)), "factual")
     )
     if sides:
-        links = max(_count_links(name, _entities(name) or (name,)) for name in sides.names)
+        links = max(len(_LINKS.findall(_without(name, _entities(name) or (name,)))) for name in sides.names)
         return Intent(entities, kind, min(2 + links, DEEPEST), sides)
     bare = _without(text, entities)
     content = [
@@ -257,7 +258,7 @@ def read_intent(question: str) -> Intent:
     ]
     short = len(entities) == 1 and " and " not in entities[0] and len(content) <= _SHORT
     # A link can be without a word of its own: a longer question joins two facts at least.
-    depth = min(max(1 + _count_links(text, entities), 1 if short and kind != "causal" else 2), DEEPEST)
+    depth = min(max(1 + len(_LINKS.findall(bare)), 1 if short and kind != "causal" else 2), DEEPEST)
     timed = date_bounds(text) is not None or _ORDER.search(text) is not None
     return Intent(entities, kind, depth, timed=timed, broad=bool(_BROAD.search(text)))
 
@@ -339,10 +340,8 @@ def _sides(question: str, side_names: Sequence[str]) -> Sides | None:
         return None
     questions = []
     for name in side_names:
-        text = question
-        for other in side_names:
-            if other != name and other not in name:
-                text = text.replace(other, " ")
+        others = [re.escape(other) for other in side_names if other != name and other not in name]
+        text = re.sub("|".join(others), " ", question) if others else question
         questions.append(" ".join(re.sub(r"\b(?:and|or|than|both|either)\b|,(?=\s*[,?])", " ", text).split()))
     return Sides(tuple(side_names), tuple(questions))
 
@@ -357,11 +356,6 @@ def _entities(text: str) -> tuple[str, ...]:
         if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in kept):
             kept.append(name)
     return tuple(sorted(kept, key=text.find))
-
-
-def _count_links(text: str, entities: Sequence[str]) -> int:
-    """Count relative clauses, possessives, participles and "of" outside of names."""
-    return len(_LINKS.findall(_without(text, entities)))
 
 
 def _without(text: str, entities: Sequence[str]) -> str:

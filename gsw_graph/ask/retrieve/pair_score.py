@@ -22,23 +22,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from gsw_graph.ask.retrieve.fit import Fit
+    from gsw_graph.ask.retrieve.recipes import Fit
     from gsw_graph.store.facts import HopResult, Pair
 
 
-_DATE = re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b", re.IGNORECASE)
-_NUMBER = re.compile(
-    r"\bhow (?:many|much|large|big|long|tall|high|old|far)\b"
-    r"|\bwhat (?:is the )?(?:number|population|percentage|amount)\b",
-    re.IGNORECASE,
-)
-_PERSON = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_PLACE = re.compile(
-    r"\bwhere\b|\b(?:what|which) (?:city|country|nation|state|county|place|town|village|hamlet|municipality"
-    r"|borough|continent|region|province|district|island|location)\b",
-    re.IGNORECASE,
-)
-_ASKING = ((_DATE, "date"), (_NUMBER, "number"), (_PERSON, "person"), (_PLACE, "place"))
+# Kinds of answers by the words that ask for them.
+_ASKING = {
+    "date": re.compile(r"\bwhen\b|\b(?:what|which) (?:year|date|month|day|century|decade)\b", re.IGNORECASE),
+    "number": re.compile(
+        r"\bhow (?:many|much|large|big|long|tall|high|old|far)\b"
+        r"|\bwhat (?:is the )?(?:number|population|percentage|amount)\b",
+        re.IGNORECASE,
+    ),
+    "person": re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE),
+    "place": re.compile(
+        r"\bwhere\b|\b(?:what|which) (?:city|country|nation|state|county|place|town|village|hamlet"
+        r"|municipality|borough|continent|region|province|district|island|location)\b",
+        re.IGNORECASE,
+    ),
+}
 # Relations written "Subject >> relation", as knowledge bases and MuSiQue have them.
 _RELATIONS = (
     (re.compile(r"\b(?:date|year|inception|time)\b"), "date"),
@@ -85,17 +87,19 @@ _LOOKS_NUMERIC = re.compile(r"[$€£]? ?\d")
 
 
 def expected_type(question: str) -> str | None:
-    """The kind a question asks for: date, number, person or place; None where it does not say."""
+    """Return the kind a question asks for: date, number, person or place; None where it does not say."""
     _, sign, relation = question.partition(">>")
     if sign:
         return next((kind for pattern, kind in _RELATIONS if pattern.search(relation.lower())), None)
-    found = [(match.start(), kind) for pattern, kind in _ASKING if (match := pattern.search(question))]
+    found = [
+        (match.start(), kind) for kind, pattern in _ASKING.items() if (match := pattern.search(question))
+    ]
     return min(found)[1] if found else None  # the word that asks is the first: "Who was president when ..."
 
 
 def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
-    """The kinds of some answers, by the roles in the descriptions of their entities ("role: states; role")
-    and by their form."""
+    """Return the kinds of some answers, by the roles in the descriptions of their entities ("role: states;
+    role") and by their form."""
     roles = {
         part.partition(":")[0].strip().casefold()
         for description in descriptions
@@ -111,8 +115,8 @@ def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str
 
 
 def type_match(kind: str | None, answer_kinds: set[str]) -> float:
-    """1 where the answer is of the kind asked for, -1 where not, 0 where the question does not say; an
-    organisation may be a "who"."""
+    """Return 1 where the answer is of the kind asked for, -1 where not, 0 where the question does not say;
+    an organisation may be a "who"."""
     if kind is None:
         return 0.0
     if kind in answer_kinds:
@@ -162,7 +166,7 @@ NO_FINE_TYPE = FineType()
 
 @lru_cache(maxsize=4096)
 def expected_fine_type(question: str) -> FineType:
-    """What a sub-question says of the sort of its answer: "in which county", "#1 >> country"."""
+    """Return what a sub-question says of the sort of its answer: "in which county", "#1 >> country"."""
     _, sign, relation = question.partition(">>")
     if not sign:
         sort = _fine_kind_of_noun(question)
@@ -177,8 +181,8 @@ def expected_fine_type(question: str) -> FineType:
 def fine_type_match(
     asked: FineType, question: str, answers: Sequence[str], descriptions: Sequence[str]
 ) -> float:
-    """1 where a pair's answer is of a sort asked for, -1 where it is of another of the same kind, 0 where
-    one of the two does not say. question, answers, descriptions: of the pair."""
+    """Return 1 where a pair's answer is of a sort asked for, -1 where it is of another of the same kind, 0
+    where one of the two does not say. question, answers, descriptions: of the pair."""
     if not asked.right:
         return 0.0
     given = _given(question, tuple(answers), tuple(descriptions))
@@ -187,8 +191,8 @@ def fine_type_match(
 
 @lru_cache(maxsize=65536)
 def _given(question: str, answers: tuple[str, ...], descriptions: tuple[str, ...]) -> Sorts:
-    """By the noun that the pair's question asks for, else by the last word of an answer ("Warren County"),
-    else by roles and states."""
+    """Find the sorts by the noun that the pair's question asks for, else by the last word of an answer
+    ("Warren County"), else by roles and states."""
     if sort := _fine_kind_of_noun(question):
         return frozenset({sort})
     by_name = {fine_kind(words[-1]) for answer in answers if len(words := _WORD.findall(answer.lower())) > 1}
@@ -200,13 +204,13 @@ def _given(question: str, answers: tuple[str, ...], descriptions: tuple[str, ...
 
 @lru_cache(maxsize=65536)
 def _fine_kind_of_noun(question: str) -> Sort | None:
-    """The sort of the noun after "which" or "what"; "what kind of" asks for none of these."""
+    """Return the sort of the noun after "which" or "what"; "what kind of" asks for none of these."""
     match = _ASKS.search(question.lower())
     return _head(_WORD.findall(match[1])[:_LONGEST]) if match else None
 
 
 def _head(words: Sequence[str]) -> Sort | None:
-    """The last known sort before a word that ends the noun: "state park in the city" is a park."""
+    """Return the last known sort before a word that ends the noun: "state park in the city" is a park."""
     found = None
     for word in words:
         if word in _ENDS_A_NOUN:
@@ -220,7 +224,7 @@ def _line(words: str) -> Sorts:
 
 
 def _others(sorts: Sorts) -> Sorts:
-    """Every other sort of the same kinds."""
+    """Return every other sort of the same kinds."""
     kinds = {kind for kind, _ in sorts}
     return frozenset((kind, number) for kind in kinds for number in range(len(FINE_KINDS[kind]))) - sorts
 
@@ -244,7 +248,7 @@ class ConcreteQuestion:
 
 
 def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
-    """The concrete question of a sub-question. `answers` by step."""
+    """Return the concrete question of a sub-question. `answers` by step."""
     text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
     names = [*answers.values(), *(name.text for name in find_names(text))]
     known = frozenset(word for name in names for word in content_words(name))
@@ -270,7 +274,7 @@ def entities_in(question: str) -> frozenset[str]:
 
 
 def relation_of(question: str) -> str:
-    """A sub-question without the names and references in it: what it asks of them."""
+    """Return a sub-question without the names and references in it: what it asks of them."""
     text = rewrite(question, lambda _: " ").replace(" >> ", " ")
     for name in sorted((name.text for name in find_names(text)), key=len, reverse=True):
         text = text.replace(name, " ")
@@ -285,9 +289,10 @@ def features(
     original: NDArray[np.float32],
     relation: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """(pairs, 8): cosines of the pair with the concrete and with the original question, of its verb phrase
-    with the relation asked for, of its passage with the concrete question; shares of the names and of the
-    other words of the question that it has; and whether its answer is of the kind and the sort asked for."""
+    """Return (pairs, 8): cosines of the pair with the concrete and with the original question, of its verb
+    phrase with the relation asked for, of its passage with the concrete question; shares of the names and of
+    the other words of the question that it has; and whether its answer is of the kind and the sort asked
+    for."""
     numbers = [pair.number for pair in pairs]
     vectors = hop.pairs[numbers]
     found = np.empty((len(pairs), len(FEATURES)), dtype=np.float32)

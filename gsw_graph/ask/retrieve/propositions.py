@@ -79,26 +79,17 @@ class PropositionGraph:
             sparse.block_array([[None, up], [up.T, aside]], format="csr", dtype=np.float32)
         )
 
-    def propositions_of(self, passages: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the propositions of some passages, ascending."""
-        return np.flatnonzero(np.isin(self.home, passages))
-
 
 def build(
     rows: Iterable[PassagePropositions], similar_to: Callable[[list[str]], sparse.csr_array] | None = None
 ) -> PropositionGraph:
     """Build a graph from rows of passages, sorted since engines give them in any order; similar_to: gives the
     cosines of similar names, where they are wanted."""
-    passages: list[str] = []
-    propositions: list[str] = []
-    home: list[int] = []
-    mentioned: list[Sequence[str]] = []
-    for passage, ids, mentions in sorted(rows):
-        for id_, concepts in sorted(zip(ids, mentions, strict=True)):
-            propositions.append(id_)
-            home.append(len(passages))
-            mentioned.append(sorted(set(concepts)))
-        passages.append(passage)
+    ordered = [(passage, sorted(zip(ids, mentions, strict=True))) for passage, ids, mentions in sorted(rows)]
+    passages = [passage for passage, _ in ordered]
+    propositions = [id_ for _, facts in ordered for id_, _ in facts]
+    home = [number for number, (_, facts) in enumerate(ordered) for _ in facts]
+    mentioned = [sorted(set(concepts)) for _, facts in ordered for _, concepts in facts]
     concepts = sorted({concept for one in mentioned for concept in one})
     numbers = {concept: number for number, concept in enumerate(concepts)}
     column = np.array([numbers[concept] for one in mentioned for concept in one], dtype=np.int32)
@@ -329,7 +320,7 @@ def _search(
 ) -> tuple[list[Path], list[Path]]:
     """Return the best single propositions of some passages and the best paths over them. Two may follow each
     other by these concepts alone."""
-    candidates = graph.propositions_of(focus)
+    candidates = np.flatnonzero(np.isin(graph.home, focus))
     mentioned = graph.mentions[candidates][:, concepts]
     near = mentioned @ graph.similar[concepts][:, concepts]
     linked = ((mentioned @ mentioned.T) + (near @ mentioned.T)).toarray() > 0

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.ask.retrieve.recipes import FineRecipe, PrunedRecipe
-    from gsw_graph.store.codebook import RunsAround, StoredConcept, StoredEdge
+    from gsw_graph.store.codebook import RunsAround, StoredEdge
 
 _LINES = 4  # of a question: what one-to-one matching costs doubles with each
 _REFERENCE = re.compile(r"#\d+")
@@ -49,7 +49,11 @@ class Codebook:
     def __init__(self, part: RunsAround) -> None:
         self.concepts = {concept.canonical: concept for concept in part.concepts}
         self.concepts |= {concept.id: concept for concept in part.concepts}
-        known = (edge for edge in part.edges if edge.relation in part.relations and self._knows(edge))
+        known = (
+            edge
+            for edge in part.edges
+            if edge.relation in part.relations and {edge.subject, edge.object} <= self.concepts.keys()
+        )
         edges = [edge for edge in map(self._canonical, known) if edge.subject != edge.object]
         edges.sort(key=lambda edge: (edge.run, edge.position, edge.statement))
         lines: dict[str, list[StoredEdge]] = {}
@@ -62,9 +66,6 @@ class Codebook:
         kinds = sorted(part.relations)
         self._relations = dict(zip(kinds, _unit([part.relations[name] for name in kinds]), strict=True))
 
-    def _knows(self, edge: StoredEdge) -> bool:
-        return edge.subject in self.concepts and edge.object in self.concepts
-
     def _canonical(self, edge: StoredEdge) -> StoredEdge:
         subject, object_ = (self.concepts[id_].canonical for id_ in (edge.subject, edge.object))
         if (subject, object_) == (edge.subject, edge.object):
@@ -72,15 +73,11 @@ class Codebook:
         number = edge_number(subject, edge.relation, object_)
         return replace(edge, subject=subject, object=object_, number=number)
 
-    def concept(self, id_: str) -> StoredConcept:
-        """Return a concept that an edge joins."""
-        return self.concepts[id_]
-
     def coarse(self, question: QueryVectors, recipe: PrunedRecipe) -> list[int]:
         """Return the `recipe.shortlist` best runs: w_ent * the largest cosine between a concept of the
         question and one of the run + w_rel * the same of relations; what is below 0 counts 0 (A.3)."""
         near_concept = _best_cosines(self.vector_of, question.concepts)
-        near_relation = _best_cosines(self._relations, question.relations)
+        near_relation = _best_cosines(self._relations, question.lines)
         scores = [
             recipe.concept_weight * max(max(near_concept[e.subject], near_concept[e.object]) for e in run)
             + recipe.relation_weight * max(near_relation[edge.relation] for edge in run)
@@ -105,10 +102,9 @@ class Codebook:
 
 @dataclass(frozen=True)
 class QueryVectors:
-    """Unit vectors (n, dimension) of what a question names, how it relates that, and what it asks."""
+    """Unit vectors (n, dimension) of what a question names, and of its lines, which are its relations too."""
 
     concepts: NDArray[np.float32]
-    relations: NDArray[np.float32]
     lines: NDArray[np.float32]
 
 
@@ -147,7 +143,7 @@ def query_vectors(
     vectors = context.vectors([question, *lines])
     of_lines = np.stack([vectors[line] for line in lines])
     concepts = np.stack([vectors[question], *(book.vector_of[mention.key] for mention in linked)])
-    return QueryVectors(concepts, of_lines, of_lines)
+    return QueryVectors(concepts, of_lines)
 
 
 def rank_runs(
@@ -158,8 +154,7 @@ def rank_runs(
         return []
     longest = max(len(book.lines[run]) for run in runs)
     similar = np.full((len(runs), len(question.lines), longest), -np.inf, np.float64)
-    middle = question.lines.mean(axis=0)
-    middle /= max(float(np.linalg.norm(middle)), 1e-12)
+    middle = mean_vector(question.lines)
     whole = np.zeros(len(runs), np.float64)
     for n, run in enumerate(runs):
         vectors = book.vectors[run]
@@ -262,8 +257,6 @@ def mean_vector(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _best_cosines(vectors: dict[str, NDArray[np.float32]], queries: NDArray[np.float32]) -> dict[str, float]:
     """Return the largest cosine of each vector with any of some others, at least 0."""
-    if not vectors:
-        return {}
     cosines = np.maximum((queries @ np.stack(list(vectors.values())).T).max(axis=0), 0.0)
     return dict(zip(vectors, cosines.tolist(), strict=True))
 

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product, zip_longest
+from math import exp, log
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from gsw_graph.ask.plan import Plan, SubQuestion
 from gsw_graph.ask.retrieve.names.graph import fetch_neighbourhood
-from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
+from gsw_graph.ask.retrieve.names.linking import link, lucene_words, mentions
 from gsw_graph.ask.retrieve.names.walk import rank_passages
 from gsw_graph.ask.retrieve.pair_score import ConcreteQuestion, concrete, features, scores
 from gsw_graph.ask.retrieve.recipes import CHAIN_SCORES, SIMILARITY_SHARE
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.model.results import QA, Candidate, HopTrace
-from gsw_graph.store.facts import HopQuestion, HopResult, Pair, hop
+from gsw_graph.store.facts import HopQuestion, hop
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gsw_graph.ask.retrieve.context import Context
-    from gsw_graph.ask.retrieve.recipes import ChainRecipe
+    from gsw_graph.ask.retrieve.names.graph import NameGraph
+    from gsw_graph.ask.retrieve.names.walk import WalkResult
+    from gsw_graph.ask.retrieve.recipes import ChainRecipe, FusionRecipe
     from gsw_graph.ask.strategy import Query
     from gsw_graph.models.rerank import Reranker
-    from gsw_graph.store.facts import Pair
+    from gsw_graph.store.facts import HopResult, Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +66,28 @@ class CandidateSearch:
         self._known: dict[str, list[ScoredPair]] = {}
 
     def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
-        """Scored candidates of each concrete question, best first."""
+        """Return scored candidates of each concrete question, best first."""
         new = list({one.text: one for one in asked if one.text not in self._known}.values())
         if new:
             self._known.update(zip((one.text for one in new), self._find(question, new), strict=True))
         return [self._known[one.text] for one in asked]
 
-    def _find(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
-        return self._of_graph(question, asked, {})
-
     def _vectors(self, question: str, asked: Sequence[ConcreteQuestion]) -> Vectors:
-        """Of all texts that the level needs, in one batch."""
+        """Embed all texts that the level needs, in one batch."""
         return self._context.vectors(
             [question, *(text for one in asked for text in (one.text, one.relation))]
         )
 
-    def _of_graph(
-        self, question: str, asked: Sequence[ConcreteQuestion], offered: Mapping[str, list[str]]
+    def _find(
+        self,
+        question: str,
+        asked: Sequence[ConcreteQuestion],
+        offered: Mapping[str, list[str]] | None = None,
     ) -> Candidates:
-        """What the graph has, scored. offered: passages whose pairs are candidates of a concrete question
-        too."""
+        """Return what the graph has, scored. offered: passages whose pairs are candidates of a concrete
+        question too."""
         vectors = self._vectors(question, asked)
-        found = self._hop(asked, vectors, offered)
+        found = self._hop(asked, vectors, offered or {})
         with self._context.clock("rerank"):
             ranked = [
                 self._ranked(one, candidates, found, vectors[question], vectors)
@@ -139,7 +141,7 @@ class CandidateSearch:
 def _reranked(
     reranker: Reranker, asked: Sequence[ConcreteQuestion], ranked: Candidates, most: int
 ) -> Candidates:
-    """The `most` best candidates of each question as a reranker scores them, all in one call."""
+    """Return the `most` best candidates of each question as a reranker scores them, all in one call."""
     best = [candidates[:most] for candidates in ranked]
     read = [
         (one.text, document(scored.pair))
@@ -147,14 +149,17 @@ def _reranked(
         for scored in candidates
     ]
     found = iter(reranker.score(read).tolist())
-    rescored = [
-        [ScoredPair(scored.pair, scored.ways, next(found)) for scored in candidates] for candidates in best
+    return [
+        sorted(
+            [replace(scored, score=next(found)) for scored in candidates],
+            key=lambda scored: (-scored.score, scored.pair.id),
+        )
+        for candidates in best
     ]
-    return [sorted(candidates, key=lambda scored: (-scored.score, scored.pair.id)) for candidates in rescored]
 
 
 def document(pair: Pair) -> str:
-    """What a reranker reads of a pair: question, answers, roles and states."""
+    """Return what a reranker reads of a pair: question, answers, roles and states."""
     return " ".join([pair.question, ", ".join(pair.answers), ", ".join(pair.descriptions)]).strip()
 
 
@@ -184,8 +189,8 @@ class BeamChain:
 
     @property
     def hops(self) -> list[Link]:
-        """The links, each after those it needs, so that the last one ends the chain; a step may need a
-        later one of the plan."""
+        """Return the links, each after those it needs, so that the last one ends the chain; a step may need
+        a later one of the plan."""
         return list(self.links.values())
 
 
@@ -300,7 +305,7 @@ def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beam
 
 
 def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Expansion]:
-    """The concrete questions of a step, each once, with the chains that lead to it."""
+    """Return the concrete questions of a step, each once, with the chains that lead to it."""
     expansions: dict[str, Expansion] = {}
     for parent in join([beams.chains.get(step_id, []) for step_id in step.parents], together, beams.width):
         asked = concrete(step.question, {step_id: parent.links[step_id].answer for step_id in step.parents})
@@ -311,7 +316,7 @@ def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Exp
 
 
 def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) -> list[BeamChain]:
-    """Chains of several parents as one: those that agree on the steps they share, evidence they share
+    """Return chains of several parents as one: those that agree on the steps they share, evidence they share
     counted once; the `beam` best."""
     joined = [BeamChain({}, 1.0)]
     for chains in parents:
@@ -329,7 +334,7 @@ def _usable(expansion: Expansion) -> bool:
 
 
 def _refused(expansion: Expansion, pair: Pair) -> str | None:
-    """Why a pair cannot extend a chain."""
+    """Say why a pair cannot extend a chain."""
     if not pair.answers:
         return "has no answer"
     if all(_key(answer) in (expansion.instead or expansion.concrete).entities for answer in pair.answers):
@@ -395,8 +400,8 @@ def _prune(grown: Grown, beam: int) -> list[BeamChain]:
 
 
 def _agreed_later(plan: Plan, step: int) -> list[int]:
-    """The ancestors of a step that a later join finds in a parent without that step too. A step that only
-    compares joins nothing."""
+    """Return the ancestors of a step that a later join finds in a parent without that step too. A step that
+    only compares joins nothing."""
     found: set[int] = set()
     for later in plan.steps:
         lines = [plan.ancestors(parent) | {parent} for parent in later.parents] if later.retrieve else []
@@ -406,14 +411,14 @@ def _agreed_later(plan: Plan, step: int) -> list[int]:
 
 
 def _key(answer: str) -> str:
-    """The concept an answer stands for, in any document."""
+    """Return the concept an answer stands for, in any document."""
     return normalise(answer) or answer
 
 
 def rank(
     context: Context, question: str, beams: Beams, k: int, recipe: ChainRecipe, *, walk: bool
 ) -> list[tuple[str, float]]:
-    """The `k` best passages with their scores; without a walk no round trip is made."""
+    """Return the `k` best passages with their scores; without a walk no round trip is made."""
     mass: dict[str, float] = defaultdict(float)
     if chains := beams.ends():
         scores = np.array([chain.score for chain in chains])
@@ -433,10 +438,10 @@ def rank(
 
 
 def _walked_from(beams: Beams, most: int) -> list[str]:
-    """The concrete questions of the best chains of each end; of chains without a plan none."""
-    ends = [chain for sink in beams.plan.sinks for chain in beams.chains.get(sink.id, [])[:most]]
-    best: Sequence[BeamChain] = ends if beams.planned else []
-    return list(dict.fromkeys(hop.concrete for chain in best for hop in chain.hops))
+    """Return the concrete questions of the best chains of each end; of chains without a plan none."""
+    sinks = beams.plan.sinks if beams.planned else ()
+    ends = [chain for sink in sinks for chain in beams.chains.get(sink.id, [])[:most]]
+    return list(dict.fromkeys(hop.concrete for chain in ends for hop in chain.hops))
 
 
 _ASKS = re.compile(
@@ -446,13 +451,13 @@ _REFERENCE = re.compile(r"(?<![^\W_])#(?=[0-9])")
 
 
 def one_hop(question: str) -> Plan:
-    """The question as the only step of a plan."""
+    """Return the question as the only step of a plan."""
     return Plan((SubQuestion(1, _REFERENCE.sub(" ", question)),))
 
 
 def plan_from(question: str) -> Plan:
-    """Two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing that
-    is, then the question with that answer in it."""
+    """Plan two ways at once: the question in one hop; and a hop to what it names, whatever kind of thing
+    that is, then the question with that answer in it."""
     text = _REFERENCE.sub(" ", question)  # "#1" is text here
     bridge = (
         " ".join(_REFERENCE.sub(" ", _ASKS.sub(" ", text)).replace("?", " ").split()) or text
@@ -502,8 +507,8 @@ def _hop_trace(expansion: Expansion) -> HopTrace:
 
 
 def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float) -> Retrieved:
-    """What was found, with the answer of one hop, where its confidence is `sure` at least. A question of
-    several hops has words that no one pair speaks of."""
+    """Return what was found, with the answer of one hop, where its confidence is `sure` at least. A question
+    of several hops has words that no one pair speaks of."""
     from gsw_graph.ask.answer.chains import from_chains
     from gsw_graph.ask.retrieve.strategies.fusion import RICR
 
@@ -518,3 +523,138 @@ def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float)
     draft = from_chains(query.question, hop, context.confidence(RICR), answer=True)
     is_sure = (draft.confidence or 0.0) >= sure and draft.answer is not None
     return replace(hop, draft=draft) if is_sure else found
+
+
+def bridges(
+    memory: NameGraph,
+    question: str,
+    vector: NDArray[np.float32],
+    walked: Sequence[tuple[str, float]],
+    pairs: Sequence[tuple[Sequence[str], str]],
+    vectors: NDArray[np.float32],
+    recipe: FusionRecipe,
+) -> list[str]:
+    """Return the answers of some pairs that weigh most, `recipe.bridges` of them and none below
+    `recipe.least`: walk weight of the passage times exp(sharpness * cosine of pair and question).
+
+    Left out is what stands in the question, and what names nothing that another passage names too: a date or
+    a number leads nowhere.
+
+    Args:
+        memory: Names and the passages that they stand in.
+        question: The question.
+        vector: Of the question, length 1.
+        walked: Passages with the weight of the first walk.
+        pairs: Answers and passage of each.
+        vectors: (pairs, dimension), of length 1.
+        recipe: Constants.
+    """
+    if not pairs:
+        return []
+    weight = dict(walked)
+    worth = np.array([weight[passage] for _, passage in pairs]) * np.exp(
+        recipe.sharpness * (vectors @ vector)
+    )
+    asked = f" {normalise(question)} "
+    found: dict[str, str] = {}
+    top = 0.0
+    for n in np.argsort(-worth, kind="stable"):
+        if worth[n] < recipe.least * top or len(found) == recipe.bridges:
+            break
+        answers, passage = pairs[n]
+        for answer in answers:
+            key = normalise(answer)
+            if (
+                key
+                and key not in found
+                and f" {key} " not in asked
+                and len(found) < recipe.bridges
+                and _leads_on(memory, answer, passage)
+            ):
+                found[key] = answer
+                top = top or float(worth[n])
+    return list(found.values())
+
+
+def _leads_on(memory: NameGraph, answer: str, passage: str) -> bool:
+    """Tell whether a name in the answer stands in a passage other than this one."""
+    own = memory.passage_numbers[passage]
+    names = (memory.name_numbers[mention.key] for mention in link(mentions(answer), memory.name_numbers))
+    return any((memory.passages_of(n) != own).any() for n in names)
+
+
+_LEAST = 1e-9
+
+
+class WalkingCandidateSearch(CandidateSearch):
+    """Finds candidates for the levels of one question, and scores them with the walk of each concrete
+    question."""
+
+    def __init__(self, context: Context, recipe: FusionRecipe) -> None:
+        super().__init__(context, recipe.chains)
+        self._fusion = recipe
+
+    def _find(
+        self,
+        question: str,
+        asked: Sequence[ConcreteQuestion],
+        offered: Mapping[str, list[str]] | None = None,  # the walks offer them
+    ) -> Candidates:
+        context, recipe = self._context, self._fusion
+        self._vectors(question, asked)
+        graph, near = fetch_neighbourhood(context, [one.text for one in asked], recipe.walk)
+        with context.clock("rank"):
+            walked = [
+                rank_passages(graph, [(one.text, passages)], recipe.walked, recipe.walk)
+                for one, passages in zip(asked, near, strict=True)
+            ]
+        offered = {
+            one.text: found.passages[: recipe.offered] for one, found in zip(asked, walked, strict=True)
+        }
+        candidates = super()._find(question, asked, offered)
+        shares = [
+            dict(zip(one.passages, (score / one.scores[0] for score in one.scores), strict=True))
+            for one in walked
+        ]
+        return [
+            rescored(of_one, share, recipe.walk_weight)
+            for of_one, share in zip(candidates, shares, strict=True)
+        ]
+
+
+def rescored(
+    candidates: Sequence[ScoredPair], share: dict[str, float], walk_weight: float
+) -> list[ScoredPair]:
+    """Return candidates scored anew, best first; `share` is what a walk gave to passages, 1 for the best:
+    walk_weight * (root of it - 1/2) joins the logit."""
+    found = []
+    for one in candidates:
+        chance = min(max(one.score, _LEAST), 1 - _LEAST)
+        logit = log(chance / (1 - chance)) + walk_weight * (share.get(one.pair.passage, 0.0) ** 0.5 - 0.5)
+        found.append(replace(one, score=1 / (1 + exp(-logit))))
+    return sorted(found, key=lambda one: (-one.score, one.pair.id))
+
+
+def walk_twice(
+    context: Context, question: str, k: int, recipe: FusionRecipe
+) -> tuple[WalkResult, list[str] | None]:
+    """Walk as `linked` does, take the answers that its best passages offer, and walk once more from the
+    question and from the question with these in it. Return what the last walk found, and these answers, None
+    where the best passages have no pairs at all."""
+    vector, trace = context.vector(question), context.trace is not None
+    graph, (near,) = fetch_neighbourhood(context, [question], recipe.walk)
+    with context.clock("rank"):
+        first = rank_passages(graph, [(question, near)], max(k, recipe.best), recipe.walk, trace=trace)
+    best = list(zip(first.passages, first.scores, strict=True))[: recipe.best]
+    with context.clock("database"):
+        offered = context.reader.pairs_of([passage for passage, _ in best])
+    with context.clock("rank"):
+        pairs = list(zip(offered.answers, offered.passages, strict=True))
+        found = bridges(graph, question, vector, best, pairs, offered.vectors, recipe)
+    if not found:
+        return first, [] if pairs else None
+    further = " ".join([question, *found])
+    graph, (others,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.nearest)
+    with context.clock("rank"):
+        asked = [(question, near), (further, others)]
+        return rank_passages(graph, asked, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace), found

@@ -9,8 +9,12 @@ chosen.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from math import exp, log
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph.ask.options import EVIDENCE
 from gsw_graph.errors import InputError
@@ -22,16 +26,15 @@ _LEAST_SCORE = 1e-6
 
 
 def geometric(scores: Sequence[float]) -> float:
-    """Geometric mean of the hop scores (Panini, Eq. 1)."""
+    """Return the geometric mean of the hop scores (Panini, Eq. 1)."""
     return exp(sum(log(max(score, _LEAST_SCORE)) for score in scores) / len(scores))
 
 
 def panini_code(scores: Sequence[float]) -> float:
-    """Geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C shows: 0.8320
-    -> 0.9160, then with 0.8945 -> 0.9315.
+    """Return the geometric mean of (s + 1) / 2, what the published code does and the trace of appendix C
+    shows: 0.8320 -> 0.9160, then with 0.8945 -> 0.9315.
 
-    One weak hop costs a chain less than in Eq. 1.
-    """
+    One weak hop costs a chain less than in Eq. 1."""
     return geometric([min(max((score + 1) / 2, _LEAST_SCORE), 1.0) for score in scores])
 
 
@@ -53,12 +56,12 @@ SIMILARITY_SHARE = {"similarity": 1.0, "combined": 0.5}
 
 
 def count(default: int) -> Any:
-    """A field that is 1 at least."""
+    """Return a field that is 1 at least."""
     return field(default=default, metadata={"least": 1})
 
 
 def _any_number(default: float) -> Any:
-    """A field that may be below 0."""
+    """Return a field that may be below 0."""
     return field(default=default, metadata={"least": float("-inf")})
 
 
@@ -413,8 +416,9 @@ class EdgeWeights(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class PropositionRecipe(Recipe):
-    """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210); where the paper
-    has another value, it is in brackets.
+    """The constants of PropRAG. The defaults are those of the authors' code (commit dd90210), but for `exact`
+    and `whole`, which cost many times what all else does and find less (docs/proprag.md); where the paper has
+    another value, it is in brackets.
 
     Graph. weights: of the edges; the code's cliques and synonyms are parallel edges and weigh twice (the
     paper gives none).
@@ -450,7 +454,7 @@ class PropositionRecipe(Recipe):
     length: int = count(3)
     jumps: int = 3
     coherence: float = field(default=-1.0, metadata={"least": -1})
-    exact: int = 40
+    exact: int = 0
     one_order: bool = True
     paths: int = 5
     path_entities: int = 5
@@ -458,15 +462,14 @@ class PropositionRecipe(Recipe):
     first_stage: bool = False
     nearest: int = count(100)
     steps: int = count(30)
-    whole: bool = True
+    whole: bool = False
     synonyms: float = 0.0
     instruction: str = ""
     cap: int = count(100)
     limit: int = count(1000)
 
 
-CODE = PropositionRecipe()
-PAPER = PropositionRecipe(
+PROPRAG_PAPER = PropositionRecipe(
     weights=EdgeWeights(),
     propositions=10,
     entities=1_000_000,
@@ -477,11 +480,48 @@ PAPER = PropositionRecipe(
     coherence=0.075,
     one_order=False,
     first_stage=True,
+    exact=40,
+    whole=True,
     synonyms=0.8,
     instruction="Instruct: Given a question, retrieve relevant sentences that best answer the question. "
     "Please make sure each sentence is connected to the next through at least a shared entity.\nQuery: ",
 )
-# The code's over the part of the graph around the question, and no path is embedded: that costs many times
-# what all else does and finds less (docs/proprag.md).
-QUICK = replace(CODE, exact=0, whole=False)
-PROPOSITION_RECIPES = {"paper": PAPER, "code": CODE, "quick": QUICK}
+PROPOSITION_RECIPES = {"default": PropositionRecipe(), "paper": PROPRAG_PAPER}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights that were fitted to an embedder and a reranker; the defaults to those of a fresh installation.
+
+    pair: of the features of a pair (`pair_score`), then the bias. chains: by strategy, of the features of a
+    chain (`answer.chains`), then the bias; a strategy that is missing has its own. mean, deviation: of the
+    cosines among the candidates of a question, to which those of another embedder are scaled.
+    """
+
+    embedder: str = "all-MiniLM-L6-v2"
+    reranker: str = "cosine"
+    pair: tuple[float, ...] = (3.92, 1.97, 0.97, 2.88, 1.79, 1.05, 1.16, 0.36, 10.68)
+    chains: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    mean: tuple[float, ...] = (0.46, 0.35, 0.2, 0.4)
+    deviation: tuple[float, ...] = (0.18, 0.17, 0.18, 0.2)
+
+    def fits_embedder(self, name: str) -> bool:
+        """Return whether an embedder, by its name or path, is the one of the fit."""
+        return name.rstrip("/").rpartition("/")[2] == self.embedder.rpartition("/")[2]
+
+
+@cache
+def read_fit(path: str | None) -> Fit:
+    """Return the fit of a file that `gswgraph eval fit` wrote, without one the usual fit.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    if path is None:
+        return Fit()
+    try:
+        return TypeAdapter(Fit).validate_json(Path(path).read_bytes())
+    except (OSError, ValidationError) as error:
+        hint = "Write one: gswgraph eval fit QUESTIONS --out FILE"
+        reason = " ".join(str(error).split("[type=")[0].split())
+        raise InputError(f"the fit cannot be read ({reason})", where=path, hint=hint) from error

@@ -37,25 +37,24 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """`linked`, `linked [walk.restart=0.2]`."""
+        """Write `linked`, `linked [walk.restart=0.2]`."""
         settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
         return f"{self.strategy} [{settings}]" if settings else self.strategy
 
     def build(self) -> Strategy[Any]:
         """Return the strategy with these settings."""
         strategy = find_strategy(self.strategy)
-        for name, value in self.settings.items():
-            _validate(name, value, current_value(self.strategy, name), strict=True)
-        if not self.settings:
-            return strategy
         settings, recipe = dict(self.settings), strategy.recipe
-        if _RECIPE in settings and strategy.recipes:
-            named = settings.pop(_RECIPE)
+        for name, value in settings.items():
+            _validate(name, value, current_value(self.strategy, name), strict=True)
+        if strategy.recipes and (named := settings.pop(_RECIPE, None)) is not None:
             if named not in strategy.recipes:
                 hint = f"Use one of {', '.join(strategy.recipes)}"
                 raise InputError(f"there is no recipe {named!r}", hint=hint)
             recipe = strategy.recipes[str(named)]
-        return strategy.with_recipe(_with_values(recipe, settings))
+        for name, value in settings.items():
+            recipe = _with_value(recipe, name, value)
+        return strategy.with_recipe(recipe) if self.settings else strategy
 
 
 def parse_variants(text: str) -> list[Variant]:
@@ -77,21 +76,19 @@ def find_strategy(name: str) -> Strategy[Any]:
     return strategies()[name]
 
 
-def setting_names(strategy: str) -> list[str]:
-    """Return the settings of a strategy."""
+def settings_of(strategy: str) -> dict[str, Value]:
+    """Return the settings of a strategy with their values."""
     found = find_strategy(strategy)
-    return [*([_RECIPE] if found.recipes else []), *_values(found.recipe)]
+    named = [name for name, recipe in found.recipes.items() if recipe == found.recipe][:1]
+    return {**({_RECIPE: named[0]} if named else {}), **_values(found.recipe)}
 
 
 def current_value(strategy: str, name: str) -> Value:
     """Return the value that a setting has. InputError: the strategy has no such setting."""
-    found = find_strategy(strategy)
-    if name == _RECIPE and found.recipes:
-        return next(key for key, recipe in found.recipes.items() if recipe == found.recipe)
-    values = _values(found.recipe)
+    values = settings_of(strategy)
     if name not in values:
-        has = ", ".join(setting_names(strategy)) or "none"
-        raise InputError(f"{strategy} has no setting {name!r}", hint=f"It has {has}")
+        hint = f"It has {', '.join(values) or 'none'}"
+        raise InputError(f"{strategy} has no setting {name!r}", hint=hint)
     return values[name]
 
 
@@ -123,18 +120,10 @@ def _values(recipe: Any, prefix: str = "") -> dict[str, Value]:
     return values
 
 
-def _with_values(recipe: Any, settings: Mapping[str, Value]) -> Any:
-    """Return a record with other values, those of records within it too."""
-    own: dict[str, Any] = {}
-    inner: dict[str, dict[str, Value]] = {}
-    for name, value in settings.items():
-        first, point, rest = name.partition(".")
-        if point:
-            inner.setdefault(first, {})[rest] = value
-        else:
-            own[name] = value
-    own |= {name: _with_values(getattr(recipe, name), values) for name, values in inner.items()}
-    return replace(recipe, **own)
+def _with_value(recipe: Any, name: str, value: Value) -> Any:
+    """Return a record with another value of a setting, which may be of a record within it."""
+    first, point, rest = name.partition(".")
+    return replace(recipe, **{first: _with_value(getattr(recipe, first), rest, value) if point else value})
 
 
 def _validate(name: str, value: object, present: Value, *, strict: bool) -> Value:

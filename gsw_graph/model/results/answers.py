@@ -262,11 +262,11 @@ class Answer(Result):
     """What `ask` found. `answer` is None where no strategy that answers was used; `abstained` says that the
     memory does not hold the answer.
 
-    `confidence` is the calibrated chance that the memory holds it, also where that is too small to answer;
-    None where no chains were looked for. `missing`: what the language model says the evidence lacks, or what
-    the memory lacks as a whole. `strategy`: the one that ran; `why`: why, where it was not
-    the one asked for. `plan_source`: "given" or "llm"; `note` says
-    why the language model gave no plan, no answer, or nothing else that a strategy asked it for.
+    `confidence` is the calibrated chance that the memory holds it, from chains or from what a search found,
+    also where that is too small to answer; None of a strategy that says nothing of it. `missing`: what the
+    language model says the evidence lacks, or what the memory lacks as a whole. `strategy`: the one that ran;
+    `why`: why, where it was not the one that was wanted. `plan_source`: "given" or "llm"; `note` says why the
+    language model gave no plan, no answer, or nothing else that a strategy asked it for.
     `tokens`: `in` and `out` as the server counted them, `plan` the part of both for planning; `evidence` and
     `prompt` of the answer, as sent.
     `inferred`: as the language model says, the answer follows from what is cited and does not stand there.

@@ -7,13 +7,13 @@ import json
 import os
 import sqlite3
 import threading
-import time
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
@@ -26,6 +26,10 @@ KEY_FORMAT = "llm 1"  # another one makes every request a new one
 FIRST_GUESS = 1000  # tokens of a reply to a stage that was never asked
 SHORT_GUESS = 200  # of a stage of a question: a plan has 100, an answer 30
 BUSY = 30.0  # seconds to wait for another process that writes
+_HINT = (
+    "Free its disk, see that no other process holds it, or set another folder in GSWGRAPH_CACHE. Without the "
+    "file replies are asked for, and paid for, again"
+)
 
 _TABLES = """
 CREATE TABLE reply (
@@ -45,7 +49,7 @@ CREATE TABLE ledger (
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """A reply as it was kept: parsed JSON, or text."""
+    """A cached reply: parsed JSON, or text."""
 
     content: Any
     prompt_tokens: int
@@ -54,7 +58,7 @@ class CachedReply:
 
 
 def unchecked(key: str) -> str:
-    """The key of a reply that failed its check, as long as the model mends it."""
+    """Return the key of a reply that failed its check, until the model has repaired it."""
     return f"{key} rejected"
 
 
@@ -63,26 +67,35 @@ class Cache:
     processes.
 
     What is written is there for good when the call returns, also after a kill -9. Keys are hashes of the
-    whole request, so that documents stand in the file only as far as replies repeat them. Raises
-    InputError where the file cannot be used, StoppedError where that shows later.
+    whole request, so that the file holds of documents only what replies repeat.
+
+    Raises:
+        InputError: The file cannot be used. StoppedError, where that shows later.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.RLock()
         try:
-            self._db = self._open()
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # SQLite itself does not wait where two processes make the same file.
+            with FileLock(f"{path}.lock", timeout=BUSY, mode=0o600):
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+                with suppress(PermissionError):  # another's file, which we may use all the same
+                    path.chmod(0o600)
+                self._db = sqlite3.connect(path, BUSY, isolation_level=None, check_same_thread=False)
+                _prepare(self._db)
         except (sqlite3.Error, OSError) as error:
-            raise InputError(
-                f"the cache of replies cannot be opened ({error})", where=str(path), hint=self._hint(error)
-            ) from error
+            what = f"the cache of replies cannot be opened ({error})"
+            raise InputError(what, where=str(path), hint=_HINT) from error
 
     def key(self, model: str, request: Request) -> str:
-        """By what decides about the reply; the server and the form in which it is asked do not."""
+        """Return the key of all that decides about the reply, which the server and the form in which it is
+        asked do not."""
         return content_id(KEY_FORMAT, model, json.dumps(request.messages), json.dumps(request.schema))
 
     def get(self, key: str) -> CachedReply | None:
-        """The reply kept under this key."""
+        """Return the reply of a key."""
         with self.using():
             row = self._db.execute(
                 "SELECT content, prompt_tokens, completion_tokens, seconds FROM reply WHERE key = ?", (key,)
@@ -90,7 +103,7 @@ class Cache:
             return CachedReply(json.loads(row[0]), *row[1:]) if row else None
 
     def put(self, key: str, model: str, stage: str, kept: CachedReply) -> None:
-        """Keeps a reply, in place of an earlier one."""
+        """Keep a reply, in place of an earlier one."""
         content, *counts = astuple(kept)
         row = (key, model, stage, json.dumps(content), *counts)
         names = "key, model, stage, content, prompt_tokens, completion_tokens, seconds"
@@ -98,13 +111,13 @@ class Cache:
             db.execute(f"INSERT OR REPLACE INTO reply ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
 
     def drop(self, key: str) -> None:
-        """Forgets the reply kept under this key, if there is one."""
+        """Forget the reply of a key, if there is one."""
         with self.writing() as db:
             db.execute("DELETE FROM reply WHERE key = ?", (key,))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction; one within another is part of it."""
+        """Begin a transaction; one within another is part of it."""
         with self.using():
             if self._db.in_transaction:  # this thread's, as it has the lock
                 yield self._db
@@ -118,21 +131,9 @@ class Cache:
             self._db.commit()
 
     def close(self) -> None:
+        """Close the file."""
         with self._lock:
             self._db.close()
-
-    def _open(self) -> sqlite3.Connection:
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        with suppress(PermissionError):  # another's file, which we may use all the same
-            self.path.chmod(0o600)
-        db = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None, check_same_thread=False)
-        try:
-            _prepare(db)
-        except BaseException:
-            db.close()
-            raise
-        return db
 
     @contextmanager
     def using(self) -> Iterator[sqlite3.Connection]:
@@ -141,44 +142,19 @@ class Cache:
             try:
                 yield self._db
             except (sqlite3.Error, ValueError) as error:
-                raise StoppedError(
-                    f"the cache of replies cannot be used ({error})",
-                    where=str(self.path),
-                    hint=self._hint(error),
-                ) from error
-
-    def _hint(self, error: Exception) -> str:
-        if isinstance(error, sqlite3.OperationalError):
-            return (
-                "Free its disk, see that no other process holds it, or set another folder in GSWGRAPH_CACHE"
-            )
-        if isinstance(error, OSError):
-            return "Set another folder in GSWGRAPH_CACHE"
-        return "Remove it: replies are then asked for, and paid for, again"
+                what = f"the cache of replies cannot be used ({error})"
+                raise StoppedError(what, where=str(self.path), hint=_HINT) from error
 
 
 def _prepare(db: sqlite3.Connection) -> None:
-    end = time.monotonic() + BUSY
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            break
-        except (
-            sqlite3.OperationalError
-        ) as error:  # two that open a new file at once: SQLite itself does not wait here
-            if "locked" not in str(error) or time.monotonic() > end:
-                raise
-            time.sleep(0.02)
+    """Make the tables of a new file. Raises sqlite3.DatabaseError where another version made it."""
+    db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
-    db.execute("BEGIN IMMEDIATE")
-    (found,) = db.execute("PRAGMA user_version").fetchone()
-    if not found:
-        for statement in _TABLES.split(";"):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {FORMAT}")
-    db.execute("COMMIT")
-    if found not in (0, FORMAT):
-        raise sqlite3.DatabaseError(f"it has format {found}, this version of gswgraph knows {FORMAT}")
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if not version:
+        db.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
+    elif version != FORMAT:
+        raise sqlite3.DatabaseError(f"it has format {version}, this version of gswgraph knows {FORMAT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,32 +276,29 @@ class Estimator:
 
     def __init__(self, model: str, entries: Iterable[Entry] = ()) -> None:
         self._model = model
-        self._sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
+        self._sums: dict[str, Entry] = {}
         self._lock = threading.Lock()
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """Learn from calls."""
-        if entry.model != self._model or not entry.calls:
-            return
-        counted = entry.prompt_tokens if entry.prompt_estimate else 0
-        sums = counted, entry.prompt_estimate, entry.completion_tokens, entry.calls
-        with self._lock:
-            for stage in (entry.stage, ""):
-                self._sums[stage] = [a + b for a, b in zip(self._sums[stage], sums, strict=True)]
+        if entry.model == self._model and entry.calls:
+            with self._lock:
+                for stage in (entry.stage, ""):
+                    self._sums[stage] = self._sums.get(stage, Entry()) + entry
 
     def prompt(self, request: Request) -> int:
         """Estimate the tokens of a prompt."""
-        return round(estimate_messages(request.messages) * (self._ratio(request.stage, 0, 1) or 1))
+        sent = estimate_messages(request.messages)
+        both = (k for k in self._known(request.stage) if k.prompt_tokens and k.prompt_estimate)
+        return next((round(sent * k.prompt_tokens / k.prompt_estimate) for k in both), sent)
 
     def completion(self, stage: str, guess: int = FIRST_GUESS, *, of_others: bool = True) -> int:
         """Estimate the tokens of a reply: the mean of its stage, else of all stages, else a guess."""
-        return round(self._ratio(stage, 2, 3, of_others=of_others) or guess)
+        known = self._known(stage)[: 2 if of_others else 1]
+        return next((round(k.completion_tokens / k.calls) for k in known if k.completion_tokens), guess)
 
-    def _ratio(self, stage: str, over: int, under: int, *, of_others: bool = True) -> float:
+    def _known(self, stage: str) -> list[Entry]:
         with self._lock:
-            known = [
-                self._sums[name] for name in ((stage, "") if of_others else (stage,)) if name in self._sums
-            ]
-        return next((sums[over] / sums[under] for sums in known if sums[over] and sums[under]), 0.0)
+            return [self._sums.get(name, Entry()) for name in (stage, "")]

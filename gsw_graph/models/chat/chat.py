@@ -1,10 +1,8 @@
-"""Asking a language model: within limits and a budget, again where that may help, and never twice for the
-same."""
+"""Asking a language model: within limits and a budget, again where that may help, never twice the same."""
 
 from __future__ import annotations
 
 import json
-import logging
 import random
 import threading
 import time
@@ -42,7 +40,6 @@ from gsw_graph.models.chat.request import (
 from gsw_graph.models.chat.transport import (
     CONTEXT_HINT,
     KEPT_HINT,
-    MODEL_HINT,
     OPENAI,
     SLOW_HINT,
     URL_HINT,
@@ -58,30 +55,24 @@ from gsw_graph.models.prompts import replacements
 if TYPE_CHECKING:
     from gsw_graph.models.chat.batch import BatchFeeder
 
-log = logging.getLogger(__name__)
-
 __all__ = ["Chat", "Reply", "Request"]
 
 MAX_TRIES = 6
 MAX_TIMEOUTS = 2  # at temperature 0 the same question takes as long again
 BACKOFF, LONGEST_BACKOFF = 0.5, 30.0  # seconds, doubled with each try
 MAX_FAILURES = 3  # times the calls at once, in a row, after which the server is taken to be away
-FIRST_UNUSABLE = 2  # first replies to long prompts that cannot be used: the model is too small for them
 CLOSE_SECONDS, POLL_SECONDS = 6.0, 0.02  # that calls under way have to end and to be kept
 LEAST_LIMIT, LIMIT_FACTOR = 2000, 4  # tokens of a reply: at least, and times the usual
 TRUNCATED = 500  # prompt tokens from which on half of them missing is no error of the estimate
 PROBLEM_LENGTH = 1000  # characters of it that are sent back
 REPAIR = "That reply cannot be used: {problem}\nGive the whole reply again, corrected, and nothing else."
 
-_LOOP_HINT = "A sound reply has not half of that: the model repeats itself. A larger model may do better"
+_LARGER_HINT = "A larger model may do better, or GSWGRAPH_LLM_PROMPT=short"
+_LOOP_HINT = f"A sound reply has not half of that: the model repeats itself. {_LARGER_HINT}"
 _LENGTH_HINT = (
     "Raise the server's limit for replies (max_tokens, Ollama: num_predict) or its context, or load in "
     "smaller passages"
 )
-
-
-class UnusableError(ReplyError):
-    """A reply that failed its check, and its repair too, or had no end."""
 
 
 class CallContext:
@@ -91,12 +82,13 @@ class CallContext:
         budget: What it may spend.
         check: Called while a call waits; raises where its result is not wanted any more.
 
-    `on_trouble` is called, in the thread that asks, with each problem of a call.
+    Attributes:
+        on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
     """
 
     def __init__(self, budget: QuestionBudget | None = None, check: Check = never_cancelled) -> None:
         self.budget, self.check = budget, check
-        self.on_trouble: Callable[[str], None] | None = None
+        self.on_trouble: Callable[[str], None] = lambda _: None
         self.usage = self.planning = Entry()
         self._lock = threading.Lock()
 
@@ -114,24 +106,24 @@ class Chat:
     Attributes:
         model: Its name at the server.
         ledger: What was asked.
+        context: Of calls that have no other.
         prompts: By the text of a prompt of ours, what is sent in its place.
-        on_trouble: Called, in the thread that asks, with each problem of a call and what comes next.
     """
 
     def __init__(
         self, transport: Transport, cache: Cache, limiter: Limiter, *, price: Price | None = None,
-        budget: Budget | None = None, prompt: str = "auto",
+        budget: Budget | None = None, short: bool = False,
     ) -> None:  # fmt: skip
         self.model, self.price, self.ledger = transport.model, price, Ledger(cache)
-        self.on_trouble: Callable[[str], None] = lambda _: None
+        self.context = CallContext()
         self.prompts: dict[str, str] = {}
         self._transport, self._cache, self._limiter, self._budget = transport, cache, limiter, budget
         self._name = " ".join([self.model, *([json.dumps(transport.options)] if transport.options else [])])
         self._planner: Chat | None = None
+        self._short = short
         stages = self.ledger.stages()
         self._estimator = Estimator(self.model, stages)
-        self._prompt, self._unusable = prompt, 0
-        self._failures, self._reached = 0, False
+        self._failures = 0
         self._replied = any(entry.calls for entry in stages if entry.model == self.model)
         self._lock = threading.Lock()
         self._locks: WeakValueDictionary[str, Any] = WeakValueDictionary()  # of requests under way, by key
@@ -159,9 +151,10 @@ class Chat:
         price = settings.llm_price or price_of(settings.llm)
         if budget:
             budget.use(price)
-        limiter = Limiter(settings.concurrency, settings.llm_rpm, settings.llm_tpm)
+        limiter = Limiter(settings.concurrency)
         cache = Cache(settings.cache_dir / FILE)
-        chat = cls(transport, cache, limiter, price=price, budget=budget, prompt=settings.llm_prompt)
+        short = settings.llm_prompt == "short"
+        chat = cls(transport, cache, limiter, price=price, budget=budget, short=short)
         chat.prompts = replacements(settings.prompts) if settings.prompts else {}
         return chat
 
@@ -196,8 +189,7 @@ class Chat:
         Args:
             request: What is asked.
             check: Gets the JSON of a reply where the request has a schema, else its text. Returns the value,
-            or
-                raises ValueError that says what is wrong; the model is told that once.
+                or raises ValueError that says what is wrong; the model is told that once.
             on_text: Gets a text as it comes: the first reply, before its check. A connection that breaks is
                 then not tried again.
             context: Of the caller: each call, a repair too, must fit its budget.
@@ -206,34 +198,33 @@ class Chat:
             ReplyError: No usable reply to this request: skip it. BudgetError: it does not fit the budget.
             StoppedError: There will be none to any request.
         """
-        request = self.chosen(request)
-        try:
-            reply = self._ask(request, check, on_text, context)
-        except UnusableError:
-            # What was shown is not asked again.
-            if request.short is None or not self._give_up_long() or on_text:
-                raise
-            return self._ask(request.short, check, None, context)
-        if request.short is not None and self._prompt == "auto":
-            self._prompt = "long"  # this model can
-        return reply
+        request, context = self.chosen(request), context or self.context
+        key = self.key(request)
+        with self._lock_of(key):
+            if cached := self._cache.get(key):
+                try:
+                    value = check(cached.content)
+                except ValueError:  # the check has become stricter since
+                    cached = None
+            if not cached:
+                return self._ask_server(request, key, check, on_text, context)
+            free = Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0))
+            self._count(free, context)
+            if on_text and request.schema is None:
+                on_text(cached.content)
+            return Reply(value, True, cached.prompt_tokens, cached.completion_tokens, cached.seconds)
 
     def chosen(self, request: Request) -> Request:
-        """Return the request as it is asked: the short one where the settings say so, or where this model
-        does
-        not understand the long ones."""
-        request = self._with_prompts(request)
-        return request.short if self._prompt == "short" and request.short is not None else request
-
-    def _with_prompts(self, request: Request) -> Request:
-        """Return a request with the user's prompts in place of ours."""
-        messages = [dict(message) for message in request.messages]
-        for message in messages if self.prompts else ():
-            if message["role"] == "system" and message["content"] not in self.prompts.values():
-                for ours, theirs in self.prompts.items():
-                    message["content"] = message["content"].replace(ours, theirs)
-        short = self._with_prompts(request.short) if request.short else None
-        return replace(request, messages=tuple(messages), short=short) if self.prompts else request
+        """Return the request as it is sent: the short one where the settings say so, with the user's prompts
+        in place of ours."""
+        request = request.short if self._short and request.short is not None else request
+        first, *others = request.messages
+        text = first["content"]
+        if first["role"] != "system" or any(own and own in text for own in self.prompts.values()):
+            return request
+        for ours, own in self.prompts.items():
+            text = text.replace(ours, own)
+        return replace(request, messages=({**first, "content": text}, *others))
 
     def known(self, request: Request) -> bool:
         """Return whether a reply is cached, so that asking costs nothing."""
@@ -262,10 +253,9 @@ class Chat:
         messages = ({"role": "user", "content": "Reply with the word ready."},)
         request, where = Request("doctor", messages, limit=50), self._transport.endpoint.host
         try:
-            return self._attempt(request, messages, None, CallContext(), 1, retry=False)[1]
+            return self._attempt(request, messages, None, self.context, 1)[1]
         except RetryableError as error:
-            hint = SLOW_HINT if error.timed_out else f"See that it runs. {URL_HINT}"
-            raise ReplyError(error.message, where=where, hint=hint) from error
+            raise ReplyError(error.message, where=where, hint=error.hint) from error
 
     def stop(self) -> None:
         """Begin no call any more: all that wait raise StoppedError. From any thread."""
@@ -287,36 +277,6 @@ class Chat:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(
-        self,
-        request: Request,
-        check: Callable[[Any], T],
-        on_text: Callable[[str], None] | None,
-        context: CallContext | None,
-    ) -> Reply[T]:
-        key = self.key(request)
-        context = context or CallContext()
-        on_text = on_text if request.schema is None else None
-        with self._lock_of(key):
-            if (cached := self._cache.get(key)) and (reply := self._recall(request, cached, check, context)):
-                if on_text:
-                    on_text(cached.content)
-                return reply
-            return self._ask_server(request, key, check, on_text, context)
-
-    def _recall(
-        self, request: Request, cached: CachedReply, check: Callable[[Any], T], context: CallContext
-    ) -> Reply[T] | None:
-        """Return the cached reply; None where it fails the check, which may have become stricter since."""
-        try:
-            value = check(cached.content)
-        except ValueError:
-            return None
-        self._count(
-            Entry(request.document, request.stage, self.model, cached=1, dollars=self.dollars(0, 0)), context
-        )
-        return Reply(value, True, cached.prompt_tokens, cached.completion_tokens, cached.seconds)
-
     def _ask_server(
         self,
         request: Request,
@@ -326,14 +286,13 @@ class Chat:
         context: CallContext,
     ) -> Reply[T]:
         # From a batch, or from a run that ended while the model repaired it: paid for and counted.
-        paid = self._cache.get(unchecked(key))
-        if paid:
-            raw, seconds = (
-                RawReply(paid.content, "stop", "", paid.prompt_tokens, paid.completion_tokens),
-                paid.seconds,
-            )
+        if paid := self._cache.get(unchecked(key)):
+            raw = RawReply(paid.content, "stop", "", paid.prompt_tokens, paid.completion_tokens)
+            seconds = paid.seconds
         else:
-            raw, seconds = self._call(request, request.messages, on_text, context)
+            raw, seconds = self._call(
+                request, request.messages, on_text if request.schema is None else None, context
+            )
         took = raw.prompt_tokens, raw.completion_tokens, seconds
         try:
             content = self._read(request, raw.text)
@@ -380,26 +339,22 @@ class Chat:
             self._cache.drop(unchecked(key))
             what = " ".join(str(error).split())[:PROBLEM_LENGTH]
             message = f"the reply cannot be used, nor did the model repair it: {what}"
-            where, hint = self._transport.endpoint.host, "A larger model may do better"
-            raise UnusableError(message, where=where, hint=hint) from None
+            raise ReplyError(message, where=self._transport.endpoint.host, hint=_LARGER_HINT) from None
 
     def _read(self, request: Request, text: str) -> Any:
         """Return the text of a reply, or its JSON. Raises ValueError.
 
         Where that has not the keys of its schema, the server does not keep to schemas, and the schema goes
-        into
-        the prompt from now on.
+        into the prompt from now on.
         """
         if request.schema is None:
             return answer_text(text).strip()
-        required = set(request.schema.get("required", ()))
+        content: Any = None
         try:
             content = parse_json(text, request.schema.get("properties", ()))
-        except ValueError:
-            self._transport.put_schema_in_prompt()
-            raise
-        if not isinstance(content, dict) or not required <= content.keys():
-            self._transport.put_schema_in_prompt()
+        finally:
+            if not isinstance(content, dict) or not content.keys() >= set(request.schema.get("required", ())):
+                self._transport.put_schema_in_prompt()
         return content
 
     def _call(
@@ -412,30 +367,26 @@ class Chat:
         """Call until there is a whole reply. Returns it and the seconds of the call.
 
         The SDK's retries would not do: they cannot be ended, a server that is silent is given up only after
-        all
-        of them, and no ledger counts them.
+        all of them, and no ledger counts them.
         """
-        timeouts = empty = 0
+        timeouts = 0
+        last = RetryableError("the reply is empty")
         for attempt in range(1, MAX_TRIES + 1):
             try:
-                raw, seconds = self._attempt(request, messages, on_text, context, attempt, retry=timeouts > 0)
+                raw, seconds = self._attempt(request, messages, on_text, context, attempt)
             except RetryableError as error:
                 last = error
                 timeouts += error.timed_out
-                short = request.short
-                if error.timed_out and short is not None and messages is request.messages:
-                    request, messages = short, short.messages
                 given_up = attempt == MAX_TRIES or timeouts == MAX_TIMEOUTS
                 pause = f" in {error.retry_after:.0f} s" if error.retry_after >= 1 else ""
                 what = f"given up after try {attempt}" if given_up else f"try {attempt + 1} follows{pause}"
-                (context.on_trouble or self.on_trouble)(f"{error.message}; {what}")
+                context.on_trouble(f"{error.message}; {what}")
                 if given_up:
                     break
                 self._back_off(error, attempt, context)
             except (BudgetError, EndedError):  # of this caller alone: it says nothing about the server
                 raise
             except ReplyError as error:
-                self._reached = True
                 if isinstance(error, RefusedError) and not self._replied:
                     self._record_failure(error)
                 else:  # a server that takes other requests may take the next
@@ -445,24 +396,20 @@ class Chat:
                 self._limiter.stop(error)
                 raise
             else:
-                with self._lock:
-                    self._failures, self._reached, self._replied = 0, True, True
+                self._failures, self._replied = 0, True
                 thoughts_only = raw.finish == "length" and (raw.thinking or not raw.text)
                 if thoughts_only and on_text is None and self._transport.drop_token_limit():
                     continue
-                empty += not (raw.text.strip() or raw.refusal or raw.finish in ("length", "content_filter"))
-                if empty != 1:
+                whole = raw.text.strip() or raw.refusal or raw.finish in ("length", "content_filter")
+                if whole or attempt > 1:
                     self._validate(request, messages, raw, context)
                     return raw, seconds
-                empty = 2  # one more try
-                last = RetryableError("the reply is empty")
         self._record_failure(last)
-        hint = (
-            "The next load asks again"
-            if request.document
-            else "Ask again later, or without a model: --no-llm"
-        )
-        hint = f"{SLOW_HINT}. {hint}" if last.timed_out else hint
+        hint = "The next load asks again"
+        if not request.document:
+            hint = "Ask again later, or without a model: --no-llm"
+        if last.timed_out:
+            hint = f"{SLOW_HINT}. {hint}"
         where = self._transport.endpoint.host
         raise ReplyError(f"no reply after {attempt} tries: {last.message}", where=where, hint=hint)
 
@@ -473,38 +420,26 @@ class Chat:
         on_text: Callable[[str], None] | None,
         context: CallContext,
         attempt: int,
-        *,
-        retry: bool,
     ) -> tuple[RawReply, float]:
         """Call once, counted whatever becomes of it. Returns the reply with its tokens, and the seconds."""
-        asked = replace(request, messages=tuple(map(dict, messages)))
-        prompt, completion = self._estimator.prompt(asked), self._estimator.completion(request.stage)
+        prompt = self._estimator.prompt(replace(request, messages=tuple(map(dict, messages))))
         limit = full = self._limit(request)
         budget: Budget | None = context.budget or self._budget
+        # Twice the usual reply, so that long ones fit too; what is left over is given back.
+        reply = 2 * self._estimator.completion(request.stage)
         if context.budget:
-            usual = self._estimator.completion(request.stage, SHORT_GUESS, of_others=False)
-            reserved = context.budget.reserve(prompt, min(full, usual), self.price)
-            limit = min(full, context.budget.reply_tokens(prompt, self.price))
-        else:
-            # Twice the usual reply, so that long ones fit too; what is left over is given back.
-            reserved = budget.reserve(prompt, 2 * completion) if budget else 0.0
-        entry = Entry(request.document, request.stage, self.model)
-        try:
-            with self._limiter.permit(prompt + completion, context.check) as permit:
-                start = time.monotonic()
-                entry = replace(entry, calls=1, failed=1)
-                try:
-                    raw = self._transport.send(
-                        messages, request.schema, request.stage,
-                        on_text=on_text, limit=limit, attempt=attempt, retry=retry, check=context.check,
-                    )  # fmt: skip
-                except RetryableError as error:
-                    if error.busy or error.timed_out:
-                        self._limiter.slow_down()
-                    entry = replace(entry, calls=0 if error.unreached else 1)
-                    raise
-                finally:
-                    entry = replace(entry, seconds=time.monotonic() - start)
+            reply = min(full, self._estimator.completion(request.stage, SHORT_GUESS, of_others=False))
+        entry = Entry(request.document, request.stage, self.model, calls=1, failed=1)
+        with self._limiter.permit(context.check):
+            reserved = budget.reserve(prompt, reply, self.price) if budget else 0.0
+            if context.budget:
+                limit = min(full, context.budget.reply_tokens(prompt, self.price))
+            start = time.monotonic()
+            try:
+                raw = self._transport.send(
+                    messages, request.schema, request.stage,
+                    on_text=on_text, limit=limit, attempt=attempt, check=context.check,
+                )  # fmt: skip
                 counted = raw.prompt_tokens and (raw.completion_tokens or not raw.text)
                 if not counted:
                     raw = replace(raw, prompt_tokens=prompt, completion_tokens=estimate(raw.text))
@@ -514,13 +449,18 @@ class Chat:
                     prompt_estimate=estimate_messages(messages), estimated=int(not counted),
                     dollars=self.dollars(*tokens),
                 )  # fmt: skip
-                permit.tokens = sum(tokens)
                 self._limiter.speed_up()
-        finally:
-            if budget:
-                budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens, self.price)
-            if entry.calls:
-                self._count(entry, context)
+            except RetryableError as error:
+                if error.busy or error.timed_out:
+                    self._limiter.slow_down()
+                entry = replace(entry, calls=int(not error.unreached))
+                raise
+            finally:
+                entry = replace(entry, seconds=time.monotonic() - start)
+                if budget:
+                    budget.settle(reserved, entry.prompt_tokens, entry.completion_tokens, self.price)
+                if entry.calls:
+                    self._count(entry, context)
         self._estimator.add(entry)
         if context.budget and limit < full and raw.finish == "length":
             self._count_failure(request, context)
@@ -550,8 +490,7 @@ class Chat:
         ):
             if wrong:
                 self._count_failure(request, context)
-                kind = UnusableError if looped else ReplyError
-                raise kind(message, where=self._transport.endpoint.host, hint=hint)
+                raise ReplyError(message, where=self._transport.endpoint.host, hint=hint)
 
     def _back_off(self, error: RetryableError, attempt: int, context: CallContext) -> None:
         """Wait before the next try: all callers as long as the server asks, else this one, at random."""
@@ -566,14 +505,13 @@ class Chat:
         with self._lock:
             self._failures += 1
             enough = self._failures >= MAX_FAILURES * self._limiter.concurrency
-        what, hint = "refuses every request", MODEL_HINT
+        what = "refuses every request"
         if isinstance(last, RetryableError):
-            enough = enough or (last.unreached and not self._reached)
+            enough = enough or (last.unreached and not self._replied)
             what = "gives no replies"
-            hint = SLOW_HINT if last.timed_out else f"See that it runs. {URL_HINT}"
         if enough:
-            where = self._transport.endpoint.host
-            error = StoppedError(f"the server {what}: {last.message}", where=where, hint=hint)
+            message, where = f"the server {what}: {last.message}", self._transport.endpoint.host
+            error = StoppedError(message, where=where, hint=last.hint)
             self._limiter.stop(error)
             raise error
 
@@ -584,19 +522,6 @@ class Chat:
     def _count(self, entry: Entry, context: CallContext) -> None:
         self.ledger.add(entry)
         context.add(entry)
-
-    def _give_up_long(self) -> bool:
-        """Return whether short prompts are asked from now on, after a long one brought nothing of use."""
-        with self._lock:
-            self._unusable += 1
-            if self._prompt == "auto" and self._unusable >= FIRST_UNUSABLE:
-                self._prompt = "short"
-                log.warning(
-                    "The first replies of %s cannot be used: it is asked by short prompts from now on "
-                    "(GSWGRAPH_LLM_PROMPT)",
-                    self.model,
-                )
-            return self._prompt == "short"
 
     @contextmanager
     def _lock_of(self, key: str) -> Iterator[None]:
@@ -618,7 +543,7 @@ class Spent:
     failed_calls: int = 0
 
 
-class QuestionModel:
+class QuestionModel(CallContext):
     """The language model of one question; safe for many threads.
 
     Args:
@@ -633,37 +558,28 @@ class QuestionModel:
     def __init__(
         self, chat: Chat, budget: QuestionBudget | None = None, check: Check = never_cancelled
     ) -> None:
+        super().__init__(budget, check)
         self.model, self._chat = chat.model, chat
         if budget is not None:
             for other in (chat.of_stage("plan"), chat):
                 budget.use(other.price)
-        self._context = CallContext(budget, check)
         self._kept: list[KeptReply] = []
         self.exchanges: list[Exchange] = []
-
-    @property
-    def on_trouble(self) -> Callable[[str], None]:
-        """Called, in the thread that asks, with each problem of a call and what comes next."""
-        return self._context.on_trouble or (lambda _: None)
-
-    @on_trouble.setter
-    def on_trouble(self, callback: Callable[[str], None]) -> None:
-        self._context.on_trouble = callback
 
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None
     ) -> Reply[T]:
         """Ask, as `Chat.ask` does. Raises BudgetError too: the budget does not allow this request."""
-        if self._context.budget is not None:
-            self._context.budget.reserve_for_answer(final=request.final)
+        if self.budget is not None:
+            self.budget.reserve_for_answer(final=request.final)
         chat = self._chat.of_stage(request.stage)
 
-        def heard(value: Any) -> T:
+        def recorded(value: Any) -> T:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             self.exchanges.append(Exchange(request.stage, request.messages[-1]["content"], text))
             return check(value)
 
-        reply = chat.ask(request, heard, on_text=on_text, context=self._context)
+        reply = chat.ask(request, recorded, on_text=on_text, context=self)
         if reply.cached:
             tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
             if request.stage in PLAN_STAGES:
@@ -674,10 +590,6 @@ class QuestionModel:
 
     def spent(self) -> Spent:
         """Return what was taken so far; `plan` is the part of the tokens that planning took."""
-        usage, planning = self._context.usage, self._context.planning
-        tokens = {
-            "in": usage.prompt_tokens,
-            "out": usage.completion_tokens,
-            "plan": planning.prompt_tokens + planning.completion_tokens,
-        }
+        usage, plan = self.usage, self.planning.prompt_tokens + self.planning.completion_tokens
+        tokens = {"in": usage.prompt_tokens, "out": usage.completion_tokens, "plan": plan}
         return Spent(tokens, usage.dollars, self._kept, usage.calls, usage.failed)

@@ -8,7 +8,6 @@ import re
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -22,7 +21,6 @@ from gsw_graph.errors import BudgetError, InputError, ModelError, StoppedError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-MINUTE = 60.0
 POLL_SECONDS = 0.25  # between checks whether a call is still wanted
 
 # Prices
@@ -56,9 +54,8 @@ def dollars(price: Price, prompt_tokens: float, completion_tokens: float) -> flo
 # Budgets
 
 # 2,50 may be meant as two and a half: it is not a number here.
-_NUMBER = r"(\d{1,3}(?:[,_ ]\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)"
-_MONEY = re.compile(rf"\$?\s*{_NUMBER}")
-_TOKENS = re.compile(rf"{_NUMBER}\s*(k|m?)tok(?:ens)?")
+_NUMBER = r"\d{1,3}(?:[,_ ]\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+"
+_BUDGET = re.compile(rf"\$?\s*(?P<dollars>{_NUMBER})|(?P<tokens>{_NUMBER})\s*(?P<unit>k|m|)tok(?:ens)?")
 _ANSWER_TOKENS = (1_400, 100)  # of prompt and reply, with evidence of the usual size
 
 
@@ -74,6 +71,8 @@ class Budget:
     """
 
     _no_budget_hint = "See what a load would take with --dry-run"
+    _hint = "What is paid for is kept; the same call with a larger budget goes on"
+    _error: type[ModelError] = StoppedError
 
     def __init__(self, limit: float, unit: str) -> None:
         self.limit, self.unit = limit, unit
@@ -85,17 +84,14 @@ class Budget:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `2.00` or `$2` as dollars; `1Mtok`, `500ktok` or `20,000tok` as tokens. Raises InputError."""
-        plain = text.strip().lower()
-        if match := _TOKENS.fullmatch(plain):
-            limit, unit = _number(match[1]) * {"": 1, "k": 1e3, "m": 1e6}[match[2]], "tokens"
-        elif match := _MONEY.fullmatch(plain):
-            limit, unit = _number(match[1]), "$"
-        else:
+        if not (match := _BUDGET.fullmatch(text.strip().lower())):
             hint = "Give dollars, such as 2.00, or tokens, such as 500ktok or 1Mtok"
             raise InputError(f"{text!r} is no budget", hint=hint)
+        number = re.sub("[,_ ]", "", match["dollars"] or match["tokens"])
+        limit = float(number) * {"k": 1e3, "m": 1e6}.get(match["unit"], 1)
         if not limit:
             raise InputError("a budget of nothing pays for no call", hint=cls._no_budget_hint)
-        return cls(limit, unit)
+        return cls(limit, "$" if match["dollars"] else "tokens")
 
     def use(self, price: Price | None) -> None:
         """Set the price of the model. Raises InputError where the limit is in dollars and none is known."""
@@ -155,15 +151,12 @@ class Budget:
         return prompt_tokens + completion_tokens
 
     def _used_up(self, amount: float) -> ModelError:
-        hint = "What is paid for is kept; the same call with a larger budget goes on"
-        return StoppedError(self._message(amount), hint=hint)
-
-    def _message(self, amount: float) -> str:
         held_back = f"{self._show(self._held_back)} held back for the answer, " if self._held_back else ""
-        return (
+        message = (
             f"the budget of {self._show(self.limit)} is used up: {self._show(self.spent)} spent, {held_back}"
             f"the next call takes about {self._show(amount)}"
         )
+        return self._error(message, hint=self._hint)
 
     def _show(self, amount: float) -> str:
         if self.unit == "$":
@@ -177,6 +170,7 @@ class QuestionBudget(Budget):
 
     _no_budget_hint = "Ask without a model: --no-llm"
     _hint = "Replies so far are kept; ask again with a larger budget"
+    _error = BudgetError
 
     def reserve_for_answer(self, *, final: bool) -> None:
         """Hold back what an answer takes, half the budget at most; the `final` answer may take all."""
@@ -195,59 +189,42 @@ class QuestionBudget(Budget):
         message = f"the budget of {self._show(self.limit)} is used up: the reply did not end within the "
         return BudgetError(f"{message}{tokens:,} tokens that were left", hint=self._hint)
 
-    def _used_up(self, amount: float) -> ModelError:
-        return BudgetError(self._message(amount), hint=self._hint)
-
-
-def _number(text: str) -> float:
-    return float(re.sub("[,_ ]", "", text))
-
 
 # Limits of a server
 
 
-class Permit:
-    """The right to make one call. tokens: what it is expected to take, later what it took."""
-
-    __slots__ = ("tokens", "when")
-
-    def __init__(self, tokens: float) -> None:
-        self.when, self.tokens = time.monotonic(), tokens
-
-
 class Limiter:
-    """Lets calls through: `concurrency` at once, `rpm` requests and `tpm` tokens in any 60 seconds.
+    """Lets some calls through at once.
 
-    A server that is too busy gets half as many calls at once, and more again as it answers. A call of more
-    than `tpm` tokens goes alone.
+    A server that is too busy gets half as many, and more again as it answers.
+
+    Args:
+        concurrency: Calls at once.
     """
 
-    def __init__(self, concurrency: int, rpm: int | None = None, tpm: int | None = None) -> None:
-        self._rpm, self._tpm, self._most = rpm, tpm, float(max(concurrency, 1))
-        self._limit = self._most
+    def __init__(self, concurrency: int) -> None:
+        self._most = self._limit = float(concurrency)
         self._changed = threading.Condition()
-        self._recent: deque[Permit] = deque()
         self._active = 0
         self._paused_until = 0.0
         self._stopped: Exception | None = None
 
     @property
     def concurrency(self) -> int:
-        """Calls that may now be under way at once."""
+        """Return how many calls may now be under way at once."""
         return int(self._limit)
 
     @contextmanager
-    def permit(self, tokens: float, check: Check = never_cancelled) -> Iterator[Permit]:
-        """Wait until a call of so many tokens may go. Raises what `stop` was given, and what `check`
-        raises."""
+    def permit(self, check: Check = never_cancelled) -> Iterator[None]:
+        """Wait until a call may go. Raises what `stop` was given, and what `check` raises."""
         with self._changed:
-            while (delay := self._delay(tokens)) > 0:
-                self._wait(delay, check)
-            permit = Permit(tokens)
-            self._recent.append(permit)
+            self._raise_if_stopped()
+            while self._active >= self.concurrency or time.monotonic() < self._paused_until:
+                paused = self._paused_until - time.monotonic()
+                self._wait(paused if paused > 0 else POLL_SECONDS, check)
             self._active += 1
         try:
-            yield permit
+            yield
         finally:
             with self._changed:
                 self._active -= 1
@@ -263,8 +240,7 @@ class Limiter:
 
     def pause(self, seconds: float) -> None:
         """Begin no call for so long."""
-        with self._changed:
-            self._paused_until = max(self._paused_until, time.monotonic() + seconds)
+        self._paused_until = max(self._paused_until, time.monotonic() + seconds)
 
     def slow_down(self) -> None:
         """Halve the calls at once: the server has too many."""
@@ -286,22 +262,6 @@ class Limiter:
         self._changed.wait(min(seconds, POLL_SECONDS))
         self._raise_if_stopped()
         check()
-
-    def _delay(self, tokens: float) -> float:
-        """Return the seconds until a call may go, as it looks now."""
-        self._raise_if_stopped()
-        now = time.monotonic()
-        while self._recent and self._recent[0].when <= now - MINUTE:
-            self._recent.popleft()
-        delays = [self._paused_until - now, MINUTE if self._active >= self.concurrency else 0.0]
-        if self._rpm and len(self._recent) >= self._rpm:
-            delays.append(self._recent[-self._rpm].when + MINUTE - now)
-        over = sum(permit.tokens for permit in self._recent) + tokens - (self._tpm or float("inf"))
-        for permit in self._recent if over > 0 else ():
-            if over > 0:
-                over -= permit.tokens
-                delays.append(permit.when + MINUTE - now)
-        return max(delays)
 
     def _raise_if_stopped(self) -> None:
         if self._stopped:

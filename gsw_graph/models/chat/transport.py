@@ -21,9 +21,7 @@ from gsw_graph.text.words import without_surrogates
 log = logging.getLogger(__name__)
 
 OPENAI = "https://api.openai.com/v1"
-CONNECT_SECONDS = 10.0
 LONGEST_PAUSE = 300.0  # seconds that a server may ask for; beyond that a load is better run again later
-RETRY_TEMPERATURE = 0.4  # of a second try after a timeout, which else would be the first again
 FORMATS = ("schema", "json", "plain")
 MAX_COUNT = 1_000_000_000  # a larger number of tokens is no count
 
@@ -93,7 +91,15 @@ class RawReply:
 
 
 class RetryableError(Exception):
-    """A call that may succeed the next time. retry_after: seconds that the server asks for."""
+    """A call that may succeed the next time.
+
+    Args:
+        message: What happened.
+        retry_after: Seconds that the server asks for.
+        busy: It has too many requests.
+        unreached: Nothing was sent.
+        timed_out: It was silent for too long.
+    """
 
     def __init__(
         self, message: str, *, retry_after: float = 0.0, busy: bool = False, unreached: bool = False,
@@ -102,6 +108,7 @@ class RetryableError(Exception):
         super().__init__(message)
         self.message, self.retry_after = message, retry_after
         self.busy, self.unreached, self.timed_out = busy, unreached, timed_out
+        self.hint = SLOW_HINT if timed_out else f"See that it runs. {URL_HINT}"
 
 
 class RefusedError(ReplyError):
@@ -116,7 +123,6 @@ class Transport:
         self, endpoint: Endpoint, model: str, timeout: float, options: Mapping[str, Any] | None = None
     ) -> None:
         self.endpoint, self.model, self.options = endpoint, model, dict(options or {})
-        self.is_openai = endpoint.url.host == "api.openai.com"
         self._timeout = timeout
         self._lock = threading.Lock()
         self._client: Any = None
@@ -130,8 +136,6 @@ class Transport:
         schema: Mapping[str, Any] | None,
         name: str,
         limit: int = 0,
-        *,
-        retry: bool = False,
     ) -> dict[str, Any]:
         """Return the request as it goes to the server.
 
@@ -140,13 +144,10 @@ class Transport:
             schema: Of the reply; None for a text.
             name: Of the schema.
             limit: Most tokens of the reply; 0 for none.
-            retry: Ask for other words than the last time.
         """
         sent = [{**message, "content": without_surrogates(message["content"])} for message in messages]
         options = {"temperature": 0, "max_tokens": limit, **self.options}
         body: dict[str, Any] = {"model": self.model, **options.pop("extra_body", {}), **options}
-        if retry:
-            body["temperature"] = max(body["temperature"], RETRY_TEMPERATURE)
         if not body["max_tokens"]:
             del body["max_tokens"]
         if schema is not None:
@@ -184,7 +185,6 @@ class Transport:
         on_text: Callable[[str], None] | None = None,
         limit: int = 0,
         attempt: int = 1,
-        retry: bool = False,
         check: Check = never_cancelled,
     ) -> RawReply:
         """Return the server's reply; see `body` and, of `on_text`, `Chat.ask`.
@@ -198,7 +198,7 @@ class Transport:
 
         tried = self._format
         while True:
-            body = self.body(messages, schema, name, limit, retry=retry)
+            body = self.body(messages, schema, name, limit)
             try:
                 reply = self._stream(body, on_text, check) if on_text else self._call(body)
             except openai.APIStatusError as error:
@@ -310,23 +310,7 @@ class Transport:
     def client(self) -> Any:
         """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
         with self._lock:
-            if self._client is None:
-                import openai
-
-                timeout = openai.Timeout(self._timeout, connect=CONNECT_SECONDS)
-                # trust_env: a proxy named in the environment must not see what is meant for this machine.
-                http = openai.DefaultHttpxClient(
-                    timeout=timeout, follow_redirects=False, trust_env=not self.endpoint.here
-                )
-                self._client = openai.OpenAI(
-                    api_key=self.endpoint.key or "none",  # local servers take any key, the SDK insists on one
-                    base_url=str(self.endpoint.url),
-                    timeout=timeout,
-                    max_retries=0,
-                    http_client=http,
-                )
-                if not self.is_openai:  # taken from the environment, and meant for OpenAI alone
-                    self._client.organization = self._client.project = None
+            self._client = self._client or self.endpoint.client(self._timeout, retries=0)
             return self._client
 
 
@@ -380,8 +364,7 @@ def _of_status(
 ) -> RetryableError | GswGraphError:
     text, short = said["message"], endpoint.short(said["message"])
     all_, answer = f"{text} {said.get('code')} {said.get('type')}", f"the server answered {status}: {short}"
-    milliseconds = retry_after({"Retry-After": headers.get("retry-after-ms", "")})
-    wait = milliseconds / 1000 or retry_after(headers)
+    wait = retry_after(headers)
     passing = status in (408, 409, 425, 429) or status >= 500
     kinds: tuple[tuple[Any, type[GswGraphError], str, str | None], ...] = (
         (
@@ -427,13 +410,13 @@ def _of_status(
             KEY_HINT,
         ),
         (not passing and _NO_MODEL.search(all_), StoppedError, answer, MODEL_HINT),
-        (status in (400, 422), RefusedError, answer, None),
+        (status in (400, 422), RefusedError, answer, MODEL_HINT),
         (not passing, StoppedError, answer, MODEL_HINT if status == 404 else URL_HINT),
     )
     for applies, kind, message, hint in kinds:
         if applies:
             return kind(message, where=endpoint.host, hint=hint)
-    return RetryableError(answer, retry_after=max(wait, 0.0), busy=status in (429, 503))
+    return RetryableError(answer, retry_after=wait, busy=status in (429, 503))
 
 
 def _arguments(body: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from gsw_graph.text.names import normalise, title_names
 from gsw_graph.text.words import STOP_WORDS, sentences, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -264,6 +264,7 @@ def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
 
 WALK_FEATURES = ("walk_score", "rank", "uncovered", "named", "joint")
 WORD_FEATURES = ("unread", "nearness", "coverage")
+CONFIDENCE = (2.2, 2.41, 2.68, -4.15)  # weights of titled, coverage and sentence, and the bias
 _SHORTEST = 2  # letters of a term
 _LONGEST = 20_000  # characters of a passage that are looked at
 
@@ -359,7 +360,7 @@ def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, s
 
 def rerank(
     graph: NameGraph,
-    question: str,
+    terms: QueryTerms,
     passages: Sequence[RankedPassage],
     near: Near,
     specificity: float,
@@ -370,7 +371,7 @@ def rerank(
 
     Args:
         graph: The neighbourhood.
-        question: What was asked.
+        terms: The question's words, with the passages as its texts.
         passages: In the order of a walk, its weights as their scores.
         near: Passages of the vector index with their cosines, best first.
         specificity: Of the question's names, in [0, 1] (`NameGraph.specificity`).
@@ -379,13 +380,40 @@ def rerank(
     Returns:
         Numbers of the passages, best first, and the share of each in the softmax.
     """
-    terms = QueryTerms(question, list(map(text_of, passages)))
     table = features(graph, passages, near, terms, recipe)
     logits = table @ weights(recipe, specificity)
     shares = np.exp(logits - logits.max(initial=0.0))
     shares /= shares.sum() or 1
     order = np.argsort(-shares, kind="stable")
     return order.tolist(), shares[order].tolist()
+
+
+def confidence(
+    graph: NameGraph, linked: Iterable[str], terms: QueryTerms, passages: Sequence[RankedPassage]
+) -> float:
+    """Return in [0, 1] how sure it is that the memory holds what a question needs: a logistic scale that
+    bench/linked_confidence.py fits on questions asked with and without their passages."""
+    *weights, bias = CONFIDENCE
+    logit = bias + np.dot(weights, confidence_features(graph, linked, terms, passages))
+    return float(1 / (1 + np.exp(-logit)))
+
+
+def confidence_features(
+    graph: NameGraph, linked: Iterable[str], terms: QueryTerms, passages: Sequence[RankedPassage]
+) -> tuple[bool, float, float]:
+    """Return whether a name of the question is the title of a passage; the share of the question's words that
+    the first passages have together; the greatest share that one sentence of them has with its title.
+
+    Args:
+        graph: The neighbourhood.
+        linked: Names of the question, by id.
+        terms: The question's words.
+        passages: The first ones.
+    """
+    titled = any(graph.titled[graph.name_numbers[name]] for name in linked)
+    coverage = terms.coverage("\n".join(map(text_of, passages)))
+    texts = (f"{passage.title}\n{text}" for passage in passages for text in _sentences(passage))
+    return titled, coverage, max(map(terms.coverage, texts), default=0.0)
 
 
 def weights(recipe: RerankRecipe, specificity: float) -> NDArray[np.float64]:

@@ -9,15 +9,14 @@ from gsw_graph.ask.retrieve.comparison import Sides, sides_of
 from gsw_graph.ask.retrieve.recipes import AutoRecipe
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.context import Context
 
 WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side has 1
 RANK_CONSTANT = 1.0  # the first passages of each side count for much more than the next
-SIDE_PASSAGES = 5  # of each side, at least
+DEPTH = 30  # of each ranking at least, so that the first passages are the same however many are wanted
 
 
 def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
@@ -51,16 +50,17 @@ def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:
 
     The trace is that of the whole question.
     """
-    top_k = max(query.k, SIDE_PASSAGES)
+    top_k = max(query.k + query.below, DEPTH)
     trace, context.trace = context.trace, None
     try:
         rankings = [LINKED(context, Query(question, k=top_k)).passages for question in sides.questions]
     finally:
         context.trace = trace
-    whole = LINKED(context, replace(query, k=top_k + query.below, below=0)).passages
+    whole = LINKED(context, replace(query, k=top_k, below=0))
     weights = [*[1.0] * len(rankings), WHOLE_WEIGHT]
-    fused = reciprocal_rank_fusion([*rankings, whole], weights, k=RANK_CONSTANT)
-    return Retrieved(fused[: query.k], below=fused[query.k : query.k + query.below])
+    fused = reciprocal_rank_fusion([*rankings, whole.passages], weights, k=RANK_CONSTANT)
+    end = query.k + query.below
+    return Retrieved(fused[: query.k], below=fused[query.k : end], confidence=whole.confidence)
 
 
 AUTO = Strategy(

@@ -14,13 +14,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.evidence import flat, listed, texts
-from gsw_graph.ask.retrieve.agents import Agent, Team
+from gsw_graph.ask.retrieve.agents import Agent, Team, request_for
 from gsw_graph.ask.retrieve.names.linking import lucene_words
 from gsw_graph.ask.retrieve.recipes import IRCoTRecipe, SearchRecipe
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
-from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import AnswerDraft, NoRecipe, Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.models.chat.request import Request
 from gsw_graph.models.prompts import prompt
@@ -102,8 +101,9 @@ _ENDS = re.compile(r"\bso,? the answer is\b", re.IGNORECASE)
 
 
 def reason(context: Context, query: Query, recipe: IRCoTRecipe) -> Retrieved:
-    """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says again what
-    was said, ends it with what was found: passages, which the reader of every strategy answers from."""
+    """Search, write a sentence, search by it, and so on. A sentence that cannot be used, or says
+    again what was said, ends it with what was found: passages, which the reader of every strategy answers
+    from."""
     agent = Team(context).agent("reasoning")
     rankings = [_search(agent, query.question, recipe)]
     thoughts: list[str] = []
@@ -137,16 +137,13 @@ def _search(agent: Agent, words: str, recipe: IRCoTRecipe) -> list[RankedPassage
 def _think(agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], held: int) -> str:
     evidence = listed(list(texts(passages, most=held)))
     said = " ".join(map(flat, thoughts)) or "(nothing)"
-    messages = (
-        {"role": "system", "content": prompt("ircot")},
-        {"role": "user", "content": f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"},
-    )
-    request = Request("ircot", messages, limit=_LIMIT)
+    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"
+    request = request_for("ircot", user, limit=_LIMIT)
     return agent.ask(request, _sentence, f"what follows from {len(passages)} texts?", str)
 
 
 def _sentence(reply: object) -> str:
-    """The first line that says anything. ValueError: none does."""
+    """Return the first line that says anything. ValueError: none does."""
     for line in str(reply).splitlines():
         if re.search(r"\w", line):
             return " ".join(line.split())

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def run_ricr(context: Context, query: Query, recipe: ChainRecipe) -> Retrieved:
-    """Chains whose candidates come from the graph and are scored by vectors and words, or by a reranker."""
+    """Follow chains whose candidates come from the graph and are scored by vectors and words, or by a
+    reranker."""
     from gsw_graph.ask.retrieve.qa_chains import CandidateSearch, follow
 
     return follow(context, query, CandidateSearch(context, recipe), recipe)
@@ -38,26 +39,19 @@ RICR = Strategy(
 
 
 def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
-    """With a plan chains whose every hop walks, without one two walks."""
-    if query.plan:
-        from gsw_graph.ask.retrieve.fusion import WalkingCandidateSearch
-        from gsw_graph.ask.retrieve.qa_chains import follow
-
-        return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
-    return _walk(context, query, recipe)
-
-
-def _walk(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
-    from gsw_graph.ask.retrieve.fusion import walk_twice
+    """Find by chains whose every hop walks, without one two walks."""
     from gsw_graph.ask.retrieve.names.walk import write_walk
+    from gsw_graph.ask.retrieve.qa_chains import WalkingCandidateSearch, follow, walk_twice
 
-    walked, bridges = walk_twice(context, query.question, query.k, recipe)
+    if query.plan:
+        return follow(context, query, WalkingCandidateSearch(context, recipe), recipe.chains)
+    k = query.k
+    walked, bridges = walk_twice(context, query.question, k, recipe)
     if bridges is None:
         found = LINKED.run(context, query, LinkedRecipe(recipe.walk))
         if context.has_pairs:
             return found
         return replace(found, ran=LINKED.name, why="the memory holds no question-answer pairs")
-    k = query.k
     best = replace(walked, passages=walked.passages[:k], scores=walked.scores[:k], paths=walked.paths[:k])
     with context.clock("database"):
         passages = context.reader.passages(best.passages, best.scores)

@@ -13,23 +13,26 @@ Stone Pier) born?"; where there is one sub-question its finding is the answer.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gsw_graph.ask.answer.evidence import Item, flat, listed, sentences_of, texts
 from gsw_graph.ask.answer.reader import NOTHING_FOUND, cited, from_items, is_yes_no, supported, words_of
 from gsw_graph.ask.plan import Plan, SubQuestion, check_about, followed, without_references
-from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
+from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.names.linking import lucene_words, mentions
 from gsw_graph.ask.retrieve.recipes import GRASP_PAPER, GraspRecipe
-from gsw_graph.ask.retrieve.votes import RANK_CONSTANT, reciprocal_rank_fusion
-from gsw_graph.ask.strategy import AnswerDraft, Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import (
+    RANK_CONSTANT,
+    AnswerDraft,
+    Query,
+    Retrieved,
+    Strategy,
+    reciprocal_rank_fusion,
+)
 from gsw_graph.errors import ReplyError
-from gsw_graph.models.chat.request import Request
-from gsw_graph.models.prompts import prompt
 from gsw_graph.store import facts as store
 from gsw_graph.store.facts import FoundFact
 from gsw_graph.text.names import normalise
@@ -63,60 +66,55 @@ FORM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An answer in a few words, the sentence that states it, and the numbers of lines that it names."""
+class Reply(NamedTuple):
+    """What an agent replies.
 
-    answer: str
-    sentence: str
-    lines: tuple[int, ...]
+    kind: `answer`; `follow` a name for a fact, `search` for a fact, `read` the text of a line; or
+    `insufficient`. text: the answer in a few words, the name, fact or number, or what is missing, which may
+    be empty. fact: the sentence that states the answer, or what is looked for. lines: that it names.
+    """
 
+    kind: str
+    text: str
+    fact: str = ""
+    lines: tuple[int, ...] = ()
 
-@dataclass(frozen=True, slots=True)
-class More:
-    """What is wanted: `follow` a name for a fact, `search` for a fact, `read` the text of a line. what: the
-    name or number; fact: what is looked for."""
-
-    how: str
-    what: str
-    fact: str
-
-
-@dataclass(frozen=True, slots=True)
-class Insufficient:
-    """Nothing in the evidence answers it. missing: what does, in words; may be empty."""
-
-    missing: str
+    def __str__(self) -> str:
+        if self.kind == "answer":
+            return self.fact
+        return ": ".join(filter(None, (f"{self.kind} {self.text}".strip(), self.fact)))
 
 
-def parse_reply(reply: object) -> Found | More | Insufficient:
-    """What a reply says: of several forms the first counts, and without any its first line is the answer.
-    ValueError: it says nothing."""
+def parse_reply(reply: object) -> Reply:
+    """Read a reply: of several forms the first counts, and without any its first line is the answer.
+
+    Raises:
+        ValueError: It says nothing.
+    """
     parts: dict[str, str] = {}
     for match in _LABEL.finditer(str(reply)):
         parts.setdefault(match["label"].lower(), _plain(match["text"]))
     first = next((label for label in parts if label not in ("finding", "line", "lines")), None)
     if first in ("follow", "search", "read"):
         what, _, fact = parts[first].partition("|")
-        what, fact = what.strip()[:_ANSWER], fact.strip()[:_SENTENCE]
-        if not what:
+        if not what.strip():
             raise ValueError(f"nothing stands after its label. {FORM}")
-        return More(first, what, fact)
+        return Reply(first, what.strip()[:_ANSWER], fact.strip()[:_SENTENCE])
     if first == "insufficient":
-        return Insufficient(parts[first][:_SENTENCE])
+        return Reply(first, parts[first][:_SENTENCE])
     answer, sentence = parts.get("answer", ""), parts.get("finding", "")
     if not parts:  # of a small model, which gets no further: whether the lines hold it is looked at anyway
         answer = next((_plain(line) for line in str(reply).splitlines() if re.search(r"\w", line)), "")
     if not (answer or sentence):
         raise ValueError(f"the reply has no form that is known. {FORM}")
     if _UNKNOWN.fullmatch(answer or sentence):
-        return Insufficient(sentence[:_SENTENCE])
-    numbers = _NUMBER.findall(parts.get("lines") or parts.get("line") or "")
-    return Found((answer or sentence)[:_ANSWER], (sentence or answer)[:_SENTENCE], tuple(map(int, numbers)))
+        return Reply("insufficient", sentence[:_SENTENCE])
+    numbers = map(int, _NUMBER.findall(parts.get("lines") or parts.get("line") or ""))
+    return Reply("answer", (answer or sentence)[:_ANSWER], (sentence or answer)[:_SENTENCE], tuple(numbers))
 
 
 def _plain(text: str) -> str:
-    """Without emphasis and brackets around numbers, in one line."""
+    """Write a text without emphasis and brackets around numbers, in one line."""
     return " ".join(text.replace("**", "").replace("`", "").split())
 
 
@@ -198,7 +196,7 @@ def follow(agent: Agent, name: str, key: str, fact: str, recipe: GraspRecipe) ->
 
 
 def describe(found: Evidence) -> str:
-    """What was found, in words."""
+    """Return what was found, in words."""
     return "; ".join(item.text[:_SHORT] for item in found.items[:3]) or "nothing"
 
 
@@ -234,7 +232,7 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
 
 
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
-    """Passages of several searches, joined by reciprocal ranks."""
+    """Return passages of several searches, joined by reciprocal ranks."""
     passages = reciprocal_rank_fusion(rankings)
     return Evidence(list(texts(passages, _ROOM)), passages)
 
@@ -244,18 +242,16 @@ def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFac
 
 
 def _overlaps(facts: Sequence[FoundFact], asked: str) -> list[float]:
-    """For each fact, how many of the words that are asked for stand in it, rare ones among the facts more."""
+    """Count for each fact, how many of the words that are asked for stand in it, rare ones among the facts
+    more."""
     wanted = words_of(asked)
     each = [wanted & words_of(fact.line) for fact in facts]
-    often: dict[str, int] = defaultdict(int)
-    for words in each:
-        for word in words:
-            often[word] += 1
+    often = Counter(word for words in each for word in words)
     return [fsum(1 / often[word] for word in words) for words in each]
 
 
 def _distinct(facts: Sequence[FoundFact], most: int) -> list[FoundFact]:
-    """The first facts of which none says what one before it says in the same passage."""
+    """Return the first facts of which none says what one before it says in the same passage."""
     kept: list[tuple[FoundFact, frozenset[str]]] = []
     for fact in facts:
         if len(kept) == most:
@@ -297,45 +293,43 @@ class Finding:
     passages: list[list[RankedPassage]] = field(default_factory=list)
 
 
-def find(agent: Agent, question: str, recipe: GraspRecipe) -> Finding:
-    """What an agent finds for a sub-question. A reply that cannot be used, or a budget that is used up, costs
-    its finding alone; errors as of `Agent.ask`."""
-    return _Search(agent, question, recipe).run()
+@dataclass
+class Search:
+    """An agent's way to its finding: the lines it is shown, the passages of each search, and its looks."""
 
-
-class _Search:
-    """The agent's way to its finding: the lines it is shown, and what it asked for."""
-
-    def __init__(self, agent: Agent, question: str, recipe: GraspRecipe) -> None:
-        self._agent, self._question, self._recipe = agent, question, recipe
-        self._shown: list[Item] = []
-        self._passages: list[list[RankedPassage]] = []
-        self._done: list[str] = []
+    agent: Agent
+    question: str
+    recipe: GraspRecipe
+    shown: list[Item] = field(default_factory=list)
+    passages: list[list[RankedPassage]] = field(default_factory=list)
+    looks: list[str] = field(default_factory=list)
 
     def run(self) -> Finding:
-        nothing = Finding(self._question, passages=self._passages)
+        """Return what the agent finds for its sub-question. A reply that cannot be used, or a budget that is
+        used up, costs its finding alone; errors as of `Agent.ask`."""
+        nothing = Finding(self.question, passages=self.passages)
         try:
-            self._search(*self._statement())
+            self._take(search(self.agent, "search", *self._statement(), self.recipe))
             last = False
-            for left in range(self._recipe.rounds, -1, -1):
+            for left in range(self.recipe.rounds, -1, -1):
                 last = last or not left
-                said = self._ask(last=last)
-                if isinstance(said, Found):
-                    return self._found(said)
-                if isinstance(said, Insufficient):
-                    return replace(nothing, missing=said.missing)
+                reply = self._ask(last=last)
+                if reply.kind == "answer":
+                    return self._check(reply)
+                if reply.kind == "insufficient":
+                    return replace(nothing, missing=reply.text)
                 if last:
-                    self._agent.note("stop", _describe_reply(said), "", NO_MORE)
+                    self.agent.note("stop", str(reply), "", NO_MORE)
                     break
-                last = not self._more(said)  # it answers from what it has
+                last = not self._look(reply)  # it answers from what it has
         except ReplyError as error:
             return replace(nothing, failed=str(error))
         return nothing
 
     def _statement(self) -> tuple[str, str]:
-        """What is searched for first, and keywords."""
-        if self._recipe.rewrite != "first":
-            return self._question, ""
+        """Return what is searched for first, and keywords."""
+        if self.recipe.rewrite != "first":
+            return self.question, ""
 
         def check(text: object) -> tuple[str, str]:
             statement, keywords = _STATEMENT.search(str(text)), _KEYWORDS.search(str(text))
@@ -343,83 +337,70 @@ class _Search:
                 raise ValueError('there is no line "Statement: ..."')
             return statement[1].strip()[:500], keywords[1].strip()[:200] if keywords else ""
 
-        asked = f"Question: {flat(self._question)}"
-        messages = (
-            {"role": "system", "content": prompt("grasp_rewrite")},
-            {"role": "user", "content": asked},
-        )
+        question = f"Question: {flat(self.question)}"
         try:
-            request = Request("grasp_rewrite", messages, limit=_FINDING_LIMIT)
-            return self._agent.ask(request, check, self._question, " | ".join)
+            request = request_for("grasp_rewrite", question, limit=_FINDING_LIMIT)
+            return self.agent.ask(request, check, self.question, " | ".join)
         except ReplyError:  # the question is a statement too, if not the best
-            return self._question, ""
+            return self.question, ""
 
-    def _search(self, statement: str, keywords: str = "") -> None:
-        found = search(self._agent, "search", statement, keywords, self._recipe)
-        self._take(found.items, found.passages)
-
-    def _take(self, items: list[Item], passages: list[RankedPassage]) -> None:
-        """New lines stand first; of those before as many stay as there is room."""
+    def _take(self, evidence: Evidence) -> None:
+        """Show new lines first; of those before as many stay as there is room."""
+        items = evidence.items
         known = {item.text for item in items}
-        kept = [item for item in self._shown if item.text not in known]
-        stay = min(len(kept), max(self._recipe.lines // _KEPT, self._recipe.lines - len(items)))
-        self._shown = [*items[: self._recipe.lines - stay], *kept[:stay]]
-        self._passages.append(passages)
+        kept = [item for item in self.shown if item.text not in known]
+        stay = min(len(kept), max(self.recipe.lines // _KEPT, self.recipe.lines - len(items)))
+        self.shown = [*items[: self.recipe.lines - stay], *kept[:stay]]
+        self.passages.append(evidence.passages)
 
-    def _ask(self, *, last: bool) -> Found | More | Insufficient:
-        parts = [listed(self._shown)]
-        if self._done:
-            parts.append(f"Looked up already: {'; '.join(self._done)}")
+    def _ask(self, *, last: bool) -> Reply:
+        parts = [listed(self.shown)]
+        if self.looks:
+            parts.append(f"Looked up already: {'; '.join(self.looks)}")
         if last:
             parts.append("Nothing more can be looked up: reply with Answer or Insufficient.")
-        parts.append(f"Question: {flat(self._question)}")
-        messages = (
-            {"role": "system", "content": prompt("grasp_find")},
-            {"role": "user", "content": "\n\n".join(parts)},
-        )
-        request = Request("grasp_find", messages, limit=_FINDING_LIMIT)
-        return self._agent.ask(request, parse_reply, self._question, _describe_reply)
+        parts.append(f"Question: {flat(self.question)}")
+        request = request_for("grasp_find", "\n\n".join(parts), limit=_FINDING_LIMIT)
+        return self.agent.ask(request, parse_reply, self.question, str)
 
-    def _found(self, said: Found) -> Finding:
-        """The finding, where its answer stands in the lines; its sentence too, else the answer stands for
-        itself."""
-        named = [number - 1 for number in said.lines]
-        places = supported(self._question, said.answer, named, self._shown, judged=False)
+    def _check(self, reply: Reply) -> Finding:
+        """Return the finding, where its answer stands in the lines; its sentence too, else the answer stands
+        for itself."""
+        named = [number - 1 for number in reply.lines]
+        places = supported(self.question, reply.text, named, self.shown, judged=False)
         if not places:
-            self._agent.note("check", said.answer, "", UNSUPPORTED)
-            return Finding(self._question, missing="", passages=self._passages)
-        sentence = said.sentence
-        said_of = _YES_NO.sub("", sentence)  # "No, it was Atlantis" says more than no
-        if not (said_of and supported("", said_of, places, self._shown, judged=False)):
-            sentence = f"{self._question} {said.answer}"
-        sources = tuple(self._shown[place] for place in places)
-        return Finding(self._question, said.answer, sentence, sources, passages=self._passages)
+            self.agent.note("check", reply.text, "", UNSUPPORTED)
+            return Finding(self.question, passages=self.passages)
+        sentence = reply.fact
+        stated = _YES_NO.sub("", sentence)  # "No, it was Atlantis" says more than no
+        if not (stated and supported("", stated, places, self.shown, judged=False)):
+            sentence = f"{self.question} {reply.text}"
+        sources = tuple(self.shown[place] for place in places)
+        return Finding(self.question, reply.text, sentence, sources, passages=self.passages)
 
-    def _more(self, said: More) -> bool:
+    def _look(self, reply: Reply) -> bool:
         """Look up what the agent asks for. False: it was looked up before, or it cannot be."""
-        wanted = " ".join(filter(None, [said.how.capitalize(), flat(said.what), flat(said.fact)]))
-        if wanted in self._done:
+        kind, text, fact = reply[:3]
+        look = " ".join(filter(None, [kind.capitalize(), flat(text), flat(fact)]))
+        if look in self.looks:
             return False
-        self._done.append(wanted)
-        if said.how == "read":
-            return self._read(said.what)
-        if said.how == "follow" and self._is_shown(said.what):
-            fact = said.fact or self._question
-            found = follow(self._agent, said.what, normalise(said.what), fact, self._recipe)
-            self._take(found.items, found.passages)
+        self.looks.append(look)
+        if kind == "read":
+            return self._read(text)
+        if kind == "follow" and self._is_shown(text):
+            self._take(follow(self.agent, text, normalise(text), fact or self.question, self.recipe))
             return True
-        if said.how == "follow":
-            self._agent.note("follow", said.what, "", "refused: no line that it was shown has this name")
-        statement = said.fact if said.how == "follow" else " ".join(filter(None, (said.what, said.fact)))
-        if not statement:
-            return False
-        self._search(statement)
-        return True
+        if kind == "follow":
+            self.agent.note("follow", text, "", "refused: no line that it was shown has this name")
+        statement = fact if kind == "follow" else f"{text} {fact}".strip()
+        if statement:
+            self._take(search(self.agent, "search", statement, "", self.recipe))
+        return bool(statement)
 
     def _is_shown(self, name: str) -> bool:
-        """Whether a name stands in the question or in a line, as whole words."""
+        """Tell whether a name stands in the question or in a line, as whole words."""
         key = normalise(name)
-        every = [self._question, *(item.text for item in self._shown)]
+        every = [self.question, *(item.text for item in self.shown)]
         return bool(key) and any(
             f" {key} " in f" {' '.join(map(normalise, text.replace('?', ' ').split()))} " for text in every
         )
@@ -428,21 +409,13 @@ class _Search:
         """Show the passage of a line."""
         found = re.search(r"\d+", number)
         place = int(found[0]) - 1 if found and len(found[0]) < 4 else -1
-        if not 0 <= place < len(self._shown):
-            self._agent.note("read", number, "", "refused: there is no such line")
+        if not 0 <= place < len(self.shown):
+            self.agent.note("read", number, "", "refused: there is no such line")
             return False
-        passage = self._shown[place].passage
-        self._agent.note("read", f"line {place + 1}", passage.title or passage.id)
-        self._take(list(texts([passage], _WHOLE)), [passage])
+        passage = self.shown[place].passage
+        self.agent.note("read", f"line {place + 1}", passage.title or passage.id)
+        self._take(Evidence(list(texts([passage], _WHOLE)), [passage]))
         return True
-
-
-def _describe_reply(said: Found | More | Insufficient) -> str:
-    if isinstance(said, Found):
-        return said.sentence
-    if isinstance(said, Insufficient):
-        return f"insufficient: {said.missing}" if said.missing else "insufficient"
-    return f"{said.how} {said.what}{f': {said.fact}' if said.fact else ''}"
 
 
 MOST = 8  # sub-questions, and so agents
@@ -453,7 +426,8 @@ _LONGEST = 300  # characters of the rational plan
 
 
 def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
-    """The plan for a question, and why it is none of the model's. What else ends a question is raised."""
+    """Return the plan for a question, and why it is none of the model's. What else ends a question is
+    raised."""
     asked = without_references(question)
 
     def check(reply: object) -> tuple[Plan, str]:
@@ -461,20 +435,16 @@ def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
         check_about(plan, asked)
         return plan, rational
 
-    messages = (
-        {"role": "system", "content": prompt("grasp_plan")},
-        {"role": "user", "content": f"Question: {asked}"},
-    )
     try:
-        request = Request("grasp_plan", messages, limit=_PLAN_LIMIT)
+        request = request_for("grasp_plan", f"Question: {asked}", limit=_PLAN_LIMIT)
         return agent.ask(request, check, question, _describe_plan)[0], None
     except ReplyError as error:
         return Plan((SubQuestion(1, asked),)), f"no plan was made: {error}"
 
 
 def parse_plan(reply: str) -> tuple[Plan, str]:
-    """The plan in a reply, and its rational plan. ValueError: there is none that can be followed; the text
-    says how to mend that."""
+    """Return the plan in a reply, and its rational plan. ValueError: there is none that can be followed; the
+    text says how to mend that."""
     steps = [{"id": int(number), "question": text.strip()} for number, text in _STEP.findall(reply)]
     if not steps:
         raise ValueError('there is no sub-question. Write each in a line of its own: "1. Who wrote it?"')
@@ -491,7 +461,7 @@ def _describe_plan(found: tuple[Plan, str]) -> str:
 
 
 def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
-    """What each sub-question found, by its id. Errors as of `side_by_side`."""
+    """Return what each sub-question found, by its id. Errors as of `side_by_side`."""
     found: dict[int, Finding] = {}
     blind: set[int] = set()  # asked without an answer that they wait for
     for level in plan.levels():
@@ -505,7 +475,7 @@ def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
                 agent.note("skip", question, "", "nothing that it waits for is known")
                 found[step.id] = Finding(question)
             else:
-                tasks[step.id] = partial(find, agent, question, recipe)
+                tasks[step.id] = Search(agent, question, recipe).run
         for id_, result in zip(tasks, side_by_side(team, list(tasks.values())), strict=True):
             if isinstance(result, ReplyError):
                 result = Finding(plan.steps[id_ - 1].question, failed=str(result))
@@ -514,7 +484,7 @@ def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
 
 
 def _concrete(step: SubQuestion, found: dict[int, Finding]) -> str:
-    """The sub-question with answers, or with what is not known in words, in the place of `#k`."""
+    """Return the sub-question with answers, or with what is not known in words, in the place of `#k`."""
     said = {
         id_: one.answer if one.answer is not None else f"({one.question.rstrip(' ?')})"
         for id_, one in found.items()
@@ -533,7 +503,8 @@ def answered(
     found: Mapping[int, Finding],
     on_text: Callable[[str], None] | None = None,
 ) -> tuple[AnswerDraft, str | None]:
-    """The answer, and why it is not the model's last word. Errors as of `Agent.ask`, a ReplyError apart."""
+    """Return the answer, and why it is not the model's last word. Errors as of `Agent.ask`, a ReplyError
+    apart."""
     whole = {id_: one for id_, one in found.items() if one.answer is not None}
     if not whole:
         missing = next((one.missing or one.question for one in found.values()), NOTHING_FOUND)
@@ -569,7 +540,7 @@ def answered(
 
 
 def ranked(found: Mapping[int, Finding], k: int) -> list[RankedPassage]:
-    """The `k` best passages of all sub-questions."""
+    """Return the `k` best passages of all sub-questions."""
     scores: dict[str, float] = defaultdict(float)
     by_id: dict[str, RankedPassage] = {}
     for one in found.values():
@@ -588,13 +559,13 @@ def ranked(found: Mapping[int, Finding], k: int) -> list[RankedPassage]:
 
 
 def _of(one: Finding) -> AnswerDraft:
-    """A finding as the answer."""
+    """Return a finding as the answer."""
     citations = [cited(item, one.question, one.answer or "") for item in one.sources]
     return AnswerDraft(one.answer, "llm", citations=list(dict.fromkeys(citations)))
 
 
 def _further(draft: AnswerDraft, whole: Mapping[int, Finding]) -> list[Citation]:
-    """The citations with those of the other lines that the same findings stand on."""
+    """Return the citations with those of the other lines that the same findings stand on."""
     passages = {citation.passage for citation in draft.citations}
     further = [
         cited(item, one.question, one.answer or "")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.names.walk import WalkResult
     from gsw_graph.model.results import RankedPassage
 
+SURE_PASSAGES = 5  # in which the answer is looked for; not k, on which the confidence must not depend
+
 
 def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
     """Walk twice over the part of the graph around the question, in at most three round trips."""
@@ -43,12 +45,14 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
             result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(context, graph, question, first.mentions, near, passages, recipe.rerank, query.k)
+        ranked, sure = in_order(
+            context, graph, question, first.mentions, near, passages, recipe.rerank, query.k
+        )
     if context.trace is not None:
         both = replace(first, passages=result.passages + first.passages, paths=result.paths + first.paths)
         write_walk(context, context.trace, both, ranked, twice=False)
         context.trace.bridges = bridges
-    return Retrieved(ranked)
+    return Retrieved(ranked, confidence=sure)
 
 
 def known_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
@@ -82,7 +86,7 @@ def in_order(
     passages: list[RankedPassage],
     recipe: RerankRecipe,
     k: int,
-) -> list[RankedPassage]:
+) -> tuple[list[RankedPassage], float | None]:
     """Put the first passages of a walk and those nearest to the question in order.
 
     Args:
@@ -96,21 +100,25 @@ def in_order(
         k: Passages wanted.
 
     Returns:
-        The first `k`, their shares in the softmax as scores; below them the others as the walk has them.
+        The first `k`, their shares in the softmax as scores, below them the others as the walk has them; and
+        how sure it is that the memory holds the answer, None where nothing is put in order.
     """
-    from gsw_graph.ask.retrieve.names.walk import rerank
+    from gsw_graph.ask.retrieve.names.walk import QueryTerms, confidence, rerank, text_of
 
     candidates = passages[: recipe.passages]
     if not candidates:
-        return passages[:k]
+        return passages[:k], None
     known = context.neighbourhood.texts if context.neighbourhood is not None else {}
-    walked, least = {passage.id for passage in candidates}, passages[-1].score
+    walked, least = {passage.id for passage in candidates}, candidates[-1].score
     nearest = [id_ for id_, _ in near[: recipe.passages] if id_ in known and id_ not in walked]
     candidates += [replace(known[id_], score=least) for id_ in nearest]
-    specificity = graph.specificity((mention.key for mention in linked), recipe.unnamed)
+    names = [mention.key for mention in linked]
+    specificity = graph.specificity(names, recipe.unnamed)
     if context.trace is not None:
         context.trace.specificity = specificity
-    numbers, shares = rerank(graph, question, candidates, near, specificity, recipe)
+    terms = QueryTerms(question, list(map(text_of, candidates)))
+    numbers, shares = rerank(graph, terms, candidates, near, specificity, recipe)
+    sure = confidence(graph, names, terms, [candidates[n] for n in numbers[:SURE_PASSAGES]])
     first = [replace(candidates[n], score=share) for n, share in zip(numbers[:k], shares, strict=False)]
     ids = {passage.id for passage in candidates}
     rest = [
@@ -118,7 +126,7 @@ def in_order(
         for passage in passages
         if passage.id not in ids
     ]
-    return (first + rest)[:k]
+    return (first + rest)[:k], sure
 
 
 LINKED = Strategy(

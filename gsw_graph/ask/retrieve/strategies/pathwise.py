@@ -18,7 +18,7 @@ from gsw_graph.ask.answer.chains import from_chains
 from gsw_graph.ask.answer.evidence import ROOM, Item, flat, texts
 from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
-from gsw_graph.ask.retrieve.agents import Spoken, Team, side_by_side
+from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.intent import (
     DEEPEST,
     Approach,
@@ -36,11 +36,10 @@ from gsw_graph.ask.retrieve.recipes import PATHWISE_RECIPES, PathwiseRecipe
 from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
-from gsw_graph.ask.retrieve.votes import reciprocal_rank_fusion
-from gsw_graph.ask.strategy import Query, Retrieved, Strategy
+from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
 from gsw_graph.errors import ReplyError
-from gsw_graph.models.chat.request import Request, estimate
-from gsw_graph.models.prompts import fence, prompt
+from gsw_graph.models.chat.request import estimate
+from gsw_graph.models.prompts import fence
 from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from gsw_graph.ask.plan import Plan
     from gsw_graph.ask.retrieve.agents import Agent
     from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.ask.retrieve.qa_chains import Link
     from gsw_graph.model.results import RankedPassage
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ class _Paths:
 
     @property
     def documents(self) -> int:
-        """Passages of a path."""
+        """Return passages of a path."""
         return max(self.recipe.documents, self.query.k)
 
     def understand(self) -> tuple[Intent, Plan | None]:
@@ -180,10 +180,10 @@ class _Paths:
             return replace(found, passages=without_duplicates(found.passages, self.recipe.duplicate))
         if plan and context.has_pairs:
             chained = self._search("chains", query, SubProblem(0, query.question))
+        if approach in ("comparative matrix", "multi-aspect"):  # its parts are paths of their own
+            approach = "deep chain"
         whole = chained or self._search(
-            "whole question",
-            replace(self.query, k=self.documents),
-            SubProblem(0, query.question, _whole(approach)),
+            "whole question", replace(self.query, k=self.documents), SubProblem(0, query.question, approach)
         )
         findings = self._find(problems, chained)
         if context.llm is not None and self.recipe.adjustment:
@@ -199,7 +199,8 @@ class _Paths:
         With chains those alone are searched for whose approach is another: chains are the others' search.
         """
         findings: list[Finding] = []
-        known, questions, waiting = _answers(chained), dict[int, str](), problems
+        known = {hop.step: hop.answer for hop in _best_hops(chained)}
+        questions, waiting = dict[int, str](), problems
 
         def put(id_: int) -> str:
             return known.get(id_, f"({questions[id_].rstrip(' ?')})")[:_ANSWER]
@@ -253,9 +254,8 @@ class _Paths:
         asked: Asked = [(found.problem.question, found.answer) for found in findings]
         if chained is not None:
             draft = from_chains(self.query.question, chained, FUSION.confidence, answer=False)
-            best = next(iter(chained.beams.ends()), None) if chained.beams else None
-            hops = [(hop.concrete, hop.answer) for hop in best.hops] if best else asked
-            asked = list(hops) if (draft.confidence or 0.0) < SURE else []
+            hops: Asked = [(hop.concrete, hop.answer) for hop in _best_hops(chained)]
+            asked = (hops or asked) if (draft.confidence or 0.0) < SURE else []
         elif all(answer for _, answer in asked):
             asked = []
         more: list[Finding] = []
@@ -347,15 +347,10 @@ class _Paths:
         return [result for result in side_by_side(self.team, tasks) if not isinstance(result, ReplyError)]
 
 
-def _whole(approach: Approach) -> Approach:
-    """Return how the whole question is searched for, whose parts are paths of their own."""
-    return "deep chain" if approach in ("comparative matrix", "multi-aspect") else approach
-
-
-def _answers(chained: Retrieved | None) -> dict[int, str]:
-    """Return the answer of each step on the best chain."""
+def _best_hops(chained: Retrieved | None) -> list[Link]:
+    """Return the hops of the best chain."""
     best = next(iter(chained.beams.ends()), None) if chained and chained.beams else None
-    return {hop.step: hop.answer for hop in best.hops} if best else {}
+    return best.hops if best else []
 
 
 def order_paths(
@@ -495,11 +490,8 @@ def ask_gaps(agent: Agent, question: str, asked: Asked) -> list[str]:
         f"[{number}] {flat(text)} {flat(answer) if answer else '(nothing found)'}"
         for number, (text, answer) in enumerate(asked, 1)
     )
-    messages = (
-        {"role": "system", "content": prompt("pathwise_gaps")},
-        {"role": "user", "content": f"Question: {flat(question)}\n{fence('evidence', lines)}"},
-    )
-    request = Request("pathwise_gaps", messages, _GAP_SCHEMA, limit=_GAP_TOKENS)
+    user = f"Question: {flat(question)}\n{fence('evidence', lines)}"
+    request = request_for("pathwise_gaps", user, _GAP_SCHEMA, limit=_GAP_TOKENS)
     words = " | ".join
     return agent.ask(
         request, lambda r: parse_gaps(r, question, asked), lines, lambda new: words(new) or "nothing"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.retrieve.recipes import PROPOSITION_RECIPES, QUICK, PropositionRecipe
+from gsw_graph.ask.retrieve.recipes import PROPOSITION_RECIPES, PropositionRecipe
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ PROPRAG = Strategy(
     "proprag",
     "PropRAG: paths of propositions between two walks",
     run,
-    QUICK,
+    PROPOSITION_RECIPES["default"],
     PROPOSITION_RECIPES,
     needs=frozenset({"propositions"}),
 )

@@ -69,7 +69,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         }
         queries = [(question, near), *((question, _passages(runs)) for runs in channels.values() if runs)]
         bridges = _bridges(book, question, [run for runs in channels.values() for run in runs], recipe.names)
-    shown = [book.concept(id_).name for id_ in bridges]
+    shown = [book.concepts[id_].name for id_ in bridges]
     if bridges:
         further = " ".join([question, *shown])
         toward = vector + recipe.toward * np.mean([book.vector_of[id_] for id_ in bridges], axis=0)
@@ -84,7 +84,9 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
-        ranked = in_order(context, graph, question, result.mentions, near, passages, recipe.rerank, query.k)
+        ranked, sure = in_order(
+            context, graph, question, result.mentions, near, passages, recipe.rerank, query.k
+        )
     if context.trace is not None:
         write_walk(context, context.trace, result, ranked, twice=bool(bridges))
         context.trace.bridges = shown
@@ -94,9 +96,10 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
             for run in runs
         ]
     if context.llm is None or not query.answer:
-        return Retrieved(ranked)
+        return Retrieved(ranked, confidence=sure)
     chosen = _questions(earlier, recipe.questions)
-    return Retrieved(ranked, items=_items(context, book, channels, chosen, ranked, recipe))
+    items = _items(context, book, channels, chosen, ranked, recipe)
+    return Retrieved(ranked, items=items, confidence=sure)
 
 
 def _items(
@@ -196,9 +199,9 @@ def _bridges(book: Codebook, question: str, runs: list[ScoredRun], top_k: int) -
     asked, bridges = f" {normalise(question)} ", list[str]()
     for run in runs:
         for id_ in (run.edge.object, run.edge.subject):
-            key = book.concept(id_).canonical
+            key = book.concepts[id_].canonical
             new = key not in bridges and f" {key} " not in asked
-            if new and len(bridges) < top_k and key in book.concepts and book.concept(key).passages > 1:
+            if new and len(bridges) < top_k and key in book.concepts and book.concepts[key].passages > 1:
                 bridges.append(key)
     return bridges
 
