@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -152,3 +154,16 @@ def test_the_classes_read_a_loaded_memory(server_settings: Settings, tmp_path: P
             assert nodes.Memory.nodes.get(uid="memory").dimension == fakes.DIMENSION
         finally:
             db.driver = None
+
+
+def test_a_class_of_the_same_name_where_they_are_imported_is_not_taken_for_one() -> None:
+    code = """
+class Entity: pass
+import gsw_graph.store.nodes as nodes
+nodes.Passage.entities  # neomodel finds the class when it is first needed
+for definition in nodes.Passage.defined_properties(properties=False, aliases=False).values():
+    definition.lookup_node_class()
+assert ("Entity", "IN", "Passage") in nodes.declared()
+assert nodes.Passage.entities.definition["node_class"] is nodes.Entity
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     import gsw_graph.memory
 
 
+def _full(name: str) -> str:
+    """Return the full name of a class of this module. A short one neomodel looks for in each module that is
+    importing this one, and takes what has that name there."""
+    return f"{__name__}.{name}"
+
+
 class BytesProperty(Property[bytes]):
     """Bytes as they are: a unit vector, a signed byte a dimension, which `text.unpack_vectors` reads."""
 
@@ -139,7 +145,7 @@ class Document(StructuredNode):
     unread = ArrayProperty(IntegerProperty())
     loaded_at = StringProperty()
     status = StringProperty()
-    passages = RelationshipFrom("Passage", "PART_OF")
+    passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 
 class Passage(StructuredNode):
@@ -154,20 +160,20 @@ class Passage(StructuredNode):
     position = IntegerProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    names = RelationshipTo("Concept", "NAMES", model=Names)
-    document = RelationshipTo("Document", "PART_OF")
-    next = RelationshipTo("Passage", "NEXT")
-    entities = RelationshipFrom("Entity", "IN", model=In)
-    verb_phrases = RelationshipFrom("VerbPhrase", "IN")
-    pairs = RelationshipFrom("QAPair", "IN")
-    propositions = RelationshipFrom("Proposition", "IN")
+    names = RelationshipTo(_full("Concept"), "NAMES", model=Names)
+    document = RelationshipTo(_full("Document"), "PART_OF")
+    next = RelationshipTo(_full("Passage"), "NEXT")
+    entities = RelationshipFrom(_full("Entity"), "IN", model=In)
+    verb_phrases = RelationshipFrom(_full("VerbPhrase"), "IN")
+    pairs = RelationshipFrom(_full("QAPair"), "IN")
+    propositions = RelationshipFrom(_full("Proposition"), "IN")
 
 
 class Role(StructuredNode):
     """A part that entities play."""
 
     name = StringProperty(unique_index=True)
-    entities = RelationshipFrom("Entity", "PLAYS", model=Plays)
+    entities = RelationshipFrom(_full("Entity"), "PLAYS", model=Plays)
 
 
 class Concept(StructuredNode):
@@ -179,9 +185,9 @@ class Concept(StructuredNode):
     passages = IntegerProperty()
     joins = BooleanProperty()
     vector = BytesProperty()
-    named_by = RelationshipFrom("Passage", "NAMES", model=Names)
-    entities = RelationshipFrom("Entity", "REFERS_TO")
-    aliases = RelationshipTo("Concept", "ALIAS_OF", model=AliasOf)
+    named_by = RelationshipFrom(_full("Passage"), "NAMES", model=Names)
+    entities = RelationshipFrom(_full("Entity"), "REFERS_TO")
+    aliases = RelationshipTo(_full("Concept"), "ALIAS_OF", model=AliasOf)
 
 
 class Entity(StructuredNode):
@@ -193,9 +199,9 @@ class Entity(StructuredNode):
     description = StringProperty()
     from_ = StringProperty(db_property="from", index=True)
     to = StringProperty()
-    passages = RelationshipTo("Passage", "IN", model=In)
-    roles = RelationshipTo("Role", "PLAYS", model=Plays)
-    concept = RelationshipTo("Concept", "REFERS_TO")
+    passages = RelationshipTo(_full("Passage"), "IN", model=In)
+    roles = RelationshipTo(_full("Role"), "PLAYS", model=Plays)
+    concept = RelationshipTo(_full("Concept"), "REFERS_TO")
 
 
 class VerbPhrase(StructuredNode):
@@ -204,8 +210,8 @@ class VerbPhrase(StructuredNode):
     uid = StringProperty(db_property="id", unique_index=True)
     phrase = StringProperty()
     vector = BytesProperty()
-    passages = RelationshipTo("Passage", "IN")
-    pairs = RelationshipTo("QAPair", "ASKS")
+    passages = RelationshipTo(_full("Passage"), "IN")
+    pairs = RelationshipTo(_full("QAPair"), "ASKS")
 
 
 class QAPair(StructuredNode):
@@ -218,11 +224,11 @@ class QAPair(StructuredNode):
     answers = ArrayProperty(StringProperty())
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    entities = RelationshipTo("Entity", "ANSWERED_BY", model=AnsweredBy)
-    about = RelationshipTo("Entity", "ABOUT")
-    verb_phrase = RelationshipFrom("VerbPhrase", "ASKS")
-    passages = RelationshipTo("Passage", "IN")
-    relation = RelationshipTo("Relation", "RELATES_BY")
+    entities = RelationshipTo(_full("Entity"), "ANSWERED_BY", model=AnsweredBy)
+    about = RelationshipTo(_full("Entity"), "ABOUT")
+    verb_phrase = RelationshipFrom(_full("VerbPhrase"), "ASKS")
+    passages = RelationshipTo(_full("Passage"), "IN")
+    relation = RelationshipTo(_full("Relation"), "RELATES_BY")
 
 
 class Proposition(StructuredNode):
@@ -235,9 +241,9 @@ class Proposition(StructuredNode):
     relation = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
-    mentions = RelationshipTo("Entity", "MENTIONS", model=Mentions)
-    passages = RelationshipTo("Passage", "IN")
-    relation_ = RelationshipTo("Relation", "RELATES_BY")
+    mentions = RelationshipTo(_full("Entity"), "MENTIONS", model=Mentions)
+    passages = RelationshipTo(_full("Passage"), "IN")
+    relation_ = RelationshipTo(_full("Relation"), "RELATES_BY")
 
 
 class Relation(StructuredNode):
@@ -254,9 +260,9 @@ class Run(StructuredNode):
     uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     edges = IntegerProperty()
-    pairs = RelationshipTo("QAPair", "HOLDS", model=Holds)
-    propositions = RelationshipTo("Proposition", "HOLDS", model=Holds)
-    passages = RelationshipTo("Passage", "IN")
+    pairs = RelationshipTo(_full("QAPair"), "HOLDS", model=Holds)
+    propositions = RelationshipTo(_full("Proposition"), "HOLDS", model=Holds)
+    passages = RelationshipTo(_full("Passage"), "IN")
 
 
 class Question(StructuredNode):
@@ -284,10 +290,10 @@ class Question(StructuredNode):
     embedding = ArrayProperty(FloatProperty())
     verdict = StringProperty()
     judged_at = StringProperty()
-    reused = RelationshipTo("Question", "REUSED")
-    pairs = RelationshipTo("QAPair", "USED", model=Used)
-    propositions = RelationshipTo("Proposition", "USED", model=Used)
-    passages = RelationshipTo("Passage", "USED", model=Used)
+    reused = RelationshipTo(_full("Question"), "REUSED")
+    pairs = RelationshipTo(_full("QAPair"), "USED", model=Used)
+    propositions = RelationshipTo(_full("Proposition"), "USED", model=Used)
+    passages = RelationshipTo(_full("Passage"), "USED", model=Used)
 
 
 NODES = (
@@ -395,7 +401,7 @@ def declared() -> dict[tuple[str, str, str], type | None]:
         for definition in cls.defined_properties(aliases=False, properties=False).values():
             made = definition.definition
             other = made["node_class"] if isinstance(made.get("node_class"), type) else definition._raw_class
-            other = other if isinstance(other, str) else other.__label__
+            other = other.rpartition(".")[2] if isinstance(other, str) else other.__label__
             begin, end = (
                 (cls.__label__, other) if made["direction"].name == "OUTGOING" else (other, cls.__label__)
             )
