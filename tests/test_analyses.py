@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
-from pathlib import Path
 from xml.etree import ElementTree
 
 import cli_runner
@@ -89,12 +87,6 @@ def test_each_file_keeps_to_the_form(name):
     assert {one.name for one in found.parameters if "a name; without" in one.what or "another name" in one.what} <= set(NAMES)
 
 
-
-
-def test_the_page_is_made_of_the_comments():
-    page = (Path(__file__).parents[1] / "docs/explore.md").read_text(encoding="utf-8")
-    sections = runpy.run_path(str(Path(__file__).parents[1] / "docs/site/analyses.py"))["markdown"]()
-    assert page.endswith("\n" + sections), "write it again: python docs/site/analyses.py"
 
 
 def test_the_list(fake):

@@ -14,6 +14,7 @@ import pytest
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.cli import main
+from gsw_graph.explore.analyses import analyses
 from gsw_graph.store import nodes
 
 engines.needs("sphinx", "docs")
@@ -89,6 +90,13 @@ def test_every_strategy_is_explained(site: Path) -> None:
         link = re.search(rf'href="([^"#]*)[^"]*"><span[^>]*><code[^>]*><span class="pre">{name}</span>', shown)
         assert link, name
         assert name in words(page(site, (link[1] or "strategies.html").removesuffix(".html")))
+
+
+def test_every_analysis_is_explained(site: Path) -> None:
+    shown = words(page(site, "explore"))
+    for analysis in analyses().values():
+        assert analysis.name in shown
+        assert analysis.summary.split("`")[0].split(".")[0] in shown
 
 
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")

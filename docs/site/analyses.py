@@ -1,15 +1,14 @@
-"""Write the sections of `docs/explore.md` about each analysis: `python docs/site/analyses.py`."""
+"""Write what the page of analyses says of each."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from gsw_graph.explore.analyses import LIMIT, analyses
 
 
-def markdown() -> str:
-    """Write a section about each, as `docs/explore.md` has them."""
+def sections() -> str:
+    """Write a paragraph and a table about each analysis."""
     rows = []
     for found in analyses().values():
         table = [
@@ -27,6 +26,3 @@ def markdown() -> str:
 def _shown(default: Any) -> str:
     return "" if default in (None, "") else f"`{default}`"
 
-
-if __name__ == "__main__":
-    sys.stdout.write(markdown() + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import analyses
 import click
 import graph
 import routes
@@ -21,6 +22,7 @@ _MAKERS = {
     "indexes": graph.index_table,
     "strategies": strategies.table,
     "routes": routes.sections,
+    "analyses": analyses.sections,
 }
 
 
