@@ -36,6 +36,7 @@ REASONS = {
     "serves until Ctrl-C; tests/test_serve_process.py runs it",
     "serves until it is ended; examples/recorded.sh runs it",
     "starts a server at the usual ports; tests/test_local_neo4j.py starts one at others",
+    "tests/test_strategies.py runs it",
     "tests/test_strategy.py runs it",
     "tests/test_reproduce.py runs it on samples",
 }
@@ -172,7 +173,7 @@ def test_no_block_is_left_out(page: Path) -> None:
     assert text.count("\n```") + text.startswith("```") == 2 * len(found)  # a fence that opens and one that closes
     assert len(re.findall(r"^<!-- (?:not )?run: ", text, re.MULTILINE)) == sum(bool(block.mark) for block in found)
     for block in found:
-        assert block.kind in {*RUN, "text"} or block.kind.startswith("{"), block.place
+        assert block.kind in {*RUN, "text", "toml"} or block.kind.startswith("{"), block.place
         assert block.mark != "run" or block.why in (MODEL, SERVER), block.place
 
 
