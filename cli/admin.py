@@ -194,9 +194,14 @@ _REASON = 110  # characters of one
 @click.argument("name", nargs=-1, metavar="[NAME]")
 @click.option("--dry-run", is_flag=True, help="Only list what would be merged, and what is not sure enough.")
 @click.option(
-    "--near", type=click.FloatRange(0, 1), default=0.0, help="Join names whose vectors have this cosine: 0.93."
+    "--near",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Join names whose vectors have this cosine: 0.93.",
 )
-@click.option("--at-most", type=int, default=0, help="With --near: the nearest, until so many names are left.")
+@click.option(
+    "--at-most", type=int, default=0, help="With --near: the nearest, until so many names are left."
+)
 @click.option("--show", is_flag=True, help="List what is merged: all, or the group of NAME.")
 @click.option("--full", is_flag=True, help=f"All groups and reasons, not the first {SHOWN}.")
 @json_option
@@ -333,8 +338,7 @@ def runs(url: str | None, action: str, as_json: bool) -> None:
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.option("--json", "as_json", is_flag=True, help="Print the script as one JSON document.")
-def completion(shell: str, as_json: bool) -> None:
+def completion(shell: str) -> None:
     """Print the completion script of a shell.
 
     \b
@@ -348,12 +352,6 @@ def completion(shell: str, as_json: bool) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    root = click.get_current_context().find_root().command
-    made = get_completion_class(shell)
-    if made is None:  # click knows all three
-        raise click.UsageError(f"There is no completion for {shell}.")
-    source = made(root, {}, "gswgraph", "_GSWGRAPH_COMPLETE").source()
-    if as_json:
-        print_json({"shell": shell, "script": source})
-    else:
-        click.echo(source)
+    if source := get_completion_class(shell):
+        root = click.get_current_context().find_root().command
+        click.echo(source(root, {}, "gswgraph", "_GSWGRAPH_COMPLETE").source())

@@ -110,7 +110,7 @@ def ask(
     A question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens, where neither
     --strategy nor --plan says how: gswgraph confirm ID, or reject ID, says whether an answer was right.
 
-    Without QUESTION it is a prompt that keeps the models warm: one question a line; /help says what else can be typed, Ctrl-D ends.
+    Without QUESTION it is a prompt that keeps the models warm: one question a line, Ctrl-D ends.
     Its lines are known in later sessions too, unless --forget-question.
     In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
 

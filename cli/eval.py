@@ -21,13 +21,12 @@ from gsw_graph.cli.text.evaluations import (
     print_estimate,
     print_evaluation,
     print_question,
-    print_tuning,
 )
 from gsw_graph.cli.text.output import print_json, print_result, reporter
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
-    from gsw_graph.ask.retrieve.variants import Value, Variant
+    from gsw_graph.ask.retrieve.variants import Variant
     from gsw_graph.evaluate import QuestionSet
 
 
@@ -123,7 +122,6 @@ def eval() -> None:
       gswgraph eval questions.json --strategy linked,dense
       gswgraph eval questions.json --strategy ricr --plans gold --out results/gold
       gswgraph eval compare results/none results/gold
-      gswgraph eval tune questions.json --strategy linked --set walk.restart=0.05,0.1,0.2
     """
 
 
@@ -361,77 +359,6 @@ def diff(first: str, second: str, metric: str, as_json: bool) -> None:
 @memory_option
 @click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
 @click.option(
-    "--strategy",
-    default="linked",
-    show_default=True,
-    type=click.Choice(list(strategies())),
-    help="The strategy.",
-)
-@click.option(
-    "--set",
-    "grid",
-    multiple=True,
-    required=True,
-    metavar="NAME=V,V",
-    help="A setting and values to try; can be repeated.",
-)
-@click.option(
-    "--metric",
-    default="recall@5",
-    show_default=True,
-    help="What the best settings have most of: recall@k, all_gold@k, em or f1.",
-)
-@click.option(
-    "--folds",
-    default=5,
-    show_default=True,
-    type=click.IntRange(min=2),
-    help="Parts that the questions are dealt into.",
-)
-@click.option(
-    "--repeats",
-    default=20,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="How often they are dealt anew.",
-)
-@_asking
-@json_option
-@click.pass_obj
-def tune(
-    url: str | None, /, questions: str, strategy: str, grid: tuple[str, ...], as_json: bool, **options: Any
-) -> None:
-    """Choose settings on some questions and measure them on the others: what the choice is worth on questions it has not seen.
-
-    Every combination of the values is asked, and the settings as they stand.
-
-    Exit code 4: as of `gswgraph eval run`.
-
-    \b
-    Example:
-      gswgraph eval tune questions.json --strategy linked --set walk.restart=0.05,0.1,0.2
-      gswgraph eval tune questions.json --set walk.linked_mass=2,4,8 --set walk.preference=1,3 --out results/tune --json
-      gswgraph eval tune questions.json --strategy proprag --set width=3,4,5
-    """
-    from gsw_graph.evaluate import tune as tuned
-
-    how = _how(options)
-    how |= {name: options[name] for name in ("metric", "folds", "repeats", "budget", "out")}
-    with (
-        open_memory(url, models=["embedder"], **_given(options)) as memory,
-        going_on(options["out"]),
-        reporter(options["quiet"], eval_step) as report,
-    ):
-        asked, wanted = _questions(questions, options), dict(_setting(strategy, text) for text in grid)
-        tuning = tuned(memory, asked, strategy, wanted, progress=report, **how)
-    print_result(tuning, as_json, print_tuning)
-    click.get_current_context().exit(4 if tuning.failures else 0)
-
-
-@eval.command()
-@memory_option
-@click.argument("questions", type=click.Path(dir_okay=False), metavar="QUESTIONS")
-@click.option(
     "--out", type=click.Path(dir_okay=False), required=True, metavar="FILE", help="Where the fit goes."
 )
 @click.pass_obj
@@ -477,10 +404,3 @@ def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
     from gsw_graph.evaluate import read_questions
 
     return read_questions(path).subset(options["limit"], options["sample"], options["seed"])
-
-
-def _setting(strategy: str, text: str) -> tuple[str, list[Value]]:
-    from gsw_graph.ask.retrieve.variants import parse_value
-
-    name, _, values = text.partition("=")
-    return name.strip(), [parse_value(strategy, name.strip(), value.strip()) for value in values.split(",")]

@@ -38,16 +38,12 @@ def _parameters(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -
 
 
 def _value(text: str) -> Any:
-    """Return JSON where it is JSON, else the text itself: `3`, `true`, `["a"]`, but `007` and `NaN` as text."""
+    """Return JSON where it is JSON, else the text itself: `3`, `true`, `["a"]`, but `007` as text."""
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return text
     return text if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(name)
 
 
 _file_option = click.option(
@@ -71,14 +67,13 @@ _parameters_option = click.option(
 @click.command()
 @memory_option
 @click.argument("query", required=False, metavar="[QUERY | NAME]")
-@click.argument("values", nargs=-1, metavar="[KEY=VALUE]...")
+@click.argument("values", nargs=-1, metavar="[KEY=VALUE]...", callback=_parameters)
 @click.option(
     "--list", "as_list", is_flag=True, help="The analyses by name, what each shows and can be told."
 )
 @_file_option
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
 @_parameters_option
-@click.option("--table", "as_table", is_flag=True, help="A table, though there are whole nodes in it.")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
 @click.option(
     "--plot",
@@ -87,7 +82,6 @@ _parameters_option = click.option(
     help="Draw the rows of an analysis too: .png, .svg or .pdf.",
 )
 @click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
-@click.option("--vectors", is_flag=True, help="Show `embedding` and `vector` of whole nodes too.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0),
@@ -99,23 +93,22 @@ _parameters_option = click.option(
 def cypher(
     url: str | None,
     query: str | None,
-    values: tuple[str, ...],
+    values: dict[str, Any],
     as_list: bool,
     file: BinaryIO | None,
     write: bool,
     parameters: dict[str, Any],
-    as_table: bool,
     as_csv: bool,
     plot: str | None,
     full: bool,
-    vectors: bool,
     timeout: float | None,
     as_json: bool,
 ) -> None:
     """Run an analysis by its name, or any Cypher query. One that does more than read the memory is refused without --write.
 
     --list shows the analyses and what each can be told, as KEY=VALUE; what is not given has a default.
-    Rows with whole nodes are shown a property a line, others as a table. Ctrl-C ends the query, on the server too.
+    Whole nodes are shown by label and name; --json and --csv have their properties, but no vectors, which a column shows.
+    Ctrl-C ends the query, on the server too.
 
     \b
     Example:
@@ -125,23 +118,16 @@ def cypher(
       gswgraph cypher 'MATCH (c:Concept {id: $id}) RETURN c.name' -p id=vellmouth
       gswgraph cypher --file query.cypher --csv > rows.csv
     """
-    if as_table + as_csv + as_json > 1:
-        raise click.UsageError("Give one of --table, --csv and --json.")
-    from gsw_graph.cli.text.tables import (
-        joined,
-        print_analyses,
-        print_csv,
-        print_grid,
-        print_rows,
-        without_vectors,
-    )
+    if as_csv and as_json:
+        raise click.UsageError("Give one of --csv and --json.")
+    from gsw_graph.cli.text.tables import print_analyses, print_csv, print_rows, without_vectors
     from gsw_graph.explore import analyses
 
     if as_list:
         if query is not None or file is not None:
             raise click.UsageError("--list stands alone.")
         every = list(analyses.analyses().values())
-        print_json([one.to_dict() for one in every]) if as_json else print_analyses(every)
+        print_json([each.to_dict() for each in every]) if as_json else print_analyses(every)
         return
     text = _query(query, file)
     if timeout is None and (as_json or as_csv):
@@ -151,7 +137,7 @@ def cypher(
         if write:
             raise click.UsageError("An analysis only reads: it takes no --write.")
         analysis = analyses.analysis(text)
-        given = {**_texts(values), **parameters}
+        given = {**values, **parameters}
         analyses.bind(analysis, given)  # what is wrong with them is reported before an engine starts
         if plot:
             analyses.check_plot(analysis, plot)
@@ -162,35 +148,16 @@ def cypher(
     else:
         with open_memory(url) as memory:
             table = memory.cypher(text, write=write, timeout=timeout or None, **parameters)
-    table, left_out = (table, False) if vectors else without_vectors(table)
+    table = without_vectors(table)
     if as_json:
         print_json(table.to_dict())
     elif as_csv:
         print_csv(table)
-    elif analysis is not None:
-        print_grid(joined(table), full=full)
-    elif as_table:
-        print_grid(table, full=full)
     else:
         print_rows(table, full=full)
-    if left_out and not as_table:
-        print_failure("Vectors are left out; --vectors shows them.")
     if analysis is not None and plot:  # last: what cannot be drawn takes no row away
         analyses.plot(analysis, table, plot)
         print_failure(f"Drawn: {plot}")
-
-
-def _texts(pairs: tuple[str, ...]) -> dict[str, str]:
-    """Return values of an analysis as they were typed; the analysis knows of what kind each is."""
-    values = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not name or not equals:
-            raise click.UsageError(f"{pair!r} is not KEY=VALUE.")
-        values[name.strip().removeprefix("$")] = value
-    if len(values) < len(pairs):
-        raise click.UsageError("A value is given twice.")
-    return values
 
 
 def _query(query: str | None, file: BinaryIO | None) -> str:

@@ -227,14 +227,9 @@ LONG = 300  # characters of an answer in the list
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."
 )
 @click.option("-n", "--limit", type=click.IntRange(min=1), help=f"How many at most; {SHOWN} unless --json.")
-@click.option(
-    "--ask", "again", is_flag=True, help="Ask WHICH once more, with the strategy and the plan it had."
-)
 @json_option
 @click.pass_obj
-def history(
-    url: str | None, which: str | None, find: str, limit: int | None, again: bool, as_json: bool
-) -> None:
+def history(url: str | None, which: str | None, find: str, limit: int | None, as_json: bool) -> None:
     """Show the questions that were asked, the latest first, with their answers and what these took.
 
     WHICH is a number of the list (1 is the latest) or the beginning of an id: that question, with what its answer used, as it was kept.
@@ -244,26 +239,15 @@ def history(
       gswgraph history
       gswgraph history --find bridge -n 5
       gswgraph history 2
-      gswgraph history 2 --ask
     """
-    if which is None and again:
-        raise click.UsageError("Say which question to ask again.")
     if which is not None and (find or limit):
         raise click.UsageError("--find and -n are for the list; WHICH is of the whole list.")
-    with open_memory(url, models=("embedder", "llm") if again else ()) as memory:
+    with open_memory(url) as memory:
         if which is None:
             questions = memory.history(find, limit=limit or (None if as_json else SHOWN))
             print_result(questions, as_json, _print_history)
-            return
-        earlier = memory.asked(which)
-        if not again:
-            print_result(earlier, as_json, _print_question)
-            return
-        answer = memory.ask(earlier.question, strategy=earlier.strategy, plan=earlier.plan, past=False)
-        from gsw_graph.cli.text.answers import print_answer
-
-        print_result(answer, as_json, print_answer)
-    click.get_current_context().exit(3 if answer.abstained else 0)
+        else:
+            print_result(memory.asked(which), as_json, _print_question)
 
 
 def _print_history(history: History) -> None:
@@ -315,24 +299,30 @@ def _tokens(tokens: dict[str, int]) -> str:
     return f"{tokens['in']:,} tokens in and {tokens['out']:,} out"
 
 
-@click.command()
-@memory_option
-@click.argument("which")
-@json_option
-@click.pass_obj
-def confirm(url: str | None, which: str, as_json: bool) -> None:
-    """Say that an answer was right: when its question is asked again, in whatever words, it is given as it is.
+def _verdict(name: str, meaning: str) -> click.Command:
+    """Return the command that judges an answer by the method of `Memory` of that name."""
+
+    @click.command(
+        name,
+        help=f"""Say that an answer was {meaning}
 
     WHICH is an id as `ask` prints it, or its beginning, or a number of `gswgraph history` (1 is the latest).
-    Of an answer whose documents changed or were forgotten nothing is given again.
 
     \b
     Example:
-      gswgraph confirm 1
-      gswgraph confirm 3fa2c91b
-    """
-    with open_memory(url) as memory:
-        print_result(memory.confirm(which), as_json, _print_verdict)
+      gswgraph {name} 1
+      gswgraph {name} 3fa2c91b
+    """,
+    )
+    @memory_option
+    @click.argument("which")
+    @json_option
+    @click.pass_obj
+    def judge(url: str | None, which: str, as_json: bool) -> None:
+        with open_memory(url) as memory:
+            print_result(getattr(memory, name)(which), as_json, _print_verdict)
+
+    return judge
 
 
 def _print_verdict(asked: AskedQuestion) -> None:
@@ -340,23 +330,12 @@ def _print_verdict(asked: AskedQuestion) -> None:
     click.echo(f"{verdict}: {one_line(asked.question)} -> {one_line(str(asked.answer))}")
 
 
-@click.command()
-@memory_option
-@click.argument("which")
-@json_option
-@click.pass_obj
-def reject(url: str | None, which: str, as_json: bool) -> None:
-    """Say that an answer was wrong: nothing of it is used when its question is asked again.
-
-    WHICH is an id as `ask` prints it, or its beginning, or a number of `gswgraph history` (1 is the latest).
-
-    \b
-    Example:
-      gswgraph reject 1
-      gswgraph reject 3fa2c91b
-    """
-    with open_memory(url) as memory:
-        print_result(memory.reject(which), as_json, _print_verdict)
+confirm = _verdict(
+    "confirm",
+    "right: when its question is asked again, in whatever words, it is given as it is, unless its documents "
+    "changed or were forgotten.",
+)
+reject = _verdict("reject", "wrong: nothing of it is used when its question is asked again.")
 
 
 @click.command()

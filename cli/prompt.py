@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,70 +18,9 @@ if TYPE_CHECKING:
     from gsw_graph.cli.text.output import Waiting
     from gsw_graph.memory import Memory
 
-HELP = """\
-A line is a question. Besides:
-  /k N     how many passages, now {k}
-  /trace   show how passages are found, now {trace}
-  /help    this
-  /quit    end; so do Ctrl-D and Ctrl-C"""
-
-
-def obey(line: str, options: dict[str, Any]) -> bool:
-    """Do what a line that begins with a slash says to the options of the questions that follow. Return
-    False where the prompt ends."""
-    word, _, rest = line.partition(" ")
-    if word in ("/quit", "/exit"):
-        return False
-    trace = "on" if options["trace"] else "off"
-    if word == "/trace":
-        options["trace"] = not options["trace"]
-        text = "trace on" if options["trace"] else "trace off"
-    elif word == "/k" and rest.strip().isdecimal() and int(rest) > 0:
-        options["k"] = int(rest)
-        text = f"{options['k']} passages"
-    elif word == "/k":
-        text = f"/k takes a number of passages, such as /k 10; now {options['k']}"
-    elif word == "/help":
-        text = HELP.format(k=options["k"], trace=trace)
-    else:
-        text = f"There is no {word}; /help lists all there is"
-    click.echo(text, err=True)
-    return True
-
-
-class PromptHistory:
-    """Lines of earlier sessions for `input`, in a file that only its owner can read.
-
-    Where the platform has no readline (Windows), or the file cannot be read or written, that is this
-    session's lines or nothing.
-    """
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        with contextlib.suppress(ImportError, OSError):
-            import readline
-
-            file.parent.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-            readline.read_history_file(file)
-
-    def keep(self) -> None:
-        """Write the line that came last. What another session wrote meanwhile stays."""
-        with contextlib.suppress(ImportError, OSError):
-            import readline
-
-            readline.set_history_length(1000)
-            if not hasattr(readline, "append_history_file"):  # as on macOS
-                readline.write_history_file(self._file)
-            elif readline.get_current_history_length():
-                readline.append_history_file(1, self._file)
-
 
 def run(memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: bool, **options: Any) -> int:
     """Answer until the end; return the number of questions that could not be asked.
-
-    At a terminal a line that begins with a slash changes the options, and lines are known in later sessions
-    too, unless questions are not to be kept.
 
     Args:
         memory: What is asked.
@@ -95,8 +33,7 @@ def run(memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: 
     gone: EngineError | None = None
     memory.warm()
     waiting.stop()
-    file = memory.settings.cache_dir / "questions" if options["keep"] else None
-    for question in _questions(options, file):
+    for question in _questions(memory.settings.cache_dir / "questions" if options["keep"] else None):
         streamed = Streamed(waiting.stop)
         waiting.begin("search")
         try:
@@ -124,30 +61,35 @@ def run(memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: 
     return failed
 
 
-def _questions(options: dict[str, Any], file: Path | None) -> Iterator[str]:
-    """Yield what is asked, until the end or `/quit`. file: of the lines of earlier sessions."""
+def _questions(history: Path | None) -> Iterator[str]:
+    """Yield what is asked, until the end. history: the file of the lines of earlier sessions."""
     if not sys.stdin.isatty():
         lines = (line.decode("utf-8-sig", errors="replace") for line in sys.stdin.buffer)
         yield from filter(None, map(str.strip, lines))
         return
-    history = PromptHistory(file) if file else None
-    for line in map(str.strip, _typed()):
-        if line and history:
-            history.keep()
-        if not line.startswith("/"):
-            yield from filter(None, [line])
-        elif not obey(line, options):
-            return
-
-
-def _typed() -> Iterator[str]:
-    with contextlib.suppress(ImportError):  # Windows has none
-        import readline  # noqa: F401  (lets `input` go back to earlier lines)
-    click.echo("Ask. /help says what else can be typed; Ctrl-D ends.", err=True)
-    with contextlib.suppress(EOFError):
+    click.echo("Ask, one question a line; Ctrl-D ends.", err=True)
+    with _history(history), contextlib.suppress(EOFError):
         while True:
-            if sys.stdout.isatty():
-                yield input("? ")
-            else:  # `input` would write its prompt among the answers
+            if not sys.stdout.isatty():  # `input` would write its prompt among the answers
                 click.echo("? ", nl=False, err=True)
-                yield input()
+            if line := input("? " if sys.stdout.isatty() else "").strip():
+                yield line
+
+
+@contextlib.contextmanager
+def _history(file: Path | None) -> Iterator[None]:
+    """Let `input` go back to earlier lines, and keep them in a file that only its owner can read."""
+    with contextlib.suppress(ImportError, OSError):  # Windows has no readline; a history is no reason to stop
+        import readline
+
+        if file is not None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch(mode=0o600)
+            readline.read_history_file(file)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(NameError, OSError):
+            if file is not None:
+                readline.set_history_length(1000)
+                readline.write_history_file(file)

@@ -16,8 +16,6 @@ from fake_memory import canned, passage
 from gsw_graph.cli import prompt
 from gsw_graph.cli.text import output
 from gsw_graph.cli.text.answers import NOT_ANSWERS
-from gsw_graph.cli.text.output import Waiting
-from gsw_graph.config import Settings
 from gsw_graph.errors import EngineError
 from gsw_graph.model.results import PastAnswer
 
@@ -115,56 +113,32 @@ def test_any_other_error_ends_the_prompt(fake):
 def test_a_terminal_is_asked_until_its_end(at_terminal, capsys, monkeypatch, to_terminal):
     shown = at_terminal("one", "", " two ")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: to_terminal, raising=False)
-    assert list(prompt._questions({}, None)) == ["one", "two"], "an empty line ends nothing"
+    assert list(prompt._questions(None)) == ["one", "two"], "an empty line ends nothing"
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("Ask. /help ")
+    assert captured.err.startswith("Ask, one question a line")
     assert shown == ["? " if to_terminal else ""] * 4
     assert captured.err.count("? ") == (0 if to_terminal else 4)
-
-
-def test_the_prompt_has_commands(at_terminal, capsys):
-    at_terminal("/help", "/k 7", "/k many", "/trace", "one", "/trace", "/what", "/quit", "two")
-    how = {"k": 5, "trace": False}
-    seen = [(question, dict(how)) for question in prompt._questions(how, None)]
-    assert seen == [("one", {"k": 7, "trace": True})]
-    assert how == {"k": 7, "trace": False}
-    said = capsys.readouterr().err
-    for words in ("how many passages, now 5", "7 passages\n", "/k takes a number", "trace on\n", "trace off\n", "There is no /what; /help"):
-        assert words in said
-
-
-def test_a_command_holds_for_the_questions_after_it(fake, at_terminal, tmp_path):
-    at_terminal("one", "/k 1", "two")
-    how = {"strategy": "auto", "k": 5, "answer": True, "trace": False, "llm": True, "keep": True, "budget": None, "past": True}
-    memory = fake.open(settings=Settings(cache_dir=tmp_path))
-    assert prompt.run(memory, Waiting(), {"timings": False, "candidates": False, "wanted": "auto"}, as_json=False, **how) == 0
-    assert [call[2]["k"] for call in fake.calls if call[0] == "ask"] == [5, 1]
-
-
-def test_a_pipe_has_no_commands(fake):
-    run("ask", stdin="/k 7\n")
-    assert last_call(fake)[:2] == ("ask", ("/k 7",))
 
 
 def test_lines_are_known_in_the_next_session(at_terminal, tmp_path):
     readline = pytest.importorskip("readline", reason="Python on Windows has no readline")
     file = tmp_path / "cache" / "questions"
-    for lines in (("one", "", "/k 2"), ("two",)):
+    for lines in (("one", ""), ("two",)):
         readline.clear_history()
         at_terminal(*lines, heard=readline.add_history)
-        list(prompt._questions({"k": 5, "trace": False}, file))
-    assert [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())] == ["one", "/k 2", "two"]
-    assert file.read_text(encoding="utf-8").split("\n")[-4:] == ["one", "/k 2", "two", ""]
+        list(prompt._questions(file))
+    assert [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())] == ["one", "two"]
+    assert file.read_text(encoding="utf-8").split("\n")[-3:] == ["one", "two", ""]
     assert sys.platform == "win32" or file.stat().st_mode & 0o77 == 0
     (tmp_path / "file").write_text("")
     at_terminal("three")
-    assert list(prompt._questions({}, tmp_path / "file" / "below")) == ["three"], "a history that cannot be kept is no reason to stop"
+    assert list(prompt._questions(tmp_path / "file" / "below")) == ["three"], "a history that cannot be kept is no reason to stop"
 
 
 def test_what_is_not_to_be_kept_is_not_in_the_history(fake, monkeypatch):
     files = []
-    monkeypatch.setattr(prompt, "_questions", lambda how, file: files.append(file) or iter(()))
+    monkeypatch.setattr(prompt, "_questions", lambda file: files.append(file) or iter(()))
     run("ask", stdin="")
     run("ask", "--forget-question", stdin="")
     assert [file and file.name for file in files] == ["questions", None]

@@ -65,14 +65,7 @@ def test_one_question_again(fake):
     assert last_call(fake) == ("asked", ("abc",), {})
 
 
-def test_one_question_asked_again(fake):
-    result = run("history", "2", "--ask")
-    name, words, given = last_call(fake)
-    assert (name, words, given["strategy"], given["plan"]) == ("ask", ("Who founded it?",), "ricr", fake.question.plan)
-    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Skarholm  (confidence 0.75, read off a chain)")
-
-
-@pytest.mark.parametrize("args", [["history", "--ask"], ["history", "1", "--find", "x"], ["show"], ["list", "-n", "0"]])
+@pytest.mark.parametrize("args", [["history", "1", "--find", "x"], ["show"], ["list", "-n", "0"]])
 def test_what_does_not_fit_is_refused(fake, args):
     assert run(*args).exit_code == 2
     assert fake.calls == []

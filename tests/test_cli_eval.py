@@ -107,8 +107,6 @@ def test_what_failed_is_listed_and_the_rest_stands(memory, tmp_path):
         (["q.json", "--plans", "none.json"], 1, "Error: none.json: the file cannot be read"),
         (["compare", "q.json", "q.json"], 1, "no results of an evaluation"),
         (["compare", "q.json", "nowhere"], 2, "nowhere"),
-        (["tune", "q.json"], 2, "--set"),
-        (["tune", "q.json", "--set", "walk.steps=x"], 1, "cannot be 'x'"),
     ],
 )
 def test_refusals(memory, args, code, message):
@@ -127,17 +125,6 @@ def test_compare(memory):
     assert lines[:2] == ["3 questions in both, 0 only in A, 0 only in B", "Not the same: k: 20 / 5"]
     assert "ricr, recall@5: -25.0 points [-100.0, +50.0], 1 won, 0 equal, 1 lost" in lines
     assert json.loads(run("compare", "one", "two", "--json").stdout)["questions"] == 3
-
-
-def test_tune_shows_the_held_out_figure_first(memory):
-    result = run("tune", "q.json", "--set", "walk.steps=3,4", "--folds", "2", "--repeats", "3")
-    lines = result.stdout.splitlines()
-    assert lines[0] == "recall@5, 2 questions, 2 folds dealt 3 times, k=20, plans: none"
-    assert lines[1].startswith("Held out:  75.0 ")
-    assert lines[2].startswith("As it is:  75.0 ")
-    assert sum("walk.steps=" in line for line in lines[4:]) == 3
-    found = json.loads(run("tune", "q.json", "--set", "walk.steps=3,4", "--folds", "2", "--json").stdout)
-    assert (found["held_out"], len(found["tried"]), found["settings"]["k"], found["failures"]) == (0.75, 3, 20, [])
 
 
 def test_an_interrupted_run_says_how_it_goes_on(memory):

@@ -11,7 +11,7 @@ from model_server import Fault, ModelServer
 
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
-from gsw_graph.evaluate import evaluate, run, tune
+from gsw_graph.evaluate import evaluate, run
 from gsw_graph.evaluate.report import notes
 from gsw_graph.models.chat import chat as chat_calls
 from gsw_graph.models.chat.cache import stored
@@ -152,6 +152,4 @@ def test_refusals(memory, server):
     memory.settings = Settings(cache_dir=memory.settings.cache_dir)
     with pytest.raises(InputError, match="needs a key"):
         evaluate(memory, ASKED, ["ricr"], judge="j")
-    with pytest.raises(InputError, match="no metric 'lr1'"):
-        tune(memory, ASKED, "linked", {"walk.steps": [3]}, metric="lr1")
     assert (memory.asked, server.count()) == ([], 0), "before anything is asked"

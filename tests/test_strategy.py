@@ -23,7 +23,7 @@ from gsw_graph.ask.retrieve.strategies import STRATEGIES, strategies
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
-from gsw_graph.evaluate import Variant, evaluate, tune
+from gsw_graph.evaluate import Variant, evaluate
 from gsw_graph.evaluate.data import question_set
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
@@ -209,8 +209,6 @@ def test_it_is_measured_and_tuned(strategy: Strategy[Any], memory: Memory, serve
     passages_alone = evaluate(memory, asked, ["second-look"], plans="none", answer=False)
     assert passages_alone.settings["llm"] == "m", "it cannot search without"
     assert (passages_alone.failures, passages_alone.strategies["second-look"]["em"]) == ([], None)
-    done = tune(memory, asked, "second-look", {"near": [1, 2]}, metric="em", folds=2, repeats=1, plans="none")
-    assert (done.tried[0]["mean"], done.best) == (1, {"near": 2})
     calls = server.count()
     with pytest.raises(InputError, match="there is no language model, which second-look needs"):
         evaluate(memory, asked, ["linked", "second-look"], plans="none", llm=False)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from gsw_graph.evaluate import Estimate
     from gsw_graph.evaluate.evaluation import Comparison, Evaluation
-    from gsw_graph.evaluate.tune import Tuning
 
 SHOWN = 20  # failures and questions listed for people
 CELL = 200  # characters of a message
@@ -70,32 +69,6 @@ def print_comparison(found: Comparison) -> None:
             f"Not the same: {name}: {cut(one_line(str(first)), 80)} / {cut(one_line(str(second)), 80)}"
         )
     _print_differences(found.differences)
-
-
-def print_tuning(tuning: Tuning) -> None:
-    """Print a tuning, the held-out figure first: that of the best settings flatters."""
-    low, high = tuning.held_out_interval
-    usual, gain = tuning.tried[0]["mean"], tuning.gain
-    asked = f"{counted(tuning.questions, 'question')}, {tuning.folds} folds dealt {tuning.repeats} times"
-    click.echo(f"{tuning.metric}, {asked}, k={tuning.settings['k']}, plans: {tuning.settings['plans']}")
-    click.echo(
-        f"Held out:  {100 * tuning.held_out:.1f} [{100 * low:.1f}, {100 * high:.1f}]  what choosing among "
-        "these settings gives on questions not seen"
-    )
-    click.echo(
-        f"As it is:  {100 * usual:.1f}  held out minus this: {_points(gain['mean'], gain['interval'])}"
-    )
-    click.echo(f"Best on the questions it was chosen by: {_settings(tuning.best)}\n")
-    cells = [
-        [
-            _settings(row["settings"]),
-            "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * share for share in (row["mean"], *row["interval"]))),
-            f"{100 * row['chosen']:.0f}%",
-        ]
-        for row in sorted(tuning.tried, key=lambda row: (-row["mean"], -row["chosen"]))
-    ]
-    _grid(["settings", tuning.metric, "chosen in"], cells)
-    _print_notes([], tuning.failures)
 
 
 def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) -> None:
@@ -207,7 +180,3 @@ def _part(name: str, one: dict[str, Any], at: int) -> str:
         value = one["economy"]["value"]
         said.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
     return f"{one_line(name)} (n={one['n']}) {', '.join(said) or '-'}"
-
-
-def _settings(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items())

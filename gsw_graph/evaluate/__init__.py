@@ -14,7 +14,6 @@ from gsw_graph.evaluate.evaluation import (
 )
 from gsw_graph.evaluate.report import write
 from gsw_graph.evaluate.run import Estimate, estimate, evaluate, evaluate_contexts
-from gsw_graph.evaluate.tune import tune
 
 __all__ = [
     "Estimate",
@@ -34,6 +33,5 @@ __all__ = [
     "read_corpus",
     "read_questions",
     "read_traces",
-    "tune",
     "write",
 ]
