@@ -56,6 +56,7 @@ def test_values_become_parameters_and_what_browser_draws_is_left_out():
     [
         ({"conept": "x"}, "one has no parameter 'conept'. It has: concept, least, all, limit"),
         ({"least": "many"}, "least of one is a whole number from 0, and 'many' is none. how many"),
+        ({"least": False}, "least of one is a whole number from 0, and 'False' is none. how many"),
         ({"least": 1.5}, "least of one is a whole number from 0, and '1.5' is none. how many"),
         ({"limit": -1}, "limit of one is a whole number from 0, and '-1' is none. at most so many rows"),
         ({"all": 1}, "all of one is true or false, and '1' is none. whether all"),

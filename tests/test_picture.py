@@ -197,6 +197,7 @@ def test_what_documents_say_is_data_and_no_page():
     html.encode()
     data = data_of(html)
     assert "<script>alert(1)" in data["title"]
+    assert not set(json.dumps(data, ensure_ascii=False)) & set("\x1b\x9b\x07\u202e"), "nor does the script get what reorders text"
     assert len(data["passages"]["p1"]["text"]) <= 20_000
     shown = drawn(answer)._repr_html_()
     assert shown.startswith('<iframe sandbox="allow-scripts" ')

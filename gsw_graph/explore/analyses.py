@@ -133,7 +133,7 @@ def _value(found: Analysis, parameter: Parameter, value: Any) -> Any:
     wanted, fits = (
         ("true or false", isinstance(value, bool))
         if isinstance(default, bool)
-        else ("a whole number from 0", isinstance(value, int) and value is not True and value >= 0)
+        else ("a whole number from 0", isinstance(value, int) and not isinstance(value, bool) and value >= 0)
         if isinstance(default, int)
         else ("a number", isinstance(value, int | float) and not isinstance(value, bool))
     )

@@ -73,9 +73,13 @@ def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
     first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known)})(?!\w)["”]?', text, re.IGNORECASE)
     if first is not None:
         others = _any_of([name for name in known if name.casefold() != first[1].casefold()])
-        second = re.compile(rf"(?<!\w)[^\w\s]*({others})(?!\w)").search(text, first.end())
-        if second is not None and (relation := text[first.end() : second.start()].strip()):
-            return Edge(first[1], relation, text[second.start() :])
+        second = re.compile(rf"(?<!\w)({others})(?!\w)").search(text, first.end())
+        if second is not None:
+            place = second.start()
+            while place > first.end() and not (text[place - 1].isspace() or text[place - 1].isalnum()):
+                place -= 1  # the signs before a name are part of it
+            if relation := text[first.end() : place].strip():
+                return Edge(first[1], relation, text[place:])
     return Sentence(about, text)
 
 

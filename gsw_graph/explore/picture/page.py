@@ -110,14 +110,14 @@ def data(picture: Picture) -> dict[str, Any]:
     return {
         "title": cut(one_line(picture.title), CAPTION),
         "said": cut(one_line(picture.said), VALUE),
-        "notes": [clean(note) for note in picture.notes],
+        "notes": picture.notes,
         "columns": [cut(one_line(column), CAPTION) for column in picture.columns],
         "colours": {label: {**COLOURS, **FOUND}.get(label, OTHER) for label in labels},
         "nodes": [
             {
                 **asdict(node),
                 "caption": cut(one_line(node.caption), CAPTION),
-                "lines": [(one_line(head), cut(clean(text), VALUE)) for head, text in node.lines],
+                "lines": [(one_line(head), cut(text, VALUE)) for head, text in node.lines],
             }
             for node in nodes
         ],
@@ -127,9 +127,18 @@ def data(picture: Picture) -> dict[str, Any]:
 
 
 def _json(value: Any) -> str:
-    """Return JSON that can stand in an HTML document: no `<`, no character but ASCII."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    """Return JSON that can stand in an HTML document: no `<`, no character but ASCII, nothing that drives a
+    terminal or reorders text."""
+    text = json.dumps(_cleaned(value), ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @cache
