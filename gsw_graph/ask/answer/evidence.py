@@ -134,7 +134,7 @@ def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ)
     shown = passages[: min(most, max(room, 0) // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
-        whole, tokens = flat(_titled(passage, text)), room - (left - 1) * _PASSAGE
+        whole, tokens = flat(titled_text(passage, text)), room - (left - 1) * _PASSAGE
         yield Item(cut(whole, tokens), passage)
         room -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
@@ -287,7 +287,7 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
     texts = [sentences_of(passage) for passage in passages]
     places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
     # The title counts: it is often the only place that names what the sentence is about.
-    titled = [_titled(passages[n], texts[n][m]) for n, m in places]
+    titled = [titled_text(passages[n], texts[n][m]) for n, m in places]
     # What a sentence says of the question, or of one of its parts: the greatest share.
     scores = np.max([word_shares(question, titled) for question in asked], axis=0)
     chosen: dict[int, list[int]] = {}
@@ -295,12 +295,12 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
         n, m = places[at]
         if scores[at] < LEAST or room <= 0:
             break
-        size = estimate(texts[n][m]) + (0 if n in chosen else estimate(_titled(passages[n], "[11]")))
+        size = estimate(texts[n][m]) + (0 if n in chosen else estimate(titled_text(passages[n], "[11]")))
         if len(chosen.get(n, ())) < _EACH and size <= room:
             chosen.setdefault(n, []).append(m)
             room -= size
     for n in sorted(chosen):
-        yield Item(flat(_titled(passages[n], _joined(texts[n], chosen[n]))), passages[n])
+        yield Item(flat(titled_text(passages[n], _joined(texts[n], chosen[n]))), passages[n])
 
 
 def _joined(parts: Sequence[str], places: Sequence[int]) -> str:
@@ -308,7 +308,8 @@ def _joined(parts: Sequence[str], places: Sequence[int]) -> str:
     return " ".join(text for text, _ in groupby(part if n in places else "…" for n, part in enumerate(parts)))
 
 
-def _titled(passage: RankedPassage, text: str) -> str:
+def titled_text(passage: RankedPassage, text: str) -> str:
+    """Return a text of a passage behind the title of the passage."""
     return f"{passage.title}: {text}" if passage.title else text
 
 
@@ -389,4 +390,4 @@ def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
 
 def _item(passage: RankedPassage, facts: Sequence[Fact]) -> Item:
     said = "; ".join(" ".join(fact if isinstance(fact, Edge) else fact[1:]) for fact in facts)
-    return Item(flat(_titled(passage, said)), passage, run=Run(tuple(facts)))
+    return Item(flat(titled_text(passage, said)), passage, run=Run(tuple(facts)))
