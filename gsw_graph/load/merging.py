@@ -39,8 +39,7 @@ _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-
 
 
 class Name(NamedTuple):
-    """Hold a name as a passage has it: the id of its concept, as written, whether it is the title, and the
-    states of its roles."""
+    """Hold a name of a passage: its concept, as written, whether it is the title, roles with states."""
 
     key: str
     written: str
@@ -159,10 +158,7 @@ def merge(
     results = [
         MergeGroup(
             *shown(canonical),
-            [
-                Alias(*shown(key), pair.score, pair.reason, pair.method, run, at)
-                for key, pair in aliases.items()
-            ],
+            [Alias(*shown(key), p.score, p.reason, p.method, run, at) for key, p in aliases.items()],
         )
         for canonical, aliases in groups
     ]
@@ -245,7 +241,7 @@ def _stored(reader: Reader) -> list[MergeGroup]:
 
 def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
     """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
-    first (AutoPrunedRetriever, section 2.7). What only a chain of them joins stays apart in `group_pairs`."""
+    first (AutoPrunedRetriever, section 2.7)."""
     concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
     vectors = encode([concept.name for concept in concepts])
     pairs = []
@@ -260,11 +256,8 @@ def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
 
 
 def find_pairs(index: ConceptIndex) -> list[Pair]:
-    """Find all pairs with a score above 0, best first.
-
-    Two concepts meet only under a common key or by a statement, so that the work grows with the names and
-    not with their pairs.
-    """
+    """Find all pairs with a score above 0, best first. Two concepts meet only under a common key or by a
+    statement, so that the work grows with the names and not with their pairs."""
     blocks: defaultdict[str, list[str]] = defaultdict(list)
     for key in sorted(index.concepts):
         blocks[letters(key)].append(key)
@@ -516,20 +509,10 @@ _BRITISH = (
     (re.compile(r"^(cent|theat)re(s?)$"), r"\1er\2"),
     (re.compile(r"^(def|off)ence"), r"\1ense"),
 )
-_NUMBERS = dict(
-    zip(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
-        map(str, range(1, 13)),
-        strict=True,
-    )
-)
-_ROMAN = dict(
-    zip(
-        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(),
-        map(str, range(1, 21)),
-        strict=True,
-    )
-)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_NUMBERS = {word: str(n) for n, word in enumerate(_ORDINALS, 1)}
+_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
+_ROMAN = {numeral: str(n) for n, numeral in enumerate(_NUMERALS, 1)}
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
@@ -571,7 +554,8 @@ def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -
     respelled = len(ours) == len(theirs) == 1 and ours != theirs
     if whole != letters(second) or len(whole) < _LEAST or respelled:
         return False
-    initials = _has_initials(ours) != _has_initials(theirs)
+    in_a_row = (any(len(a) == len(b) == 1 for a, b in pairwise(parts)) for parts in (ours, theirs))
+    initials = len({*in_a_row}) > 1
     differs = len(ours) != len(theirs) or ("'" in first) != ("'" in second)
     if len(whole) <= _SHORTEST and not initials and differs:
         return False
@@ -583,11 +567,6 @@ def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -
         return all(any(run.upper() in name for run in runs) for name in together)
     alone = [{word for word in words(key) if len(word) == 1} for key in (first, second)]
     return alone[0] == alone[1]
-
-
-def _has_initials(parts: list[str]) -> bool:
-    """Tell whether letters alone stand side by side."""
-    return any(len(a) == len(b) == 1 for a, b in pairwise(parts))
 
 
 def numbers(key: str) -> tuple[str, ...]:
