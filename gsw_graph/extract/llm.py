@@ -210,8 +210,8 @@ def request(document: Document, position: int) -> Request:
 
 
 def reply_limit(document: Document, position: int) -> int:
-    """Return the tokens that no sound reply about a passage takes: two and a half times the usual seven a token
-    of the passage."""
+    """Return the tokens that no sound reply about a passage takes: two and a half times the usual seven a
+    token of the passage."""
     return _LEAST + _A_TOKEN * estimate(document.passages[position].text)
 
 
@@ -291,8 +291,8 @@ def read_patch(value: object) -> Patch:
 
 
 def mended(extraction: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extraction:
-    """Return the result with the patch applied. What neither is nor contains something wrong stays, even where
-    the patch drops it. A question that a dropped entity alone answers goes too."""
+    """Return the result with the patch applied. What neither is nor contains something wrong stays, even
+    where the patch drops it. A question that a dropped entity alone answers goes too."""
     faulty = {_plain(issue.subject) for issue in issues if issue.kind not in _MISSING}
     names = {_plain(name) for name, _ in extraction.entities} & faulty
     drop = {
