@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -416,15 +416,6 @@ _OPENS = re.compile(rf"^\s*{_QUOTES}\s*\(\s*(?:the\s+|or\s+|also\s+)?{_QUOTES}$"
 _CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
 _NO_NAMES = frozenset(_ADVERBS.split("|"))
 _JOINED = (" and ", " or ", " & ")
-_ALIAS_ROLES = frozenset(["alias", "abbreviation", "acronym", "nickname"])
-_OF = re.compile(
-    r"^(?:(?:an?|the|its|their|his|her|another|other|full|short|shortened|former|old|official|original"
-    r"|common|alternative|alternate|english|native|local|nick|birth|stage|pen|abbreviated|legal|real"
-    r"|formal|popular)\s*)*"
-    r"(?:name|title|abbreviation|acronym|alias|form|initials|spelling|nickname|term|designation)?\s*(?:of|for)\s+(.+)$",
-    re.IGNORECASE,
-)
-_WHOLE = re.compile(r"^(?:full|birth|real|complete|legal|official) name$", re.IGNORECASE)
 _BETWEEN = 60  # characters between two names of a statement
 _NEXT = 5  # names that may stand between them
 
@@ -433,7 +424,6 @@ def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str
     """Yield what a passage says of its names: the ids of two, that one is an `abbreviation` or `alias` of the
     other, and the words that say so."""
     by_key = {name.key: name for name in names}
-    yield from _stated_by_roles(by_key)
     spans = list(_spans(text, names))
     for n, (begin, end, key) in enumerate(spans):
         for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
@@ -480,22 +470,6 @@ def _plausible(first: Name, second: Name, birth: str | None) -> bool:
     if birth:
         return all(len(words(name.key)) > 1 for name in pair)
     return len(words(first.key)) > 1 or first.title or any(first.roles) or second.title
-
-
-def _stated_by_roles(by_key: Mapping[str, Name]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the names of which a role says that they are another's: alias, "of Josip Broz Tito"."""
-    titles = [key for key, name in by_key.items() if name.title]
-    title = titles[0] if len(titles) == 1 else ""
-    for key, name in by_key.items():
-        aliases = (states for role, states in name.roles if role.lower() in _ALIAS_ROLES)
-        for state in chain.from_iterable(aliases):
-            match = _OF.match(state)
-            other = normalise(match[1] if match else state)
-            if other not in by_key and _WHOLE.match(state) and set(words(title)) & set(words(key)):
-                other = title
-            if other in by_key and other != key and name.written.islower() == by_key[other].written.islower():
-                how = "abbreviation" if abbreviates(key, other) else "alias"
-                yield key, other, how, f"as a role has it, {state}"
 
 
 # --- spellings ---
