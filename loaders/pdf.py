@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from typing import Any
 
-from gsw_graph.loaders.files import Converted, UnusableError, properties
+from gsw_graph.loaders.files import Converted, UnusableError
 from gsw_graph.loaders.text import join_lines, subscript, superscript
 
 # PDFium is not made for several threads.
@@ -88,7 +88,7 @@ def read_pdf(data: bytes, contents: Converted) -> None:
     contents.text, contents.plain = join_lines("\n".join(filter(None, pages))), True
     title = " ".join(described.pop("Title").split())
     contents.title = title if title.casefold() in " ".join(pages[0].casefold().split()) else ""
-    contents.about = properties(described.items())
+    contents.describe(described.items())
 
 
 _ABOUT = ("Author", "Subject", "Keywords")

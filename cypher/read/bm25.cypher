@@ -3,5 +3,5 @@
 CALL db.index.fulltext.queryNodes('passage_text', $words, {limit: $k}) YIELD node AS p, score
 MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready'
-RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, score
+RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, score
 ORDER BY round(score * 10000) DESC, id

@@ -75,6 +75,6 @@ CALL (lists, named) {
     RETURN p
   }
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
+  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id, section: p.section}) AS texts
 }
 RETURN COUNT { MATCH (:Passage) } AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

@@ -132,7 +132,7 @@ class Memory(StructuredNode):
 
 
 class Document(StructuredNode):
-    """What was loaded."""
+    """What was loaded; `about`: the date it is about. Its metadata are further properties, `meta_<key>`."""
 
     uid = StringProperty(db_property="id", unique_index=True)
     source = StringProperty()
@@ -145,12 +145,13 @@ class Document(StructuredNode):
     unread = ArrayProperty(IntegerProperty())
     loaded_at = StringProperty()
     status = StringProperty()
+    about = StringProperty()
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 
 class Passage(StructuredNode):
     """A stretch of a document; `words` is its text with characters and line ends in their plain form, by
-    which words are found."""
+    which words are found; `section`: title and headings that lead to it, in a long document."""
 
     fulltext = ("title", "words")
     uid = StringProperty(db_property="id", unique_index=True)
@@ -158,6 +159,7 @@ class Passage(StructuredNode):
     words = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
+    section = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
     names = RelationshipTo(_full("Concept"), "NAMES", model=Names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.cypher import Unlogged, statement
@@ -31,6 +31,7 @@ class DocumentState:
     unread: bool
     status: str
     loader: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +138,7 @@ class Reader:
                 bool(row["unread"]),
                 row["status"],
                 row["loader"],
+                row["properties"],
             )
             for row in rows
         }
@@ -324,4 +326,6 @@ def _with_cosines(found: Row) -> list[tuple[str, float]]:
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:
-    return RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], score)
+    return RankedPassage(
+        row["id"], row["title"], row["text"], row["source"], row["document"], score, row["section"]
+    )
