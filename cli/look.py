@@ -222,6 +222,28 @@ LONG = 300  # characters of an answer in the list
 
 @click.command()
 @memory_option
+@json_option
+@click.pass_obj
+def memories(url: str | None, as_json: bool) -> None:
+    """List the memories of a database: the default one, and those opened with ?memory=NAME behind its address.
+
+    \b
+    Example:
+      gswgraph --memory 'bolt://localhost:7687/?memory=letters' load letters/
+      gswgraph --memory bolt://localhost:7687 memories
+    """
+    with open_memory(url) as memory:
+        stored = memory.memories()
+    if as_json:
+        print_json({"memories": [one.to_dict() for one in stored]})
+        return
+    for found in stored:
+        name = found.name or "(the default memory)"
+        click.echo(f"{name}: {found.documents:,} documents, {found.passages:,} passages, {found.embedder}, since {found.created}")
+
+
+@click.command()
+@memory_option
 @click.argument("which", required=False, metavar="[WHICH]")
 @click.option(
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.cypher import base_name
 from gsw_graph.errors import InputError
 from gsw_graph.explore.picture.colours import CAPTIONS
 from gsw_graph.explore.picture.picture import NODES, TEXT, Picture, add_sources
@@ -34,7 +35,7 @@ class Thing:
 
     def __init__(self, node: Node, behind: Sequence[RankedPassage]) -> None:
         self.node, self.behind = node, behind
-        labels = sorted(node.labels) or ["?"]
+        labels = sorted(map(base_name, node.labels)) or ["?"]
         self.label = next((label for label in labels if label in CAPTIONS), labels[0])
         names = (CAPTIONS.get(self.label, "name"), "name", "title", "source", "id")
         texts = (text for text in map(node.get, names) if isinstance(text, str) and text.strip())
@@ -84,7 +85,7 @@ def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPas
     for arrow in drawn.relationships.values():
         start, end = (node.element_id if node else "" for node in arrow.nodes)
         if start in things and end in things:
-            arrows.append((arrow.type, start, end))
+            arrows.append((base_name(arrow.type), start, end))
             around[start].append(end)
             around[end].append(start)
     concepts = {thing.key for thing in things.values() if thing.label == "Concept"}
