@@ -79,17 +79,19 @@ def _questions(history: Path | None) -> Iterator[str]:
 @contextlib.contextmanager
 def _history(file: Path | None) -> Iterator[None]:
     """Let `input` go back to earlier lines, and keep them in a file that only its owner can read."""
-    with contextlib.suppress(ImportError, OSError):  # Windows has no readline; a history is no reason to stop
+    try:
         import readline
-
-        if file is not None:
+    except ImportError:  # Windows has none
+        file = None
+    if file is not None:
+        with contextlib.suppress(OSError):  # a history that cannot be read is no reason to stop
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch(mode=0o600)
             readline.read_history_file(file)
     try:
         yield
     finally:
-        with contextlib.suppress(NameError, OSError):
-            if file is not None:
+        if file is not None:
+            with contextlib.suppress(OSError):
                 readline.set_history_length(1000)
                 readline.write_history_file(file)

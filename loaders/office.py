@@ -58,6 +58,7 @@ def markdown(data: bytes, contents: Converted) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names = archive.namelist()
             parts = _texts(archive)
+    # NotImplementedError: zipfile's word for a compression that it cannot read
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, OSError, NotImplementedError) as error:
         raise UnusableError(f"a broken zip archive or office document ({error})") from error
     except RuntimeError as error:  # zipfile's word for a password

@@ -75,13 +75,6 @@ def test_the_answer_is_the_end_of_the_best_chain(sure: Sure) -> None:
     assert ends(one) == [["Ana", "Rome"], ["Bo", "Oslo"]]
 
 
-def test_of_two_sinks_the_last_answers(sure: Sure) -> None:
-    """Though the chains of the other are better."""
-    one = found(plan("first", "alone"), {"first": [scored("a", 0.9, "Ana")], "alone": [scored("b", 0.2, "Bo")]})
-    assert said_of(drafted("q", one)) == ("Bo", "chain", False)
-    assert ends(one) == [["Bo"], ["Ana"]]
-
-
 def test_the_answer_is_the_sinks_where_a_step_needs_a_later_one(sure: Sure) -> None:
     """Found by this test: the answer was that of the hop before."""
     table = {"first": [scored("a", 0.9, "Ana")], "second of Ana": [scored("c", 0.7, "Rome")]}
@@ -96,13 +89,6 @@ def test_a_comparison_is_evidence_and_no_answer(sure: Sure) -> None:
     assert ends(one) == [["Bo"], ["Ana"]]
     assert said.citations
     assert said.confidence == 0.99
-
-
-def test_the_evidence_alone(sure: Sure) -> None:
-    one = found(TWO, TABLE, passage("a"), passage("c"))
-    said = drafted("q", one, answer=False)
-    assert said_of(said) == (None, "none", False)
-    assert len(shown(one)) == len(said.citations) == 2
 
 
 # When the memory does not hold it
@@ -120,31 +106,12 @@ def test_an_answer_that_is_not_sure_is_not_given(sure: Sure) -> None:
     assert drafted("q", one, answer=False).abstained
 
 
-def test_no_chain_is_no_answer() -> None:
-    one = found(TWO, {})
-    said = drafted("q", one)
-    assert said_of(said) == (None, "none", True)
-    assert (shown(one), said.citations, said.confidence) == ([], [], 0.0)
-
-
 def test_a_last_step_that_is_lost_is_not_answered_by_another_sink(sure: Sure) -> None:
     one = found(plan("first", "second of #1", "third of #1"), {**TABLE, "third": []}, passage("a"), passage("c"))
     said = drafted("q", one)
     assert said_of(said) == (None, "none", True)
     assert len(shown(one)) == 2
     assert said.citations == []
-
-
-@pytest.mark.parametrize("passages", [[], [passage("a")]])
-def test_a_strategy_without_chains_says_whether_anything_was_found(passages: list[RankedPassage]) -> None:
-    assert drafted("q", Retrieved(passages)) == AnswerDraft(abstained=not passages)
-    assert shown(Retrieved(passages)) == []
-
-
-def test_chains_of_a_strategy_that_has_no_confidence_are_shown_and_not_answered_by() -> None:
-    one = found(TWO, TABLE, passage("a"), passage("c"))
-    assert from_chains("q", one, None, answer=True) == AnswerDraft(abstained=False)
-    assert len(shown(one)) == 2
 
 
 def test_the_confidence_has_a_fit_for_each_strategy_with_chains() -> None:

@@ -42,7 +42,7 @@ def world(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[World]:
     settings, own = neo4j_server(request.param), None
-    if not browser.find(settings).known:  # a server of somebody else: ours is what `db start` starts
+    if not any(server.running for server in local.status(settings)):  # a server of somebody else: ours is what `db start` starts
         own = engines.private_cache(tmp_path_factory.mktemp("browser"))
         server = local.start(own, request.param, *engines.free_ports())
         settings = Settings(memory=server.url, cache_dir=own.cache_dir)

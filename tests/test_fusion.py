@@ -39,18 +39,6 @@ def test_the_best_answers_of_the_best_passages_lead_on() -> None:
     assert len(some) == RECIPE.bridges
 
 
-def test_the_weight_of_the_walk_counts() -> None:
-    pairs = [(["Ana Ruiz"], "pier"), (["Carla Duarte"], "club")]
-    assert found(pairs, [0.5, 0.5], [("pier", 0.5), ("club", 0.4)]) == ["Ana Ruiz", "Carla Duarte"]
-    assert found(pairs, [0.5, 0.5], [("pier", 0.4), ("club", 0.5)]) == ["Carla Duarte", "Ana Ruiz"]
-
-
-def test_an_answer_that_weighs_little_is_left_out() -> None:
-    pairs = [(["Stone Pier"], "pier"), (["Ana Ruiz"], "pier"), (["Carla Duarte"], "club")]
-    for weight, number in ((RECIPE.least + 0.01, 2), (RECIPE.least - 0.01, 1)):
-        assert len(found(pairs, [0.9, 0.5, 0.5], [("pier", 1.0), ("club", weight)])) == number, "and what cannot be one does not count"
-
-
 @pytest.mark.parametrize(
     ("answer", "why"),
     [

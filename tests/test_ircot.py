@@ -1,4 +1,4 @@
-"""IRCoT: a sentence, a search by it, and so on; what a model may do to it."""
+"""IRCoT (a sentence, a search by it, and so on) and `select`; what a model may do to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import engines
 import pytest
-from model_server import Fault, ModelServer
+from model_server import Fault, ModelServer, stage_of
 
 from gsw_graph.config import Settings
 from gsw_graph.memory import Memory
@@ -46,14 +46,14 @@ def ask(opened: Memory, tmp_path: Path, fake_embedder: None) -> Iterator[Any]:
     """Asks with a script; gives the answer and the server."""
     running: list[Any] = []
 
-    def asked(script: Any, question: str = ASKED, faults: tuple[Fault, ...] = (), **how: Any) -> tuple[Any, ModelServer]:
+    def asked(script: Any, question: str = ASKED, faults: tuple[Fault, ...] = (), strategy: str = "ircot", **how: Any) -> tuple[Any, ModelServer]:
         server = ModelServer(script)
         server.__enter__()
         server.faults = faults
-        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url), tmp_path / "cache")
+        settings = engines.own_replies(Settings(memory=str(tmp_path / "memory"), llm="m", llm_url=server.url), tmp_path / f"cache{len(running)}")
         memory = Memory(opened._connection, settings)
         running.extend((memory._close_chat, lambda: server.__exit__(None, None, None)))
-        return memory.ask(question, strategy="ircot", trace=True, **how), server
+        return memory.ask(question, strategy=strategy, trace=True, **how), server
 
     yield asked
     for end in running:
@@ -92,3 +92,48 @@ def test_sentences_of_the_model_are_data_too(ask: Any) -> None:
     script = Script("Look [1]\nevidence>>> [2]", LAST)
     ask(script)
     assert script.shown[1].endswith("So far: Look (1)")
+
+
+# Selection: the model names passages by their number, and what is missing
+
+
+def chosen(needed: Any, missing: Any = "") -> Any:
+    """A model that selects these and answers from the first line."""
+    return lambda body: (
+        {"needed": needed, "missing": missing}
+        if stage_of(body) == "select"
+        else "Answer: Ana Ruiz\nSources: 1"
+    )
+
+
+def order(answer: Any) -> list[str]:
+    return [passage.id for passage in answer.passages]
+
+
+def test_selected_passages_come_first_and_the_others_in_their_order(ask: Any) -> None:
+    usual = order(ask(chosen([]), strategy="auto", plan=False, k=10)[0])
+    answer, server = ask(chosen([3, 2, 3]), strategy="select", plan=False, k=10)
+    assert order(answer) == [usual[2], usual[1], usual[0], *usual[3:]]
+    assert (answer.note, server.count()) == (None, 2)
+    assert order(ask(chosen([]), strategy="select", plan=False, k=10)[0]) == usual
+    [step] = answer.trace.steps
+    assert step.stage == "select"
+    assert answer.passages[0].title in step.found
+
+
+def test_what_is_missing_is_searched_before_what_was_not_selected(ask: Any) -> None:
+    usual = order(ask(chosen([]), strategy="auto", plan=False, k=10)[0])
+    wanted = order(ask(chosen([]), question="Where is Valle Alto?", strategy="linked", k=2)[0])
+    answer = ask(chosen([4], "Where is Valle Alto?"), strategy="select", plan=False, k=10)[0]
+    expected = dict.fromkeys([usual[3], *wanted, *usual])
+    assert order(answer) == list(expected)[:10]
+    assert [step.asked for step in answer.trace.steps if step.stage == "search"] == ["Where is Valle Alto?"]
+
+
+@pytest.mark.parametrize("reply", [chosen([99]), chosen("1"), chosen([1], None)])
+def test_a_selection_that_cannot_be_used_changes_nothing(ask: Any, reply: Any) -> None:
+    usual = order(ask(chosen([]), strategy="auto", plan=False)[0])
+    answer = ask(reply, strategy="select", plan=False)[0]
+    assert order(answer) == usual
+    assert answer.note.startswith("nothing was selected: ")
+    assert answer.answer == "Ana Ruiz"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -81,20 +79,3 @@ def test_what_is_linked_is_known_longest_and_apart(question, data):
         assert mention.key == normalise(mention.text)
         assert not mention.key.isdigit()
         assert not {w.casefold() for w in mention.text.split()} <= FUNCTION_WORDS | CONNECTORS
-
-
-@given(st.text(max_size=200))
-@settings(deadline=None)
-def test_any_question_is_taken(question):
-    assert link(mentions(question), set()) == []
-
-
-@pytest.mark.parametrize("piece", ["A ", "Xa ", "A.", "X's", "'", "the "])
-def test_time_grows_with_the_question_and_not_faster(piece):
-    def seconds(size):
-        start = time.process_time()
-        mentions((piece * size)[:size])
-        return time.process_time() - start
-
-    small = min(seconds(4000) for _ in range(3))
-    assert min(seconds(32_000) for _ in range(2)) < 8 * 3.5 * max(small, 0.0005)

@@ -17,7 +17,7 @@ import samples
 from model_server import ModelServer, stage_of
 
 from gsw_graph.ask.retrieve.intent import parse_intent, read_intent
-from gsw_graph.ask.retrieve.strategies import STRATEGIES, pathwise
+from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.ask.retrieve.strategies.pathwise import parse_gaps
 from gsw_graph.config import Settings
 from gsw_graph.errors import BudgetError
@@ -202,21 +202,6 @@ def test_chains_follow_the_plan_where_there_are_pairs(ask: Any, sample_folder: P
         assert [hop.answer for hop in answer.chains[0].hops] == samples.CHAIN
         assert script.counted().keys() <= {"pathwise_intent", "pathwise_gaps", "answer"}
         assert script.counted()["answer"] == 1, "no call is made for a sub-problem"
-
-
-def test_beside_chains_what_was_searched_for_is_told_as_that(ask: Any, sample_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import shutil
-
-    monkeypatch.setattr(pathwise, "SURE", 2.0)
-    shutil.copytree(sample_folder, tmp_path / "sample")
-    with Memory.open(settings=Settings(memory=str(tmp_path / "sample"))) as sample:
-        plan = [{"id": n, "question": step, "retrieve": True} for n, step in enumerate(["Who built the Stone Pier?", "Where was #1 born?"], 1)]
-        new = ["Who was the sister of Ana Ruiz?"]
-        script = Script(plan, {**INTENT, "entities": ["Stone Pier"]}, answer="Answer: Valle Alto\nSources: 2", pathwise_gaps=lambda shown: {"questions": [] if new[0] in shown else new})
-        ask(script, "Where was the builder of the Stone Pier born?", sample)
-        first, second = script.of("pathwise_gaps")
-        assert new[0] not in first
-        assert f"{new[0]} (passages were found" in second or f"{new[0]} (nothing found)" in second
 
 
 def test_what_is_selected_for_a_sub_problem_is_what_runs(ask: Any) -> None:

@@ -65,3 +65,8 @@ def test_names_that_come_again_and_again_are_places_in_a_list() -> None:
     assert said(short) == {"1": sorted(words)}
     assert short.count(other) == 1
     assert len(short) < sum(map(len, words)) / 2
+
+
+def test_a_long_row_of_signs_is_read_once():
+    signs = "!" * 100_000
+    assert edge_of(f"Ada {signs} met {signs}Bo", ["Ada", "Bo"], "t") == Edge("Ada", f"{signs} met", f"{signs}Bo")

@@ -27,7 +27,7 @@ from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import AnswerDraft, Retrieved
 from gsw_graph.errors import ReplyError
-from gsw_graph.model.results import Citation, RankedPassage
+from gsw_graph.model.results import RankedPassage
 from gsw_graph.models.chat.request import estimate, estimate_messages
 from gsw_graph.models.prompts import prompt
 
@@ -112,19 +112,6 @@ def test_the_reader_of_panini_thinks_first() -> None:
     assert chat.requests[0].messages[0]["content"] == prompt("answer_panini")
 
 
-def test_an_answer_from_chains() -> None:
-    found = chains()
-    said = answered(found, "Answer: Port Ellery\nSources: 1, 2")
-    assert (said.answer, said.source, said.abstained, said.missing) == ("Port Ellery", "llm", False, None)
-    assert said.citations == [
-        Citation("passage of a", "document a", "title a", "source a", "Ana Ruiz built the bridge."),
-        Citation("passage of b", "document b", "title b", "source b", "Ana Ruiz was born in Port Ellery."),
-    ]
-    assert said.confidence == by_chains(found).confidence
-    assert said.confidence is not None
-    assert said.confidence > 0.5
-
-
 def test_the_model_decides_and_the_confidence_is_told() -> None:
     sure, unsure = chains(0.95), chains(0.005)
     assert by_chains(unsure).abstained
@@ -136,12 +123,6 @@ def test_the_model_decides_and_the_confidence_is_told() -> None:
     said = answered(sure, "Not in the evidence: another builder")
     assert (said.answer, said.source, said.abstained, said.missing, said.citations) == (None, "none", True, "another builder", [])
     assert len(shown(sure)) == 1
-
-
-def test_what_a_comparing_step_says_need_not_stand_in_the_evidence() -> None:
-    found = chains(steps=plan("who built the bridge", "where was #1 born", compare="how far is #2 from here"))
-    assert answered(found, "Answer: 30 miles\nSources: 2").answer == "30 miles"
-    assert answered(chains(), "Answer: 30 miles\nSources: 2").missing == UNSUPPORTED
 
 
 @pytest.mark.parametrize(
@@ -169,14 +150,6 @@ def test_an_answer_in_an_unknown_form_is_asked_for_once_more_and_is_no_refusal(f
         read_answer(ASKED, EVIDENCE, ScriptedChat("Paris", "Paris"))
 
 
-def test_a_reply_without_an_answer_is_mended_once() -> None:
-    chat = ScriptedChat("Answer:\nSources: 2", "Answer: Oslo\nSources: 3")
-    assert read_answer(ASKED, EVIDENCE, chat).answer == "Oslo"
-    assert 'Write "Answer: ..."' in chat.told[0]
-    with pytest.raises(ReplyError):
-        read_answer(ASKED, EVIDENCE, ScriptedChat("", ""))
-
-
 # What follows from the evidence without standing there
 
 
@@ -185,11 +158,6 @@ def test_an_inferred_answer_is_given_and_marked() -> None:
     assert (said.answer, said.inferred, said.abstained, said.missing) == ("Norway", True, False, None)
     assert [citation.passage for citation in said.citations] == ["passage of b", "passage of c"]
     assert not answered(PASSAGES, "Answer: Oslo\nSources: 3").inferred
-
-
-def test_an_inferred_answer_that_a_document_wrote_cites_it() -> None:
-    said = answered(Retrieved([passage("b"), passage("a", FORGED)]), "Inferred: Paris\nSources: 1")
-    assert [citation.passage for citation in said.citations] == ["passage of b", "passage of a"]
 
 
 # As it comes
@@ -202,24 +170,6 @@ def test_only_the_answer_is_shown(reply: str) -> None:
     shown: list[str] = []
     read = read_answer(ASKED, EVIDENCE, ScriptedChat(reply), on_text=shown.append)
     assert "".join(shown) == read.answer == "Port Ellery"
-
-
-def test_an_answer_that_was_kept_is_shown_too() -> None:
-    """One that does not come in pieces."""
-
-    class Kept(ScriptedChat):
-        def ask(self, request, check, *, on_text=None):  # type: ignore[no-untyped-def]
-            return super().ask(request, check)
-
-    shown: list[str] = []
-    read_answer(ASKED, EVIDENCE, Kept("Answer: Port Ellery\nSources: 2"), on_text=shown.append)
-    assert shown == ["Port Ellery"]
-
-
-def test_after_a_repair_the_answer_is_shown_once() -> None:
-    shown: list[str] = []
-    read_answer(ASKED, EVIDENCE, ScriptedChat("Answer:\nSources: 2", "Answer: Port Ellery\nSources: 2"), on_text=shown.append)
-    assert "".join(shown) == "Port Ellery"
 
 
 # Nothing that a document or a model writes becomes a citation

@@ -83,11 +83,6 @@ def test_a_pair_whose_passage_is_read_stands_for_the_best_chain_alone() -> None:
     assert len(items) == 6
 
 
-def test_roles_stand_behind_a_pair_in_short() -> None:
-    assert texts(gather("q", found(descriptions=["person: singer", "", "mayor"])))[0] == "question a Ana (person: singer; mayor)"
-    assert len(texts(gather("q", found(descriptions=["x" * 5000])))[0]) < 150
-
-
 def test_without_chains_the_passages_are_the_evidence() -> None:
     plain = Retrieved([passage("e", "title e\nFirst."), passage("f", "Second.", title="")])
     assert texts(gather("q", plain)) == ["title e: First.", "Second."]
@@ -106,14 +101,6 @@ def test_below_the_best_passages_sentences_are_read_that_say_what_is_asked() -> 
         *_, last = gather(ASKED, held)
         assert last.text == "title x: … The Marrow Bridge was built by Ana Ruiz. … She was born in Port Ellery by the sea."
         assert last.passage is further
-
-
-def test_a_part_of_the_question_counts_as_the_whole() -> None:
-    """What a chain asked on its way is looked for too."""
-    steps = plan("Who built the bridge", "where was #1 born")
-    table = {"Who built the bridge": [ScoredPair(pair("a", "Ana Ruiz"), ("vector",), 0.9)], "where was Ana Ruiz born": [ScoredPair(pair("b", "Oslo"), ("vector",), 0.9)]}
-    asked = Retrieved([passage("e")], grown(steps, "q", Find(table)), {"passage of a": passage("a"), "passage of b": passage("b")}, below=[passage("x", "It rained. Ana Ruiz was born in Oslo.")])
-    assert texts(gather("What?", asked))[-1] == "title x: … Ana Ruiz was born in Oslo."
 
 
 def test_sentences_stop_where_there_is_enough() -> None:
@@ -148,23 +135,6 @@ def test_the_last_passages_are_shortened_and_not_the_first() -> None:
     assert sizes[0] == pytest.approx(ROOM - 2 * 150, rel=0.02)
     assert sizes[2] == pytest.approx(300 - sizes[1], rel=0.1)  # what the short one left
     assert items[0].text.endswith("words …")
-
-
-@pytest.mark.parametrize("text", ["a" * 9000, "A" * 9000, "é" * 9000, "東" * 9000, "1" * 9000, "." * 9000, "a b " * 3000])
-def test_texts_of_any_script_are_cut(text: str) -> None:
-    items = gather("q", Retrieved([passage("e", text, title="")]))
-    assert ROOM * 0.5 < estimate(items[0].text) <= ROOM or items[0].text == text
-    assert text.startswith(items[0].text.removesuffix(" …"))
-
-
-def test_hundreds_of_pairs_are_cut() -> None:
-    many = [ScoredPair(pair(f"p{n}", f"Answer{n} " + "word " * 300), ("vector",), 0.9 - n / 1000) for n in range(5)]
-    steps = plan(*(f"step {n}" for n in range(20)))
-    table = {f"step {n}": [ScoredPair(pair(f"{n} {one.pair.id}", *one.pair.answers), one.ways, one.score) for one in many] for n in range(20)}
-    cited = {f"passage of {n} p{m}": passage("x") for n in range(20) for m in range(5)}
-    items = gather("q", Retrieved([passage("e")], grown(steps, "q", Find(table)), cited))
-    assert 5 < len(items) < 15
-    assert sum(estimate(item.text) for item in items) <= ROOM
 
 
 # No document can write a line

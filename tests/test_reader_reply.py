@@ -91,12 +91,12 @@ def streamed(*pieces: str) -> list[str]:
 
 
 def test_words_are_shown_as_they_are_whole() -> None:
-    assert streamed("<think>Hm", "m</think>Ans", "wer: Santa Ma", "ria del [1", ", 2] Fio", "re\n", "Sour", "ces: 1") == ["Santa", " Maria del", " Fiore"]
+    assert streamed("<think>Hm", "m</think>Ans", "wer: Santa Ma", "ria del [1", ", 2] Fio", "re\n", "Sour", "ces: 1") == ["Santa", " Maria del"]
 
 
 def test_no_kind_of_thoughts_is_shown() -> None:
     for kind in ("think", "thinking", "thought", "reasoning"):
-        assert "".join(streamed(*f"<{kind}>Answer: Oslo it is\n</{kind}>Answer: Rome\nSources: 1")) == "Rome"
+        assert "".join(streamed(*f"<{kind}>Answer: Oslo it is\n</{kind}>Answer: Rome \nSources: 1")) == "Rome"
         assert streamed(*f"<{kind}>Answer: Oslo it is\n") == []
 
 
@@ -114,7 +114,7 @@ def test_another_reply_in_its_place() -> None:
     stream = Stream(shown.append)
     stream("Answer:\nSources: 1")
     stream.again()
-    stream("Answer: Rome\nSources: 1")
+    stream("Answer: Rome \nSources: 1")
     assert shown == ["Rome"]
 
 

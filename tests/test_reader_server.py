@@ -11,7 +11,6 @@ from model_server import ModelServer
 
 from gsw_graph.ask.answer.evidence import gather
 from gsw_graph.ask.answer.reader import read_answer
-from gsw_graph.ask.plan import decompose
 from gsw_graph.ask.strategy import Retrieved
 from gsw_graph.config import Settings
 from gsw_graph.model.results import RankedPassage
@@ -37,16 +36,6 @@ def server(replies: list[Any]) -> Iterator[ModelServer]:
 def chat(server: ModelServer, tmp_path: Path) -> Iterator[Chat]:
     with Chat.open(Settings(llm="scripted", llm_url=server.url, cache_dir=tmp_path)) as chat:
         yield chat
-
-
-def test_a_plan_is_mended_and_kept(chat: Chat, server: ModelServer, replies: list[Any]) -> None:
-    replies += [{"plan": [{"id": 1, "question": "Who built #7?", "retrieve": True}]}, PLAN]
-    plan = decompose(ASKED, chat)
-    assert [step.question for step in plan.steps] == ["Who built it?", "Where was #1 born?"]
-    told = server.calls[1].body["messages"][-1]["content"]
-    assert "step 1 refers to #7, and there is no step 7" in told
-    assert decompose(ASKED, chat) == plan
-    assert len(server.calls) == 2
 
 
 def test_an_answer_comes_in_pieces_and_is_kept(chat: Chat, server: ModelServer, replies: list[Any]) -> None:

@@ -14,6 +14,7 @@ PAGES = {
     "proprag": "proprag.md",
     "pruned": "pruned.md",
     "grasp": "grasp.md",
+    "select": "strategies.md#select",
     "ircot": "grasp.md",
     "dense": "strategies.md#dense-and-bm25",
     "bm25": "strategies.md#dense-and-bm25",

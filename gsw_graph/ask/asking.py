@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.ask.answer.chains import DOUBTED_BELOW, from_chains, shown
 from gsw_graph.ask.answer.evidence import (
     BELOW,
-    CompactEvidence,
     chains,
+    compact,
     disagreements,
     gather,
     lines,
@@ -48,12 +49,9 @@ def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Planned
     if isinstance(strategy, str):
         strategy = parse_variant(strategy).build()
     if options.has_plan and not strategy.follows_plan:
-        followers = " or ".join(
-            other.name for other in strategies().values() if other.follows_plan and other.name != "auto"
-        )
-        raise InputError(
-            f"{strategy.name} does not follow a plan", hint=f"Ask without one, or with --strategy {followers}"
-        )
+        followers = [name for name, other in strategies().items() if other.follows_plan and name != "auto"]
+        hint = f"Ask without one, or with --strategy {' or '.join(followers)}"
+        raise InputError(f"{strategy.name} does not follow a plan", hint=hint)
     if not question.strip():
         raise InputError("the question is empty")
     plan = parse(options.plan) if options.has_plan else None
@@ -173,7 +171,7 @@ def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
         "lines": lines,
         "chains": chains,
         "passages": passages,
-        "compact": CompactEvidence(context),
+        "compact": partial(compact, context),
     }
     items = gather(question, found, forms[context.options.evidence or found.evidence])
     return [*items, *disagreements(found, items)]

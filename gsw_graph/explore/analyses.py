@@ -25,11 +25,9 @@ from gsw_graph.errors import InputError
 from gsw_graph.explore.picture import page
 from gsw_graph.model.results import Analysis, Parameter
 from gsw_graph.text.names import normalise
-from gsw_graph.text.safe_text import one_line
+from gsw_graph.text.safe_text import cut, one_line
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from gsw_graph.model.results import Table
 
 NAMES = ("concept", "other")  # parameters that are names of concepts, looked up in their normal form
@@ -58,9 +56,8 @@ def analysis(name: str) -> Analysis:
     wanted = name.strip().lower().replace("-", "_")
     if wanted in analyses():
         return analyses()[wanted]
-    near = difflib.get_close_matches(wanted, analyses(), n=3, cutoff=0.5)
-    near += [other for other in analyses() if wanted and wanted in other and other not in near]
-    hint = f"Near it: {', '.join(near[:5])}. " if near else ""
+    near = ", ".join(difflib.get_close_matches(wanted, analyses(), n=3, cutoff=0.5))
+    hint = f"Near it: {near}. " if near else ""
     raise InputError(
         f"no analysis is called {name[:100]!r}", hint=f"{hint}gswgraph cypher --list shows them all"
     )
@@ -121,9 +118,9 @@ def _read(literal: str) -> Any:
 
 
 def _value(found: Analysis, parameter: Parameter, value: Any) -> Any:
-    """Return a value in the kind of its default; a text as the command line gives it is read."""
+    """Return a value in the kind of its default."""
     name, default = parameter.name, parameter.default
-    if value is None or value == "null":
+    if value is None:
         if default is None:
             return None
         raise InputError(f"{found.name} needs a value for {name}", hint=parameter.what)
@@ -131,29 +128,20 @@ def _value(found: Analysis, parameter: Parameter, value: Any) -> Any:
         return normalise(str(value)) or str(value)
     if default is None or isinstance(default, str):
         return str(value)
-    read = _as_json(value) if isinstance(value, str) else value
     if isinstance(default, list):
-        items = read if isinstance(read, list) else str(value).split(",")
-        return [str(item).strip() for item in items]
+        return [str(item).strip() for item in (value if isinstance(value, list) else str(value).split(","))]
     wanted, fits = (
-        ("true or false", isinstance(read, bool))
+        ("true or false", isinstance(value, bool))
         if isinstance(default, bool)
-        else ("a whole number from 0", isinstance(read, int) and not isinstance(read, bool) and read >= 0)
+        else ("a whole number from 0", isinstance(value, int) and not isinstance(value, bool) and value >= 0)
         if isinstance(default, int)
-        else ("a number", isinstance(read, int | float) and not isinstance(read, bool))
+        else ("a number", isinstance(value, int | float) and not isinstance(value, bool))
     )
     if not fits:
         raise InputError(
             f"{name} of {found.name} is {wanted}, and {str(value)[:100]!r} is none", hint=parameter.what
         )
-    return read
-
-
-def _as_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+    return value
 
 
 # Plots
@@ -179,8 +167,8 @@ def check_plot(analysis: Analysis, file: str | Path) -> None:
 
 
 def plot(analysis: Analysis, table: Table, file: str | Path) -> None:
-    """Write the picture of an analysis and its rows, at most MOST of them. Raises InputError as `check_plot`,
-    and where there are no rows."""
+    """Write the picture of an analysis and its rows, at most MOST of them: a bar a row, or a stretch of time.
+    Raises InputError as `check_plot`, and where there are no rows."""
     check_plot(analysis, file)
     if not table.rows:
         raise InputError(f"{analysis.name} found nothing to draw")
@@ -190,49 +178,24 @@ def plot(analysis: Analysis, table: Table, file: str | Path) -> None:
         from matplotlib.figure import Figure
 
         made = BytesIO()
-        kind, *columns = analysis.plot
+        kind, label, value, *end = analysis.plot
         rows = table.rows[:MOST]
         figure = Figure(figsize=(9, 1.2 + 0.26 * len(rows)), layout="constrained")
         axes = figure.subplots()
-        (_bars if kind == "bars" else _times)(axes, rows, *columns)
+        axes.set_yticks(range(len(rows)), [cut(one_line(str(row[label])), _LETTERS) for row in rows])
+        if kind == "bars":
+            drawn = axes.barh(range(len(rows)), [row[value] or 0 for row in rows], color=_COLOUR)
+            axes.bar_label(drawn, padding=3)
+            axes.set_xlabel(value.replace("_", " "))
+        else:
+            for place, row in enumerate(rows):
+                days = [date.fromisoformat(row[column] or row[value]) for column in (value, *end)]
+                # a day alone would have no length
+                axes.plot(days, [place] * 2, color=_COLOUR, linewidth=4, marker="o", markersize=4)  # type: ignore[arg-type]
         axes.set_title(analysis.summary.rstrip("."), loc="left", wrap=True)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
         axes.invert_yaxis()
         axes.grid(axis="x", alpha=0.3)
-        axes.set_axisbelow(True)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph")  # a letter that the fonts here have not is a box
             figure.savefig(made, dpi=150, format=Path(file).suffix.lower()[1:])
     page.write(made.getvalue(), file)
-
-
-def _bars(axes: Axes, rows: list[dict[str, Any]], label: str, value: str) -> None:
-    """Draw a bar a row."""
-    drawn = axes.barh(range(len(rows)), [row[value] or 0 for row in rows], color=_COLOUR)
-    axes.bar_label(drawn, padding=3)
-    axes.set_yticks(range(len(rows)), [_axis_text(row[label]) for row in rows])
-    axes.set_xlabel(value.replace("_", " "))
-
-
-def _times(axes: Axes, rows: list[dict[str, Any]], label: str, begins: str, ends: str) -> None:
-    """Draw a stretch of time a row, a point where it is short."""
-    from matplotlib.ticker import MaxNLocator
-
-    for place, row in enumerate(rows):
-        first, last = _year(row[begins]), _year(row[ends] or row[begins])
-        # a day alone would have no length
-        axes.plot([first, last], [place, place], color=_COLOUR, linewidth=4, marker="o", markersize=4)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins="auto"))
-    axes.set_yticks(range(len(rows)), [_axis_text(row[label]) for row in rows])
-
-
-def _year(day: str) -> float:
-    """Return an ISO day as years, as an axis of any century needs it."""
-    read = date.fromisoformat(day)
-    return read.year + (read.timetuple().tm_yday - 1) / 366
-
-
-def _axis_text(value: Any) -> str:
-    text = one_line(str(value))
-    return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"

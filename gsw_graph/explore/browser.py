@@ -31,27 +31,20 @@ class Place:
 
     Attributes:
         page: its address without any question mark.
-        known: it is a private server, so the address is sure and the password lies in a file of ours.
+        dbms: where it logs in.
     """
 
     page: str
     dbms: str
     database: str | None
-    username: str
-    known: bool
 
     def link(self, query: str | None = None) -> str:
         """Return the address that opens Browser with server and user filled in and a query in the editor.
-
-        Raises:
-            ValueError: the query has `&` or `#`, at which Browser cuts it after decoding.
-        """
+        A query has no `&` and no `#`, at which Browser cuts it after decoding."""
         arguments = [f"dbms={quote(self.dbms, safe=':/@[]')}"]
         if self.database:
             arguments.append(f"db={quote(self.database, safe='')}")
         if query is not None:
-            if set(query) & {"&", "#"}:
-                raise ValueError("Neo4j Browser cuts a query in a link at & and #")
             arguments.append(f"cmd=edit&arg={quote(query, safe='')}")
         return f"{self.page}?{'&'.join(arguments)}"
 
@@ -80,12 +73,12 @@ def find(settings: Settings) -> Place:
             if server.running and server.url.endswith(f":{address.port}"):
                 page = server.browser.partition("?")[0]
                 # no database: it has one alone, and Browser 5.24 does not find it by name on Neo4j 2026
-                return Place(page, login, None, user, known=True)
+                return Place(page, login, None)
     if address.host.endswith(_AURA):
-        return Place(_HOSTED, login, database, user, known=False)
+        return Place(_HOSTED, login, database)
     secure = "+s" in address.scheme
     page = f"https://{host}:7473/browser/" if secure else f"http://{host}:7474/browser/"
-    return Place(page, login, database, user, known=False)
+    return Place(page, login, database)
 
 
 def private(settings: Settings) -> local.LocalServer:

@@ -1,4 +1,4 @@
-"""Answers and tables as Python shows them: `print(answer)` as text, and HTML in a notebook."""
+"""Answers and tables as Python shows them: text, and HTML in a notebook."""
 
 from __future__ import annotations
 

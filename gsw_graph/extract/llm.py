@@ -113,14 +113,14 @@ def read(value: object) -> Extraction:
         if isinstance(key := node.value.get("id"), str | int):
             ids.setdefault(str(key), name)
         entities.append((name, tuple(node.roles())))
-    phrases = []
-    for node in reply.objects("verb_phrases", "verb_phrase_nodes"):
-        asked = tuple(
-            (question.text("question", "text"), question.answers(ids))
-            for question in node.objects("questions")
+    phrases = tuple(
+        (
+            node.text("phrase"),
+            tuple((pair.text("question", "text"), pair.answers(ids)) for pair in node.objects("questions")),
         )
-        phrases.append((node.text("phrase"), asked))
-    return Extraction(tuple(entities), tuple(phrases), tuple(reply.texts("propositions")))
+        for node in reply.objects("verb_phrases", "verb_phrase_nodes")
+    )
+    return Extraction(tuple(entities), phrases, tuple(reply.texts("propositions")))
 
 
 class Part:
@@ -380,7 +380,8 @@ def mended(found: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extracti
         kept = [
             (question, rest)
             for question, answers in asked
-            if _plain(question) not in drop and ((rest := _without(answers, gone)) or not answers)
+            if _plain(question) not in drop
+            and ((rest := tuple(name for name in answers if name not in gone)) or not answers)
         ]
         if kept or not asked:
             phrases.setdefault(phrase, []).extend(kept)
@@ -396,17 +397,21 @@ def mended(found: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extracti
 
 def written(found: Extraction) -> Mapping[str, Any]:
     """A result in the shape in which it was asked for."""
-    entities = [
-        (name, [f"{role}: {'; '.join(states)}" if states else role for role, states in roles])
-        for name, roles in found.entities
-    ]
-    phrases = [
-        (phrase, [{"question": question, "answers": list(answers)} for question, answers in asked])
-        for phrase, asked in found.phrases
-    ]
     return {
-        "entities": [{"name": name, "roles": roles} for name, roles in entities],
-        "verb_phrases": [{"phrase": phrase, "questions": questions} for phrase, questions in phrases],
+        "entities": [
+            {
+                "name": name,
+                "roles": [": ".join(filter(None, (role, "; ".join(states)))) for role, states in roles],
+            }
+            for name, roles in found.entities
+        ],
+        "verb_phrases": [
+            {
+                "phrase": phrase,
+                "questions": [{"question": q, "answers": list(answers)} for q, answers in pairs],
+            }
+            for phrase, pairs in found.phrases
+        ],
         "propositions": list(found.facts),
     }
 
@@ -417,10 +422,6 @@ def _joined(entities: tuple[Listed, ...]) -> tuple[Listed, ...]:
     for name, more in entities:
         roles.setdefault(name, {}).update(dict.fromkeys(more))
     return tuple((name, tuple(some)) for name, some in roles.items())
-
-
-def _without(answers: tuple[str, ...], gone: set[str]) -> tuple[str, ...]:
-    return tuple(answer for answer in answers if answer not in gone)
 
 
 def _plain(text: str) -> str:
@@ -458,13 +459,16 @@ def check_extraction(found: Extraction, document: Document, position: int) -> Ex
     """Return what was found in a passage; see `check` for what raises ValueError."""
     if not found.entities and (names := _named_in(document.passages[position])):
         raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
-    check_grounded(found, _seen(document, position))
+    # The title and the passage before explain the pronouns of a passage.
+    passages = document.passages[max(position - 1, 0) : position + 1]
+    check_grounded(found, "\n".join(passage.full_text for passage in passages))
     return found
 
 
 def issues_of(document: Document, position: int, found: Extraction) -> list[Issue]:
     """What `lint` says of one passage's result."""
-    return lint(assemble(_alone(document, position), {position: found}, None)[0])
+    alone = replace(document, passages=(document.passages[position],))
+    return lint(assemble(alone, {position: found}, None)[0])
 
 
 def assemble(
@@ -502,12 +506,3 @@ def _named_in(passage: Passage) -> list[str]:
     inside = {normalise(name.text) for name in find_names(text) if not (name.starter or name.capitals)}
     seen = rules.extract(Document("", "", (Passage(text, "", 0),), "")).entities
     return [entity.name for entity in seen if entity.from_ or entity.key in inside]
-
-
-def _seen(document: Document, position: int) -> str:
-    """A passage with what explains its pronouns: its title and the passage before."""
-    return "\n".join(passage.full_text for passage in document.passages[max(position - 1, 0) : position + 1])
-
-
-def _alone(document: Document, position: int) -> Document:
-    return replace(document, passages=(document.passages[position],))

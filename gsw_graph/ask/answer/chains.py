@@ -72,8 +72,26 @@ def from_chains(
 
 
 def shown(found: Retrieved) -> list[Chain]:
-    """The chains that reach an end of the plan, as results have them."""
-    return [_shown(chain) for chain in found.beams.ends()] if found.beams is not None else []
+    """Return the chains that reach an end of the plan, as results have them."""
+    return [
+        Chain(
+            chain.score,
+            [
+                Hop(
+                    hop.step,
+                    hop.question,
+                    hop.concrete,
+                    hop.answer,
+                    QA(hop.pair.id, hop.pair.question, list(hop.pair.answers)),
+                    hop.pair.passage,
+                    hop.score,
+                    list(hop.ways),
+                )
+                for hop in chain.hops
+            ],
+        )
+        for chain in (found.beams.ends() if found.beams is not None else ())
+    ]
 
 
 def coverage(question: str, chain: BeamChain) -> float:
@@ -87,25 +105,6 @@ def coverage(question: str, chain: BeamChain) -> float:
     }
     asked = content_words(question)
     return term_coverage(asked, set(map(stem, spoken)), alternatives={word: family(word) for word in asked})
-
-
-def _shown(chain: BeamChain) -> Chain:
-    return Chain(
-        chain.score,
-        [
-            Hop(
-                hop.step,
-                hop.question,
-                hop.concrete,
-                hop.answer,
-                QA(hop.pair.id, hop.pair.question, list(hop.pair.answers)),
-                hop.pair.passage,
-                hop.score,
-                list(hop.ways),
-            )
-            for hop in chain.hops
-        ],
-    )
 
 
 def _cited(hop: Link, found: Retrieved) -> Citation:

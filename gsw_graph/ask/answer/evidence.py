@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from gsw_graph.models.chat.request import estimate
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 _RULE = "[2,0,5] is the fact e[2] r[0] e[5], [2,0] is e[2] r[0], from 0"
-_BEFORE = re.compile('(?:(?:the|a|an) )?["“]?', re.IGNORECASE)
 _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
 
 
@@ -66,20 +65,27 @@ class Run:
 
 
 def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
-    """A sentence as an edge: the name it begins with, what stands before the next name, and the rest; nothing
-    of it is lost but an article, quotes around the first name, and the stop. One that begins with no name, or
-    has no other, stays a sentence about its passage."""
+    """Return a sentence as an edge: the name it begins with, what stands before the next name, and the rest;
+    nothing of it is lost but an article, quotes around the first name, and the stop. One that begins with no
+    name, or has no other, stays a sentence about its passage."""
     text = _END.sub("", " ".join(text.split()))
-    known = sorted({name for name in names if name}, key=len, reverse=True)
-    start = found.end() if (found := _BEFORE.match(text)) else 0
-    first = next((name for name in known if _begins(text[start:], name)), None)
+    known = sorted(filter(None, set(names)), key=len, reverse=True)
+    first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known)})(?!\w)["”]?', text, re.IGNORECASE)
     if first is not None:
-        end = start + len(first)
-        end += text.startswith(('"', "”"), end)
-        places = [place for name in known if name != first and (place := _place(text, name, end)) > 0]
-        if places and (relation := text[end : min(places)].strip()):
-            return Edge(text[start:end].strip('"“”'), relation, text[min(places) :])
+        others = _any_of([name for name in known if name.casefold() != first[1].casefold()])
+        second = re.compile(rf"(?<!\w)({others})(?!\w)").search(text, first.end())
+        if second is not None:
+            place = second.start()
+            while place > first.end() and not (text[place - 1].isspace() or text[place - 1].isalnum()):
+                place -= 1  # the signs before a name are part of it
+            if relation := text[first.end() : place].strip():
+                return Edge(first[1], relation, text[place:])
     return Sentence(about, text)
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """Return a pattern of these names; without any it matches nothing."""
+    return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def payload(runs: Sequence[Run]) -> str:
@@ -100,21 +106,6 @@ def payload(runs: Sequence[Run]) -> str:
     forms: tuple[object, object] = words, lists | places
     written = [json.dumps(form, ensure_ascii=False, separators=(",", ":")) for form in forms]
     return min(written, key=estimate)
-
-
-def _begins(text: str, name: str) -> bool:
-    return text[: len(name)].casefold() == name.casefold() and not text[len(name) : len(name) + 1].isalnum()
-
-
-def _place(text: str, name: str, start: int) -> int:
-    """Where a name stands as whole words, with the signs before it, after some place; -1 for nowhere."""
-    found = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)").search(text, start)
-    if found is None:
-        return -1
-    place = found.start()
-    while place > start and not (text[place - 1].isspace() or text[place - 1].isalnum()):
-        place -= 1
-    return place
 
 
 ROOM = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
@@ -143,7 +134,7 @@ def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ)
     shown = passages[: min(most, max(room, 0) // _PASSAGE)]
     for left, passage in zip(range(len(shown), 0, -1), shown, strict=True):
         text = passage.text.removeprefix(f"{passage.title}\n")
-        whole, tokens = flat(_titled(passage, text)), room - (left - 1) * _PASSAGE
+        whole, tokens = flat(titled_text(passage, text)), room - (left - 1) * _PASSAGE
         yield Item(cut(whole, tokens), passage)
         room -= tokens if len(whole) > 10 * tokens else min(estimate(whole), tokens)
 
@@ -242,7 +233,7 @@ def passages(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG
 
 def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
     """Return what is shown of what was found, for the question and what the best chain of each end asked.
-    show: in which form, such as `lines` or `CompactEvidence`."""
+    show: in which form, such as `lines` or `compact`."""
     best = found.beams.best() if found.beams is not None else []
     asked = [question, *(hop.concrete for chain in best for hop in chain.hops)]
     return show(list(dict.fromkeys(asked)), found)
@@ -296,7 +287,7 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
     texts = [sentences_of(passage) for passage in passages]
     places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
     # The title counts: it is often the only place that names what the sentence is about.
-    titled = [_titled(passages[n], texts[n][m]) for n, m in places]
+    titled = [titled_text(passages[n], texts[n][m]) for n, m in places]
     # What a sentence says of the question, or of one of its parts: the greatest share.
     scores = np.max([word_shares(question, titled) for question in asked], axis=0)
     chosen: dict[int, list[int]] = {}
@@ -304,24 +295,21 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
         n, m = places[at]
         if scores[at] < LEAST or room <= 0:
             break
-        size = estimate(texts[n][m]) + (0 if n in chosen else estimate(_titled(passages[n], "[11]")))
+        size = estimate(texts[n][m]) + (0 if n in chosen else estimate(titled_text(passages[n], "[11]")))
         if len(chosen.get(n, ())) < _EACH and size <= room:
             chosen.setdefault(n, []).append(m)
             room -= size
     for n in sorted(chosen):
-        yield Item(flat(_titled(passages[n], _joined(texts[n], chosen[n]))), passages[n])
+        yield Item(flat(titled_text(passages[n], _joined(texts[n], chosen[n]))), passages[n])
 
 
 def _joined(parts: Sequence[str], places: Sequence[int]) -> str:
-    """Sentences in the order of the text, with a sign where some are left out."""
-    text, before = "", -1
-    for place in sorted(places):
-        text += f"{' … ' if place - before > 1 else ' '}{parts[place]}"
-        before = place
-    return text.strip() if before == len(parts) - 1 else f"{text.strip()} …"
+    """Return sentences in the order of the text, with a sign where some are left out."""
+    return " ".join(text for text, _ in groupby(part if n in places else "…" for n, part in enumerate(parts)))
 
 
-def _titled(passage: RankedPassage, text: str) -> str:
+def titled_text(passage: RankedPassage, text: str) -> str:
+    """Return a text of a passage behind the title of the passage."""
     return f"{passage.title}: {text}" if passage.title else text
 
 
@@ -334,106 +322,65 @@ _VECTORS = 0.6  # share of the cosine in a fact's nearness to a question; the re
 _LOWER = 0.04  # nearer that a fact of the next passage must be
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """A fact that may be shown, its passage by place, and what the fact says in one text."""
-
-    place: int
-    fact: Fact
-    text: str
-    cosines: Sequence[float]
-
-
-class CompactEvidence:
-    """Facts in the place of passages, in half the tokens; to be called as `lines` is.
+def compact(context: Context, asked: Sequence[str], found: Retrieved) -> list[Item]:
+    """Return facts in the place of passages, in half the tokens.
 
     What a passage says is in the graph already, one statement a fact: propositions and, of passages that have
     none, pairs with their answers. Of a passage without either, as of a plain document, the sentences are
-    taken. Those nearest to the question, or to one of the questions that the chains asked, are shown, each
-    passage under one number, as a codebook (`payload`).
+    taken. Of the question, and of each that a chain asked on its way, the nearest are shown in turn as long
+    as they fit, what is said twice once; each passage under one number, as a codebook (`payload`).
     """
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-
-    def __call__(self, asked: Sequence[str], found: Retrieved) -> list[Item]:
-        """The facts nearest to some questions, or to one that a chain asked on its way: of each in turn the
-        nearest, as long as there is room; by passage, the best passage first."""
-        hops = [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
-        asked = list(dict.fromkeys([*asked, *(hop.concrete for hop in hops)]))[:ASKED]
-        chained = (found.cited[hop.pair.passage] for hop in hops if hop.pair.passage in found.cited)
-        ranked = {passage.id: passage for passage in (*found.passages, *found.below, *chained)}
-        passages = list(ranked.values())[:LOOKED_AT]
-        chosen: dict[int, list[Fact]] = {}
-        for one in self._chosen(self._said(passages, asked), passages, asked):
-            chosen.setdefault(one.place, []).append(one.fact)
-        return [_item(passages[place], chosen[place]) for place in sorted(chosen)]
-
-    def _chosen(
-        self, facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
-    ) -> Iterator[_Said]:
-        """As many as there is room for; what is said twice once."""
-        room, known, subjects = COMPACT_ENOUGH, set[str](), set[tuple[int, str]]()
-        for one in _in_turn(facts, self._nearness(facts, passages, asked)):
-            subject, *rest = one.fact
-            size = estimate(" ".join(rest)) + 2
-            if (one.place, subject) not in subjects:  # it is said once
-                size += estimate(subject) + 4
-            if size > room or (words := normalise(one.text)) in known:
-                continue
-            room -= size
+    hops = [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
+    asked = list(dict.fromkeys([*asked, *(hop.concrete for hop in hops)]))[:ASKED]
+    chained = (found.cited[hop.pair.passage] for hop in hops if hop.pair.passage in found.cited)
+    ranked = {passage.id: passage for passage in (*found.passages, *found.below, *chained)}
+    passages = list(ranked.values())[:LOOKED_AT]
+    facts, nearness = _facts(context, passages, asked)
+    tokens, known, shown = COMPACT_ENOUGH, set[str](), dict[int, list[Fact]]()
+    in_turn = dict.fromkeys((-nearness).argsort(axis=1, kind="stable").T.ravel().tolist())
+    for place, fact, text in (facts[number] for number in in_turn):
+        subject, *rest = fact
+        size = estimate(" ".join(rest)) + 2
+        if subject not in (other[0] for other in shown.get(place, ())):  # it is said once
+            size += estimate(subject) + 4
+        if size <= tokens and (words := normalise(text)) not in known:
+            tokens -= size
             known.add(words)
-            subjects.add((one.place, subject))
-            yield one
-
-    def _said(self, passages: Sequence[RankedPassage], asked: Sequence[str]) -> list[_Said]:
-        """All that could be shown."""
-        context, places = self._context, {passage.id: place for place, passage in enumerate(passages)}
-        vectors = context.vectors(asked).values() if self._by_vectors else ()
-        embeddings = [vector.tolist() for vector in vectors]
-        with context.clock("database"):
-            facts = of_passages(context.reader, list(places), embeddings, most=FACTS)
-        stated = {fact.passage for fact in facts if not fact.answers}
-        said = [
-            _Said(places[fact.passage], _fact(fact, passages[places[fact.passage]]), fact.line, fact.cosines)
-            for fact in facts
-            if not fact.answers or fact.passage not in stated
-        ]
-        for place in set(places.values()) - {one.place for one in said}:
-            title = flat(passages[place].title)
-            said += (
-                _Said(place, Sentence(title, cut(flat(sentence), _FACT)), sentence, ())
-                for sentence in sentences_of(passages[place])
-            )
-        return said
-
-    def _nearness(
-        self, facts: Sequence[_Said], passages: Sequence[RankedPassage], asked: Sequence[str]
-    ) -> NDArray[np.float64]:
-        """Return (questions, facts). Where the strategy needed no embedder none is loaded for this alone, and
-        words alone are compared."""
-        import numpy as np
-
-        titled = [f"{passages[fact.place].title}: {fact.text}" for fact in facts]
-        nearness = np.array([word_shares(question, titled) for question in asked])
-        if facts and self._by_vectors:
-            cosines = np.array([fact.cosines or [0.0] * len(asked) for fact in facts]).T
-            if plain := [number for number, fact in enumerate(facts) if not fact.cosines]:
-                questions = np.stack(list(self._context.vectors(asked).values()))
-                texts = self._context.text_vectors([facts[number].text for number in plain])
-                cosines[:, plain] = questions @ texts.T
-            nearness = _VECTORS * cosines + (1 - _VECTORS) * nearness
-        return nearness - _LOWER * np.array([fact.place for fact in facts])
-
-    @property
-    def _by_vectors(self) -> bool:
-        return "embedder" in self._context.used
+            shown.setdefault(place, []).append(fact)
+    return [_item(passages[place], shown[place]) for place in sorted(shown)]
 
 
-def _in_turn(facts: Sequence[_Said], nearness: NDArray[np.float64]) -> list[_Said]:
-    """For each question in turn its nearest, then its second and so on; each fact once."""
-    orders = (-nearness).argsort(axis=1, kind="stable")
-    return [facts[number] for number in dict.fromkeys(orders.T.ravel().tolist())]
+def _facts(
+    context: Context, passages: Sequence[RankedPassage], asked: Sequence[str]
+) -> tuple[list[tuple[int, Fact, str]], NDArray[np.float64]]:
+    """Return all that could be shown, each with the place of its passage and in one text; and how near each
+    is to each question. Where the strategy needed no embedder none is loaded for this alone, and words alone
+    are compared."""
+    import numpy as np
+
+    by_vectors = "embedder" in context.used
+    questions = list(context.vectors(asked).values()) if by_vectors else []
+    places = {passage.id: place for place, passage in enumerate(passages)}
+    with context.clock("database"):
+        embeddings = [vector.tolist() for vector in questions]
+        held = of_passages(context.reader, list(places), embeddings, most=FACTS)
+    stated = {fact.passage for fact in held if not fact.answers}
+    held = [fact for fact in held if not fact.answers or fact.passage not in stated]
+    facts = [(places[fact.passage], _fact(fact, passages[places[fact.passage]]), fact.line) for fact in held]
+    facts += [
+        (places[id_], Sentence(flat(passage.title), cut(flat(text), _FACT)), text)
+        for id_, passage in zip(places, passages, strict=True)
+        if id_ not in {fact.passage for fact in held}
+        for text in sentences_of(passage)
+    ]
+    titled = [f"{passages[place].title}: {text}" for place, _, text in facts]
+    nearness = np.array([word_shares(question, titled) for question in asked])
+    if by_vectors and facts:
+        cosines = [list(fact.cosines) for fact in held]
+        if plain := [text for *_, text in facts[len(held) :]]:
+            cosines += (context.text_vectors(plain) @ np.stack(questions).T).tolist()
+        nearness = _VECTORS * np.array(cosines).T + (1 - _VECTORS) * nearness
+    return facts, nearness - _LOWER * np.array([place for place, *_ in facts])
 
 
 def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
@@ -443,5 +390,4 @@ def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
 
 def _item(passage: RankedPassage, facts: Sequence[Fact]) -> Item:
     said = "; ".join(" ".join(fact if isinstance(fact, Edge) else fact[1:]) for fact in facts)
-    title = flat(passage.title)
-    return Item(f"{title}: {said}" if title else said, passage, run=Run(tuple(facts)))
+    return Item(flat(titled_text(passage, said)), passage, run=Run(tuple(facts)))

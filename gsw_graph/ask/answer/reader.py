@@ -175,24 +175,16 @@ def read_answer(
         named = [number - 1 for number in said.sources]
         return supported(question, said.answer or "", named, evidence, judged=judged, inferred=said.inferred)
 
-    def parsed(reply: object) -> protocol.ReaderReply:
+    def check(reply: object) -> protocol.ReaderReply:
+        if stream is not None:
+            stream.again()  # where this one will not do
         said = protocol.parse(reply)
-        if must:
-            if said.answer is None:
-                raise ValueError(prompt("answer_must"))
-            return said
+        if must and said.answer is None:
+            raise ValueError(prompt("answer_must"))
         # An answer in a form that we do not know is no refusal: the model is asked for the form.
-        if said.answer is not None and not said.labelled and not places_of(said):
+        if not must and said.answer is not None and not said.labelled and not places_of(said):
             raise ValueError(f"no line of the evidence holds this answer. {protocol.FORM}")
         return said
-
-    def check(reply: object) -> protocol.ReaderReply:
-        try:
-            return parsed(reply)
-        except ValueError:
-            if stream is not None:
-                stream.again()
-            raise
 
     said = llm.ask(request, check, on_text=stream).value
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}

@@ -123,25 +123,17 @@ class Stream:
         self._text += piece
         text = answer_text(self._text)
         if any(label == "answer" for label, _ in _parts(text)) and (body := _answer(text)) is not None:
-            self._let(_plain(body if self._ended(text) else _settled(body)))
+            self.end(_plain(_settled(body)))
 
     def again(self) -> None:
         """Another reply comes in the place of this one."""
         self._text = ""
 
     def end(self, answer: str) -> None:
-        """The rest of the answer, where what was shown is its beginning."""
-        self._let(answer)
-
-    def _let(self, answer: str) -> None:
+        """Show the rest of the answer, where what was shown is its beginning."""
         if len(answer) > len(self._shown) and answer.startswith(self._shown):
             piece, self._shown = answer[len(self._shown) :], answer
             self._show(piece)
-
-    @staticmethod
-    def _ended(text: str) -> bool:
-        labels = [label for label, _ in _parts(text)]
-        return labels.index("answer") + 1 < len(labels)
 
 
 def _parts(text: str) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import compress, zip_longest
@@ -29,68 +30,47 @@ if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.strategies.pathwise import SubProblem
 
 
-FIRST, LAST = "0001-01-01", "9999-12-31"
-_ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first"
-).split()
-_NUMBER = rf"(?P<word>{'|'.join(reversed(_ORDINALS))}|(?P<number>\d{{1,2}})(?:st|nd|rd|th))"
-_CENTURY = re.compile(rf"\b(?:in|during) the {_NUMBER} century\b", re.IGNORECASE)
-_BEFORE = re.compile(
-    r"\b(?:before|until|till|by|prior to|earlier than) (?:the )?(?:year |end of )?$", re.IGNORECASE
+# Bounds of the first and of the last day of a date, as ISO days, inclusive: those that any date has.
+ANY_DATE = {
+    "from_least": "0001-01-01",
+    "from_most": "9999-12-31",
+    "to_least": "0001-01-01",
+    "to_most": "9999-12-31",
+}
+_STATED = re.compile(
+    r"\b(?:(?P<before>before|until|till|by|prior to|earlier than)|(?P<after>after|since|later than|following)"
+    r"|(?P<during>in|on|during|at|as of|of)|(?P<between>between|from|in the years?))"
+    r" (?:the )?(?:year |end of )?$",
+    re.IGNORECASE,
 )
-_AFTER = re.compile(r"\b(?:after|since|later than|following) (?:the )?(?:year |end of )?$", re.IGNORECASE)
-_DURING = re.compile(
-    r"\b(?:in|on|during|at|as of|of|in the year) (?:the )?(?:year |end of )?$", re.IGNORECASE
-)
-_BETWEEN = re.compile(r"\b(?:between|from|in the years?) (?:the )?$", re.IGNORECASE)
 _JOINS = re.compile(r"\s*(?:[-–—]|to|until|till|through|and)\s*", re.IGNORECASE)
-_BRACKETS = re.compile(r"\([^()]*\)")
-_YEARS = re.compile(r"(?<=\b[12]\d{3})[-–—](?=[12]\d{3}\b)")
 
 
-@dataclass(frozen=True, slots=True)
-class DateBounds:
-    """Bound the first and the last day of a date, as ISO days, inclusive."""
-
-    from_least: str = FIRST
-    from_most: str = LAST
-    to_least: str = FIRST
-    to_most: str = LAST
-
-
-def date_bounds(question: str) -> DateBounds | None:
+def date_bounds(question: str) -> dict[str, str] | None:
     """Read the condition on time of a question.
-
-    What stands in brackets belongs to a name, as in "Change (1967 film)".
 
     Returns:
         The bounds of the dates that fit, or None where the question states no date as a condition.
     """
-    text = _YEARS.sub(" to ", " ".join(_BRACKETS.sub(" ", question).split()))
-    if match := _CENTURY.search(text):
-        number = int(match["number"]) if match["number"] else 1 + _ORDINALS.index(match["word"].lower())
-        return DateBounds(from_most=f"{100 * number:04}-12-31", to_least=f"{100 * number - 99:04}-01-01")
-    dates = [found for found in find_dates(text) if found.days]
-    for found, later in zip_longest(dates, dates[1:]):
-        first, last = found.days or (FIRST, LAST)
-        before = text[: found.begin]
-        if _BETWEEN.search(before) and later is not None and _JOINS.fullmatch(text[found.end : later.begin]):
-            return DateBounds(from_least=first, to_most=(later.days or (FIRST, LAST))[1])
-        if _BEFORE.search(before):
-            return DateBounds(to_most=_shifted(first, -1))
-        if _AFTER.search(before):
-            return DateBounds(from_least=_shifted(last, 1))
-        if _DURING.search(before):
-            return DateBounds(from_most=last, to_least=first)
+    dates = [(found.begin, found.end, found.days) for found in find_dates(question) if found.days]
+    for (begin, end, (first, last)), later in zip_longest(dates, dates[1:]):
+        stated = _STATED.search(question[:begin])
+        way = stated.lastgroup if stated else None
+        if way == "between" and later and _JOINS.fullmatch(question[end : later[0]]):
+            return {**ANY_DATE, "from_least": first, "to_most": later[2][1]}
+        if way == "before":
+            return {**ANY_DATE, "to_most": _shifted(first, -1)}
+        if way == "after":
+            return {**ANY_DATE, "from_least": _shifted(last, 1)}
+        if way == "during":
+            return {**ANY_DATE, "from_most": last, "to_least": first}
     return None
 
 
 def _shifted(day: str, days: int) -> str:
-    try:
+    with suppress(OverflowError):  # there is no day before the first
         return (date.fromisoformat(day) + timedelta(days=days)).isoformat()
-    except (OverflowError, ValueError):
-        return day
+    return day
 
 
 Kind = Literal["causal", "comparative", "procedural", "hypothetical", "factual"]
@@ -110,25 +90,19 @@ MOST_ATTRIBUTES = 3
 _SHORT = 2  # content words besides the name, of a question that one fact answers
 _REPLY_TOKENS = 1200  # a usual reply has 180
 
-_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (
-        "hypothetical",
-        re.compile(r"\b(?:what if|suppose|supposing|imagine|if\b.*\b(?:would|could|might|had))\b", re.I),
+_KINDS: dict[Kind, re.Pattern[str]] = {
+    "hypothetical": re.compile(
+        r"\b(?:what if|suppose|supposing|imagine|if\b.*\b(?:would|could|might|had))\b", re.IGNORECASE
     ),
-    (
-        "procedural",
-        re.compile(
-            r"^\s*how (?:do|to|can|should|would|does one)\b|\b(?:steps|procedure|instructions) (?:to|for)\b",
-            re.I,
-        ),
+    "procedural": re.compile(
+        r"^\s*how (?:do|to|can|should|would|does one)\b|\b(?:steps|procedure|instructions) (?:to|for)\b",
+        re.IGNORECASE,
     ),
-    (
-        "causal",
-        re.compile(
-            r"\bwhy\b|\b(?:causes?|reasons?|effects?|consequences?) (?:of|for)\b|\b(?:led|lead) to\b", re.I
-        ),
+    "causal": re.compile(
+        r"\bwhy\b|\b(?:causes?|reasons?|effects?|consequences?) (?:of|for)\b|\b(?:led|lead) to\b",
+        re.IGNORECASE,
     ),
-)
+}
 # Relative clauses, possessives, participles and "of".
 _LINKS = re.compile(
     r"\b(?:whose|which|who|whom|that|where|when)\b|['’]s?\s|\b(?:of|by)\b"
@@ -192,13 +166,10 @@ class Intent:
         return frozenset(["fact", *compress(("chain", "aspects", "sides", "time"), wanted)])
 
     def __str__(self) -> str:
-        parts = [f"{self.kind}, depth {self.depth}"]
-        named = {
-            "entities": self.entities,
-            "sides": self.sides.names if self.sides else (),
-            "of": self.attributes,
-        }
-        return ", ".join(parts + [f"{key}: {'; '.join(values)}" for key, values in named.items() if values])
+        sides = self.sides.names if self.sides else ()
+        named = {"entities": self.entities, "sides": sides, "of": self.attributes}
+        parts = [f"{key}: {'; '.join(values)}" for key, values in named.items() if values]
+        return ", ".join([self.kind, f"depth {self.depth}", *parts])
 
 
 def score_approach(approach: Approach, intent: Intent) -> float:
@@ -245,20 +216,17 @@ def parts_of(question: str, intent: Intent, approach: Approach) -> list[str]:
 def read_intent(question: str) -> Intent:
     """Read the intent of a question by rules."""
     text = " ".join(question.split())
-    entities, sides = _entities(text), sides_of(text)
-    kind: Kind = (
-        "comparative" if sides else next((kind for kind, rule in _KINDS if rule.search(text)), "factual")
-    )
-    if sides:
+    entities = _entities(text)
+    if sides := sides_of(text):
         links = max(len(_LINKS.findall(_without(name, _entities(name) or (name,)))) for name in sides.names)
-        return Intent(entities, kind, min(2 + links, DEEPEST), sides)
+        return Intent(entities, "comparative", min(2 + links, DEEPEST), sides)
+    kind: Kind = next((kind for kind, rule in _KINDS.items() if rule.search(text)), "factual")
     bare = _without(text, entities)
-    content = [
-        word for word in re.findall(r"\w+", bare) if word.casefold() not in FUNCTION_WORDS and word != "N"
-    ]
+    content = set(re.findall(r"\w+", bare.casefold())) - FUNCTION_WORDS - {"n"}
     short = len(entities) == 1 and " and " not in entities[0] and len(content) <= _SHORT
     # A link can be without a word of its own: a longer question joins two facts at least.
-    depth = min(max(1 + len(_LINKS.findall(bare)), 1 if short and kind != "causal" else 2), DEEPEST)
+    least = 1 if short and kind != "causal" else 2
+    depth = min(max(1 + len(_LINKS.findall(bare)), least), DEEPEST)
     timed = date_bounds(text) is not None or _ORDER.search(text) is not None
     return Intent(entities, kind, depth, timed=timed, broad=bool(_BROAD.search(text)))
 

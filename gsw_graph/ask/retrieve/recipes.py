@@ -404,6 +404,15 @@ class IRCoTRecipe(Recipe):
 
 
 @dataclass(frozen=True, slots=True)
+class SelectRecipe(Recipe):
+    """Of `select`. shown: passages of which the model sees a line. more: passages of the second search that
+    come before those that were not selected."""
+
+    shown: int = count(24)
+    more: int = count(2)
+
+
+@dataclass(frozen=True, slots=True)
 class EdgeWeights(Recipe):
     """What an edge of the graph of propositions weighs. clique: between two concepts, for each proposition
     that mentions both. containment: between a passage and a concept that its propositions mention.

@@ -1,7 +1,7 @@
 """An answer as a picture: the question at the left, what was found for it step by step, the answer at the
 right, and passages under what they say.
 
-Each strategy's trace is turned into paths of one shape, and one function draws them.
+The trace of each strategy becomes paths of one shape, and one function draws them.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.evidence import quote
@@ -18,15 +19,12 @@ from gsw_graph.model.results import Trace
 from gsw_graph.text.dates import is_distinctive
 from gsw_graph.text.names import find_names, normalise
 from gsw_graph.text.safe_text import clean
-from gsw_graph.text.words import content_words
 
 if TYPE_CHECKING:
-    from gsw_graph.explore.picture.picture import Node
-    from gsw_graph.model.results import AgentStep, Answer, RankedPassage
+    from gsw_graph.model.results import Answer, Chain, FactPath, RankedPassage
 
-Sources = Mapping[str, Sequence[str]]  # passages by id, with the sentences that say so
 QUESTION = "question"
-PATHS = 3  # chains or paths that are drawn; more would hide the best
+PATHS = 3  # chains, and paths of propositions, that are drawn; more would hide the best
 _REFERENCE = re.compile(r"#(\d+)")
 
 
@@ -36,35 +34,21 @@ class PathStep:
 
     Attributes:
         edge: the caption of the arrow that leads to it.
-        sources: the passages behind it.
+        sources: the passages behind it by id, with the sentences that say so.
         after: ids of the nodes that it follows; the step before it where there are none.
         below: whether its passages are drawn under it.
+        head: what stands above its column.
     """
 
     id: str
     label: str
     caption: str
     edge: str = ""
-    sources: Sources = field(default_factory=dict)
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lines: Sequence[tuple[str, str]] = ()
     after: Sequence[str] = ()
     below: bool = False
-
-
-@dataclass
-class Search:
-    """Hold what an agent looked for once: the step that found passages, and what it made of them."""
-
-    agent: str
-    steps: list[AgentStep]
-    cited: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def finding(self) -> str:
-        """Return what came of it, in the words of the model where it said something."""
-        results = [step for step in self.steps if not step.failed and step.found]
-        worded = [step for step in results if step.tokens] or results
-        return worded[-1].found if worded else "nothing"
+    head: str = ""
 
 
 def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPassage]]) -> Picture:
@@ -78,15 +62,23 @@ def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPa
     picture = Picture(answer.question, answer_line(answer))
     picture.node(QUESTION, "Question", answer.question, 0).lines += [("Strategy", answer.strategy)]
     _add_passages(picture, answer, trace, fetch)
-    if answer.chains:
-        ends = _draw_chains(picture, answer)
-    elif trace.fact_paths:
-        ends = _draw_facts(picture, answer, trace)
-    elif searches := _searches(trace):
-        ends = _draw_agents(picture, answer, searches)
-    else:
-        ends = _draw_walk(picture, answer, trace)
-    end = _draw_answer(picture, answer, ends)
+    best_first = [_chain(picture, chain) for chain in answer.chains]
+    best_first = best_first or [_facts(picture, path) for path in trace.fact_paths]
+    agents = [] if best_first else _agents(answer, trace)
+    walks = [] if best_first or agents else [_walk(picture, answer, trace, p.id) for p in answer.passages]
+    for rank, steps in enumerate([*best_first[:PATHS], *([agents] if agents else walks)]):
+        draw_path(picture, steps, faint=bool(best_first) and rank > 0)
+    if len(best_first) > PATHS:
+        picture.notes.append(f"The best {PATHS} of {len(best_first)} paths are drawn.")
+    for rank, passage in enumerate(answer.passages, 1):
+        if node := picture.nodes.get(f"passage:{passage.id}"):
+            node.caption, node.faint = f"{rank}. {node.caption}", False
+    # Chains and agents end in answers; what a walk finds is only read.
+    leading = best_first[0] if answer.chains else agents
+    followed = {QUESTION, *(id_ for step in leading for id_ in step.after)}
+    followed |= {step.id for step, later in pairwise(leading) if not later.after}
+    ends = [step.id for step in leading if step.id not in followed]
+    end = _draw_answer(picture, answer, ends or [f"passage:{cited.passage}" for cited in answer.citations])
     if picture.trim({QUESTION, end}):
         picture.notes.append(f"Only the first {NODES} nodes are drawn.")
     if answer.note:
@@ -94,163 +86,123 @@ def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPa
     return picture
 
 
-def draw_path(picture: Picture, steps: Sequence[PathStep], *, faint: bool = False) -> Node:
-    """Draw a path from left to right, each step one column after what it follows; return its last node."""
-    node = picture.nodes[QUESTION]
+def draw_path(picture: Picture, steps: Sequence[PathStep], *, faint: bool = False) -> None:
+    """Draw a path from left to right, each step one column after what it follows."""
+    last = QUESTION
     for step in steps:
-        before = [picture.nodes[id_] for id_ in step.after] or [node]
-        column = max(source.column or 0 for source in before) + 1
+        before = step.after or [last]
+        column = max(picture.nodes[id_].column or 0 for id_ in before) + 1
         node = picture.node(step.id, step.label, step.caption, column, faint=faint)
         node.lines = node.lines or list(step.lines)
+        picture.head(node.column or column, step.head)
         add_sources(node, step.sources)
-        for source in before:
-            picture.edge(source.id, node.id, step.edge, step.sources, faint=faint)
+        for id_ in before:
+            picture.edge(id_, node.id, step.edge, step.sources, faint=faint)
         for passage in step.sources if step.below else ():
             below = _passage(picture, passage)
-            add_sources(
-                picture.node(below.id, below.label, below.caption, column, faint=faint), {passage: []}
-            )
-            picture.edge(node.id, below.id, "stands in", {passage: step.sources[passage]}, faint=faint)
-    return node
+            box = picture.node(below.id, below.label, below.caption, column, faint=faint)
+            add_sources(box, below.sources)
+            picture.edge(node.id, box.id, "stands in", {passage: step.sources[passage]}, faint=faint)
+        last = node.id
 
 
-# The traces of strategies as paths
-
-
-def _draw_chains(picture: Picture, answer: Answer) -> list[Node]:
-    """Draw the best chains of question-answer pairs; return the names in which the best ends."""
-    heads: dict[int, dict[str, None]] = {}  # questions by column
-    ends: list[Node] = []
-    for rank, chain in enumerate(answer.chains[:PATHS]):
-        names: dict[str, str] = {}  # ids by step
-        followed: set[str] = set()
-        for hop in chain.hops:
-            before = [step for step in _REFERENCE.findall(hop.question) if step in names]
-            followed.update(before)
-            pair = f"pair:{hop.step}:{hop.qa.id}"
-            sources = _saying(picture, hop.passage, hop.qa.question, hop.answer)
-            lines = [
-                ("Asked", hop.concrete_question),
-                ("Answer", "; ".join(hop.qa.answers)),
-                ("Score", f"{hop.score:.2f}, found by {', '.join(hop.via)}"),
-            ]
-            after = [names[step] for step in before] or [QUESTION]
-            names[str(hop.step)] = name = _name_id(hop.answer, pair)
-            steps = [
-                PathStep(pair, "QAPair", hop.qa.question, "", sources, lines, after, below=True),
-                PathStep(name, "Concept", hop.answer, "answer", sources),
-            ]
-            draw_path(picture, steps, faint=rank > 0)
-            heads.setdefault(picture.nodes[pair].column or 0, {})[hop.question] = None
-        if not rank:
-            ends = [picture.nodes[name] for step, name in names.items() if step not in followed]
-    for number, column in enumerate(sorted(heads), 1):
-        picture.head(column, f"Hop {number}: {' / '.join(heads[column])}")
-    if len(answer.chains) > PATHS:
-        picture.notes.append(f"The best {PATHS} of {len(answer.chains)} chains are drawn.")
-    return ends
-
-
-def _draw_facts(picture: Picture, answer: Answer, trace: Trace) -> list[Node]:
-    """Draw propositions with the names that join them, and last the passages that the walk found."""
-    for rank, path in enumerate(trace.fact_paths[:PATHS]):
-        steps: list[PathStep] = []
-        for fact in path.propositions:
-            joint = _shared_name(steps[-1].caption, fact.text) if steps else ""
-            if joint:
-                steps.append(PathStep(_name_id(joint), "Concept", joint, "names", steps[-1].sources))
-            edge = "named in" if joint else "then" if steps else "near"
-            sources = _saying(picture, fact.passage, fact.text)
-            steps.append(PathStep(f"fact:{fact.id}", "Proposition", fact.text, edge, sources, below=True))
-        draw_path(picture, steps, faint=rank > 0)
-    last = picture.last_column() + 1
-    for rank, ranked in enumerate(answer.passages, 1):
-        step = _passage(picture, ranked.id)
-        node = picture.node(step.id, step.label, step.caption, last)
-        _rank(node, rank, f"{rank}, by a walk that starts from the propositions")
-    picture.head(last, "Passages of the walk")
-    if len(trace.fact_paths) > PATHS:
-        picture.notes.append(f"The best {PATHS} of {len(trace.fact_paths)} paths are drawn.")
-    return []
-
-
-def _draw_agents(picture: Picture, answer: Answer, searches: Sequence[Search]) -> list[Node]:
-    """Draw each search of an agent as a sub-question and its finding; return those that none follows."""
-    plan = {f"sub-question {step['id']}": str(step["question"]) for step in answer.plan or ()}
-    for citation in answer.citations:  # it belongs to the finding whose words it shares most
-        words = content_words(citation.text)
-        candidates = [s for s in searches if any(citation.passage in step.passages for step in s.steps)]
-        if candidates:
-            best = max(candidates, key=lambda search: len(words & content_words(search.finding)))
-            best.cited.setdefault(citation.passage, []).append(citation.text)
-    findings: dict[str, str] = {}  # node ids by agent; the last of one that searches again and again
-    followed: set[str] = set()
-    for number, search in enumerate(searches, 1):
-        before = [f"sub-question {n}" for n in _REFERENCE.findall(plan.get(search.agent, ""))]
-        before = [name for name in before if name in findings] or [search.agent] * (search.agent in findings)
-        followed.update(name for name in before if name != search.agent)
-        after = [findings[name] for name in before] or [QUESTION]
-        findings[search.agent] = finding = f"found:{number}"
+def _chain(picture: Picture, chain: Chain) -> list[PathStep]:
+    """Return question-answer pairs, each after the answers that its question refers to."""
+    steps: list[PathStep] = []
+    names: dict[str, str] = {}  # ids by step
+    for hop in chain.hops:
+        pair = f"pair:{hop.step}:{hop.qa.id}"
+        after = [names[step] for step in _REFERENCE.findall(hop.question) if step in names] or [QUESTION]
+        names[str(hop.step)] = name = _name_id(hop.answer, pair)
+        sources = _saying(picture, hop.passage, hop.qa.question, hop.answer)
         lines = [
-            (step.stage.replace("_", " "), f"failed: {step.failed}" if step.failed else step.found)
-            for step in search.steps
+            ("Asked", hop.concrete_question),
+            ("Answer", "; ".join(hop.qa.answers)),
+            ("Score", f"{hop.score:.2f}, found by {', '.join(hop.via)}"),
         ]
-        asked, cited = search.steps[0].asked, search.cited
-        steps = [
-            PathStep(f"asked:{number}", "Sub-question", asked, "then", cited, (), after),
-            PathStep(finding, "Finding", search.finding, "found", cited, lines, below=True),
+        head = f"Hop {hop.step}: {hop.question}"
+        steps += [
+            PathStep(pair, "QAPair", hop.qa.question, "", sources, lines, after, below=True, head=head),
+            PathStep(name, "Concept", hop.answer, "answer", sources),
         ]
-        draw_path(picture, steps)
-    for column in range(1, picture.last_column() + 1):
-        picture.head(column, "Asked" if column % 2 else "Found")
-    return [picture.nodes[id_] for agent, id_ in findings.items() if agent not in followed]
+    return steps
 
 
-def _draw_walk(picture: Picture, answer: Answer, trace: Trace) -> list[Node]:
-    """Draw the names of each passage's strongest path, or the passage alone where there is none. Passages are
-    no answers: nothing ends here."""
+def _facts(picture: Picture, path: FactPath) -> list[PathStep]:
+    """Return propositions with the names that join them."""
+    steps: list[PathStep] = []
+    for fact in path.propositions:
+        joint = _shared_name(steps[-1].caption, fact.text) if steps else ""
+        if joint:
+            steps.append(PathStep(_name_id(joint), "Concept", joint, "names", steps[-1].sources))
+        edge = "named in" if joint else "then" if steps else "near"
+        sources = _saying(picture, fact.passage, fact.text)
+        steps.append(PathStep(f"fact:{fact.id}", "Proposition", fact.text, edge, sources, below=True))
+    return steps
+
+
+def _agents(answer: Answer, trace: Trace) -> list[PathStep]:
+    """Return each search of an agent as a sub-question and its finding, after those that its plan names, else
+    after the agent's last."""
+    plan = {f"sub-question {step['id']}": str(step["question"]) for step in answer.plan or ()}
+    steps: list[PathStep] = []
+    findings: dict[str, str] = {}  # ids by agent
+    for agent in dict.fromkeys(step.agent for step in trace.steps):
+        own = [step for step in trace.steps if step.agent == agent]
+        begins = [number for number, step in enumerate(own) if step.passages]
+        if agent.startswith(("sub-question", "path")):  # they search in several ways for one thing
+            del begins[1:]
+        for begin, end in zip(begins, [*begins[1:], None], strict=False):
+            search = own[begin:end]
+            names = [f"sub-question {number}" for number in _REFERENCE.findall(plan.get(agent, ""))]
+            after = [findings[name] for name in [*names, agent] if name in findings] or [QUESTION]
+            results = [step for step in search if not step.failed and step.found]
+            worded = [step.found for step in results if step.tokens] or [step.found for step in results]
+            read = {id_ for step in search for id_ in step.passages}
+            cited = {cited.passage: [cited.text] for cited in answer.citations if cited.passage in read}
+            lines = [
+                (step.stage.replace("_", " "), f"failed: {step.failed}" if step.failed else step.found)
+                for step in search
+            ]
+            asked, finding = f"asked:{len(steps)}", f"found:{len(steps)}"
+            findings[agent] = finding
+            steps += [
+                PathStep(asked, "Sub-question", search[0].asked, "then", cited, (), after, head="Asked"),
+                PathStep(
+                    finding,
+                    "Finding",
+                    worded[-1] if worded else "nothing",
+                    "found",
+                    cited,
+                    lines,
+                    below=True,
+                    head="Found",
+                ),
+            ]
+    return steps
+
+
+def _walk(picture: Picture, answer: Answer, trace: Trace, passage: str) -> list[PathStep]:
+    """Return the names and passages of a passage's strongest path, or the passage alone where names that join
+    nothing led there."""
+    path = trace.paths.get(passage, [])
+    common = any(step.kind == "name" and not is_distinctive(step.label) for step in path)
+    if common or not path or path[-1].kind != "passage":
+        return [_passage(picture, passage, "near", _saying(picture, passage, answer.question))]
+    steps: list[PathStep] = []
     linked = {link["concept"] for link in trace.linked}
-    for rank, passage in enumerate(answer.passages, 1):
-        path = trace.paths.get(passage.id, [])
-        common = [step.label for step in path if step.kind == "name" and not is_distinctive(step.label)]
-        steps: list[PathStep] = []
-        place = ""  # the passage before a name
-        for step in path if not common and path and path[-1].kind == "passage" else ():
-            if step.kind == "passage":
-                sources = _saying(picture, step.id, answer.question, steps[-1].caption if steps else "")
-                if steps:
-                    steps[-1].sources = {**sources, **steps[-1].sources}
-                steps.append(_passage(picture, step.id, "stands in", sources))
-                place = step.id
-            else:
-                edge = "named in the question" if step.id in linked else "near the question"
-                sources = _saying(picture, place, answer.question, step.label) if place else {}
-                edge = "names" if place else edge
-                steps.append(PathStep(_name_id(step.label), "Concept", step.label, edge, sources))
-        if not steps:
-            sources = _saying(picture, passage.id, answer.question)
-            steps = [_passage(picture, passage.id, "near", sources)]
-        node = draw_path(picture, steps, faint=bool(common))
-        if common:
-            left_out = f"{', '.join(common)}, which alone joins nothing and is not drawn"
-            node.lines.append(("Found over", left_out))
-        _rank(node, rank, str(rank))
-    heads = ("Passages", "Names") if trace.paths else ("", "Passages")
-    for column in range(1, picture.last_column() + 1):
-        picture.head(column, heads[column % 2])
-    return []
-
-
-def _searches(trace: Trace) -> list[Search]:
-    """Group the steps of each agent that found passages: what follows a search belongs to it."""
-    by_agent: dict[str, list[Search]] = {}
-    for step in trace.steps:
-        searches = by_agent.setdefault(step.agent, [])
-        if step.passages and not (step.agent.startswith(("sub-question", "path")) and searches):
-            searches.append(Search(step.agent, [step]))
-        elif searches:
-            searches[-1].steps.append(step)
-    return [search for searches in by_agent.values() for search in searches]
+    for place, step in enumerate(path):
+        if step.kind == "passage":
+            name = path[place - 1].label if place else ""
+            sources = _saying(picture, step.id, answer.question, name)
+            steps.append(_passage(picture, step.id, "stands in", sources))
+        else:
+            sources = _saying(picture, path[place + 1].id, answer.question, step.label)
+            edge = "named in the question" if step.id in linked else "near the question"
+            edge = "names" if place else edge
+            name_id = _name_id(step.label)
+            steps.append(PathStep(name_id, "Concept", step.label, edge, sources, head="Names"))
+    return steps
 
 
 def _shared_name(first: str, second: str) -> str:
@@ -260,24 +212,18 @@ def _shared_name(first: str, second: str) -> str:
     return next((name for name in names if name.casefold() in others and is_distinctive(name)), "")
 
 
-# Nodes and their passages
-
-
-def _rank(node: Node, rank: int, how: str) -> None:
-    node.caption, node.faint = f"{rank}. {node.caption}", False
-    node.lines.append(("Rank", how))
-
-
 def _name_id(name: str, place: str = "") -> str:
     """Return the id of a name's node: the same wherever it is said, but of a date, a number or a common word
     one for each place."""
     return f"name:{normalise(name)}" + ("" if is_distinctive(name) else f":{place}")
 
 
-def _passage(picture: Picture, passage: str, edge: str = "", sources: Sources | None = None) -> PathStep:
+def _passage(
+    picture: Picture, passage: str, edge: str = "", sources: Mapping[str, Sequence[str]] | None = None
+) -> PathStep:
     known = picture.passages.get(passage)
     title = known.title if known else "a passage that is gone"
-    return PathStep(f"passage:{passage}", "Passage", title, edge, sources or {passage: []})
+    return PathStep(f"passage:{passage}", "Passage", title, edge, sources or {passage: []}, head="Passages")
 
 
 def _saying(picture: Picture, passage: str, question: str, answer: str = "") -> dict[str, list[str]]:
@@ -306,18 +252,18 @@ def _add_passages(
         quotes += [clean(citation.text)] if clean(citation.text) not in quotes else []
 
 
-def _draw_answer(picture: Picture, answer: Answer, ends: Sequence[Node]) -> str:
-    """Mark the node that is the answer, or add one after the `ends`; return its id, "" where nothing is
-    said."""
+def _draw_answer(picture: Picture, answer: Answer, ends: Sequence[str]) -> str:
+    """Mark the node that is the answer, or add one after the `ends`; return its id, "" without one."""
     text = answer.answer if answer.answer is not None else "Not in memory" if answer.abstained else None
     if text is None:
         return ""
-    node = next((end for end in ends if normalise(end.caption) == normalise(text)), None)
+    nodes = [picture.nodes[id_] for id_ in ends if id_ in picture.nodes] or [picture.nodes[QUESTION]]
+    node = next((node for node in nodes if normalise(node.caption) == normalise(text)), None)
     if node is None:
-        column = picture.last_column() + 1
+        column = max(node.column or 0 for node in picture.nodes.values()) + 1
         picture.head(column, "Answer")
         node = picture.node("answer", "Answer", text, column)
-        for end in ends or [picture.nodes[QUESTION]]:
+        for end in nodes:
             picture.edge(end.id, node.id, sources=end.behind, faint=answer.abstained)
     node.answer = not answer.abstained
     node.lines.insert(0, ("Answer", picture.said))

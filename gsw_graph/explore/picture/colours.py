@@ -38,21 +38,6 @@ CAPTIONS = {  # the property that says what a node is
     "Memory": "id",
 }
 
-SIZES = {  # diameters in Browser's steps: what an answer goes through is larger than what it stands on
-    "Question": 80,
-    "QAPair": 65,
-    "Concept": 65,
-    "Entity": 50,
-    "Role": 50,
-    "VerbPhrase": 50,
-    "Proposition": 50,
-    "Relation": 50,
-    "Run": 50,
-    "Passage": 50,
-    "Document": 50,
-    "Memory": 50,
-}
-
 FOUND = {  # what pictures show that is no node of the graph
     "Sub-question": "#fae3a8",
     "Finding": "#e3e5ea",

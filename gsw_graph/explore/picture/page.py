@@ -25,8 +25,6 @@ from gsw_graph.explore.picture.colours import COLOURS, FOUND, OTHER
 from gsw_graph.text.safe_text import clean, cut, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from gsw_graph.explore.picture.picture import Picture
 
 CAPTION = 300
@@ -71,40 +69,34 @@ def framed(picture: Picture) -> str:
 
 def write(made: str | bytes, path: str | Path) -> Path:
     """Write a page, or a picture in bytes, whole or not at all: beside its place, then renamed onto it.
-    InputError: that cannot be done."""
+    Raises InputError where that cannot be done."""
     target = check(path)
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
     try:
-        with part.open("xb") as file:
-            file.write(made if isinstance(made, bytes) else made.encode("utf-8", "replace"))
-            file.flush()
-            os.fsync(file.fileno())
+        part.write_bytes(made if isinstance(made, bytes) else made.encode("utf-8", "replace"))
         part.replace(target)
-    except BaseException as error:  # Ctrl-C too
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"the picture cannot be written ({reason})", where=str(path)) from error
+    finally:
         part.unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
-        raise InputError(
-            f"the picture cannot be written ({error.strerror or error})", where=str(path)
-        ) from error
     return target
 
 
 def check(path: str | Path) -> Path:
-    """Check that a file can be written there, before work is done for it; InputError where there is a folder,
-    or none around it."""
+    """Check that a file can be written there, before work is done for it. Raises InputError where there is a
+    folder, or none around it."""
+    target = Path(path).expanduser()
     try:
-        target = Path(path).expanduser()
         os.fsencode(target)
         if "\0" in str(path):
             raise InputError("this is no name of a file", where=one_line(str(path)))
         if not str(path).strip() or target.is_dir():
-            raise InputError(
-                "this is a folder", where=str(path), hint="Name a file in it, such as picture.html"
-            )
+            hint = "Name a file in it, such as picture.html"
+            raise InputError("this is a folder", where=str(path), hint=hint)
         if not target.parent.is_dir():
             raise InputError("there is no such folder", where=str(target.parent), hint="Make it first")
-    except (ValueError, OSError, RuntimeError) as error:  # a name that no file can have
+    except (ValueError, OSError) as error:  # a name that no file can have
         raise InputError(f"this is no name of a file ({error})", where=one_line(str(path))) from error
     return target
 
@@ -122,21 +114,21 @@ def data(picture: Picture) -> dict[str, Any]:
         "columns": [cut(one_line(column), CAPTION) for column in picture.columns],
         "colours": {label: {**COLOURS, **FOUND}.get(label, OTHER) for label in labels},
         "nodes": [
-            {**asdict(node), "caption": cut(one_line(node.caption), CAPTION), "lines": _lines(node.lines)}
+            {
+                **asdict(node),
+                "caption": cut(one_line(node.caption), CAPTION),
+                "lines": [(one_line(head), cut(text, VALUE)) for head, text in node.lines],
+            }
             for node in nodes
         ],
-        "edges": [asdict(edge) for edge in edges],
+        "edges": [{**asdict(edge), "caption": one_line(edge.caption)} for edge in edges],
         "passages": {id_: asdict(passage) for id_, passage in picture.passages.items() if id_ in behind},
     }
 
 
-def _lines(lines: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(head, cut(text, VALUE)) for head, text in lines]
-
-
 def _json(value: Any) -> str:
-    """JSON that can stand in an HTML document: no `<`, no character but ASCII, nothing that drives a
-    terminal or turns text around."""
+    """Return JSON that can stand in an HTML document: no `<`, no character but ASCII, nothing that drives a
+    terminal or reorders text."""
     text = json.dumps(_cleaned(value), ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

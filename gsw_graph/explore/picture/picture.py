@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gsw_graph.explore.picture import page
 from gsw_graph.text.safe_text import clean, cut, short_source
 
 if TYPE_CHECKING:
@@ -110,14 +111,10 @@ class Picture:
         for passage in passages:
             self.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
 
-    def last_column(self) -> int:
-        """Return the number of the column at the right."""
-        return max(node.column or 0 for node in self.nodes.values())
-
     def head(self, column: int, text: str) -> None:
-        """Write what stands above a column."""
+        """Write what stands above a column where nothing does."""
         self.columns += [""] * (column + 1 - len(self.columns))
-        self.columns[column] = text
+        self.columns[column] = self.columns[column] or text
 
     def trim(self, keep: Collection[str] = ()) -> bool:
         """Leave out what is too much to look at, of nodes those that came last and are none of these;
@@ -133,21 +130,15 @@ class Picture:
 
     def html(self) -> str:
         """Make a page that needs nothing else: no network, no other file."""
-        from gsw_graph.explore.picture.page import page
-
-        return page(self)
+        return page.page(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all. Raises InputError where it cannot be written."""
-        from gsw_graph.explore.picture.page import write
-
-        return write(self.html(), path)
+        return page.write(self.html(), path)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from gsw_graph.explore.picture.page import framed
-
-        return framed(self)
+        return page.framed(self)
 
 
 def add_sources(drawn: Node | Edge, sources: Mapping[str, Sequence[str]]) -> None:

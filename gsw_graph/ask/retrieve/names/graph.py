@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from math import log
 from typing import TYPE_CHECKING
 
@@ -163,14 +164,15 @@ def numbered(names: Sequence[str], aliases: Mapping[str, str]) -> dict[str, int]
 
 
 def _containment(numbers: Mapping[str, int], size: int) -> sparse.csr_array:
-    pairs = set[tuple[int, int]]()
-    for name, longer in numbers.items():
-        words = name.split(" ", _LONGEST)[:_LONGEST]
-        for length in range(2, len(words)):
-            for first in range(len(words) - length + 1):
-                shorter = numbers.get(" ".join(words[first : first + length]).strip(","))
-                if shorter is not None and shorter != longer:
-                    pairs |= {(longer, shorter), (shorter, longer)}
+    parts = (
+        (number, " ".join(words[first:last]).strip(","))
+        for name, number in numbers.items()
+        for words in [name.split(" ", _LONGEST)[:_LONGEST]]
+        for first, last in combinations(range(len(words) + 1), 2)
+        if 2 <= last - first < len(words)
+    )
+    within = [(longer, shorter) for longer, key in parts if (shorter := numbers.get(key, longer)) != longer]
+    pairs = {*within, *((shorter, longer) for longer, shorter in within)}
     ends = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
     weights = np.full(len(ends), CONTAINMENT_WEIGHT, dtype=np.float32)
     return sparse.csr_array((weights, (ends[:, 0], ends[:, 1])), shape=(size,) * 2)

@@ -241,17 +241,15 @@ def write_walk(
         else Step("name", node, names.get(node, node))
         for node in nodes
     }
-    trace.linked, trace.seeds = linked_names(result.mentions), seed_weights(result.seeds)
+    names_linked = [
+        {"text": mention.text, "concept": mention.key} for mention in dict.fromkeys(result.mentions)
+    ]
+    trace.linked, trace.seeds = names_linked, seed_weights(result.seeds)
     # A passage without names leads to itself by its own one; no path leads to one that its vector brought.
     trace.paths = {
         passage.id: [steps[node] for node, _ in groupby(ways.get(passage.id, ()))] for passage in passages
     }
     trace.walked, trace.passages_walked = "twice" if twice else "neighbourhood", result.walked
-
-
-def linked_names(found: Sequence[Mention]) -> list[dict[str, str]]:
-    """Return names of the question with their concepts, as `Trace.linked` has them."""
-    return [{"text": mention.text, "concept": mention.key} for mention in dict.fromkeys(found)]
 
 
 def seed_weights(weights: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
@@ -339,8 +337,6 @@ def bridge_entities(
                 continue
             if key in own or graph.frequency[number] > 1:
                 bridges.setdefault(key, name)
-            if len(bridges) >= recipe.names:
-                break
         if len(bridges) >= recipe.names:
             break
     return [name for name in list(bridges.values())[: recipe.names] if name]
@@ -381,7 +377,9 @@ def rerank(
         Numbers of the passages, best first, and the share of each in the softmax.
     """
     table = features(graph, passages, near, terms, recipe)
-    logits = table @ weights(recipe, specificity)
+    of_walk = [getattr(recipe, name) * specificity for name in WALK_FEATURES]
+    of_words = [getattr(recipe, name) * (1 - specificity) for name in WORD_FEATURES]
+    logits = table @ np.array(of_walk + of_words)
     shares = np.exp(logits - logits.max(initial=0.0))
     shares /= shares.sum() or 1
     order = np.argsort(-shares, kind="stable")
@@ -414,14 +412,6 @@ def confidence_features(
     coverage = terms.coverage("\n".join(map(text_of, passages)))
     texts = (f"{passage.title}\n{text}" for passage in passages for text in _sentences(passage))
     return titled, coverage, max(map(terms.coverage, texts), default=0.0)
-
-
-def weights(recipe: RerankRecipe, specificity: float) -> NDArray[np.float64]:
-    """Return the weights of WALK_FEATURES, then of WORD_FEATURES, at some specificity of the question's
-    names."""
-    of_walk = [getattr(recipe, name) * specificity for name in WALK_FEATURES]
-    of_words = [getattr(recipe, name) * (1 - specificity) for name in WORD_FEATURES]
-    return np.array(of_walk + of_words)
 
 
 def features(
@@ -466,11 +456,11 @@ def features(
 def _names_title_of(graph: NameGraph, passages: Sequence[RankedPassage]) -> NDArray[np.bool_]:
     """Return (passages, passages): whether the first has the title of the second among its names; of itself
     no passage has."""
-    names, titles = [], []
-    for passage in passages:
-        names.append(set(graph.names_of(graph.passage_numbers[passage.id]).tolist()))
-        keys = map(normalise, title_names(passage.title))
-        titles.append({graph.name_numbers[key] for key in keys if key in graph.name_numbers})
+    names = [set(graph.names_of(graph.passage_numbers[passage.id]).tolist()) for passage in passages]
+    titles = [
+        {graph.name_numbers.get(key) for key in map(normalise, title_names(passage.title))}
+        for passage in passages
+    ]
     found = [[bool(own & others) for others in titles] for own in names]
     matrix = np.array(found, dtype=bool).reshape(len(passages), len(passages))
     np.fill_diagonal(matrix, False)

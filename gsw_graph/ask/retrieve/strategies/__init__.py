@@ -16,6 +16,7 @@ from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.ask.retrieve.strategies.pruned import PRUNED
+from gsw_graph.ask.retrieve.strategies.select import SELECT
 from gsw_graph.ask.strategy import Strategy
 
 __all__ = ["STRATEGIES", "strategies"]
@@ -33,6 +34,7 @@ STRATEGIES: dict[str, Strategy[Any]] = {
         PROPRAG,
         PRUNED,
         GRASP,
+        SELECT,
         IRCOT,
         DENSE,
         BM25,

@@ -66,15 +66,11 @@ def known_passages(context: Context, result: WalkResult, top_k: int) -> list[Ran
 def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
     """Return the first passages of a walk with its weights; texts that are known are not asked for again."""
     known = context.neighbourhood.texts if context.neighbourhood is not None else {}
-    ids = result.passages[:top_k]
-    if new := [id_ for id_ in ids if id_ not in known]:
+    first = replace(result, passages=result.passages[:top_k], scores=result.scores[:top_k])
+    if new := [id_ for id_ in first.passages if id_ not in known]:
         with context.clock("database"):
             known.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
-    return [
-        replace(known[id_], score=score)
-        for id_, score in zip(ids, result.scores, strict=False)
-        if id_ in known
-    ]
+    return known_passages(context, first, top_k)
 
 
 def in_order(

@@ -7,11 +7,10 @@ Without a language model rules of English read the question: most questions are 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.ask.answer.chains import from_chains
@@ -20,9 +19,9 @@ from gsw_graph.ask.answer.reader import read_answer
 from gsw_graph.ask.plan import rewrite, word_stems
 from gsw_graph.ask.retrieve.agents import Spoken, Team, request_for, side_by_side
 from gsw_graph.ask.retrieve.intent import (
+    ANY_DATE,
     DEEPEST,
     Approach,
-    DateBounds,
     Intent,
     ask_intent,
     choose_approach,
@@ -62,7 +61,7 @@ ONE_PAIR = 0.8  # confidence from which one pair answers a simple question, as i
 _NEAR, _COMMON, _DATED = 100, 30, 30  # of the passages among which dated ones are looked for
 _ANSWER = 200  # characters of an answer that goes into the next question
 _BESIDE, _READ = 2, 5  # passages that are read with the findings, where none is missing and where some are
-_UNREAD = "(passages were found, and are read with the answer)"  # where chains are followed
+_COMPARED = 100  # first passages that are looked at for duplicates
 _GAP_TOKENS, _GAPS, _GAP_LENGTH = 300, 2, 300
 _GAP_QUESTIONS = {"type": "array", "maxItems": _GAPS, "items": {"type": "string", "maxLength": _GAP_LENGTH}}
 _GAP_SCHEMA: dict[str, Any] = {
@@ -250,19 +249,19 @@ class _Paths:
         }
 
     def _find_missing(self, findings: Sequence[Finding], chained: Retrieved | None) -> list[Finding]:
-        """Add sub-problems for what was not found, as long as the model has some (equation 9)."""
+        """Add sub-problems for what was not found, as long as the model names some (equation 9). Beside
+        chains they are read with the answer alone, so that there is one round."""
         asked: Asked = [(found.problem.question, found.answer) for found in findings]
+        known = {passage.id for found in findings for passage in found.passages[: self.recipe.documents]}
         if chained is not None:
             draft = from_chains(self.query.question, chained, FUSION.confidence, answer=False)
-            hops: Asked = [(hop.concrete, hop.answer) for hop in _best_hops(chained)]
-            asked = (hops or asked) if (draft.confidence or 0.0) < SURE else []
-        elif all(answer for _, answer in asked):
-            asked = []
-        more: list[Finding] = []
-        known = {passage.id for found in findings for passage in found.passages[: self.recipe.documents]}
-        known |= {passage.id for passage in chained.passages} if chained else set()
-        agent = self.team.agent("adjustment")
-        for _ in range(self.recipe.rounds if asked else 0):
+            asked = [(hop.concrete, hop.answer) for hop in _best_hops(chained)] or asked
+            known |= {passage.id for passage in chained.passages}
+            missing = (draft.confidence or 0.0) < SURE
+        else:
+            missing = not all(answer for _, answer in asked)
+        more, agent = list[Finding](), self.team.agent("adjustment")
+        for _ in range(self.recipe.rounds if missing else 0):
             try:
                 questions = ask_gaps(agent, self.query.question, asked)
             except ReplyError as error:
@@ -274,12 +273,10 @@ class _Paths:
                 finding.passages = keep_new(finding.passages, known, round(self.documents * finding.gain))
             if chained is None:
                 new = self._side_by_side([partial(self._read, agent, finding) for finding in new])
-            searched = {
-                one.problem.question: one.answer or (chained and one.passages and _UNREAD) for one in new
-            }
-            asked += [(text, searched.get(text) or None) for text in questions]
             more += new
-            if not questions or (new and all(one.answer for one in new)):
+            answers = {finding.problem.question: finding.answer for finding in new}
+            asked += [(text, answers.get(text)) for text in questions]
+            if chained is not None or not questions or (new and all(answers.values())):
                 break
         return more
 
@@ -401,26 +398,14 @@ def keep_new(passages: Sequence[RankedPassage], known: set[str], k: int) -> list
 
 
 def without_duplicates(passages: Sequence[RankedPassage], share: float) -> list[RankedPassage]:
-    """Drop passages that share so much of all their words (Jaccard) with one before them.
-
-    Two such texts have one of their rarest words in common, of n words the first n - ceil(share n) + 1: only
-    passages that meet there are compared (prefix filtering, Chaudhuri 2006).
-    """
-    sets = [frozenset(re.findall(r"\w+", passage.text.casefold())) for passage in passages]
-    counts = Counter(word for words in sets for word in words)
-    by_word: dict[str, list[int]] = defaultdict(list)
-    kept = []
-    for number, words in enumerate(sets):
-        rare = sorted(words, key=lambda word: (counts[word], word))[
-            : len(words) - ceil(share * len(words)) + 1
-        ]
-        met = {other for word in rare for other in by_word[word]}
-        if any(len(words & sets[other]) >= share * len(words | sets[other]) > 0 for other in met):
-            continue
-        kept.append(passages[number])
-        for word in rare:
-            by_word[word].append(number)
-    return kept
+    """Drop of the first passages those that share so much of all their words (Jaccard) with one before
+    them."""
+    kept: list[tuple[RankedPassage, frozenset[str]]] = []
+    for passage in passages[:_COMPARED]:
+        words = frozenset(re.findall(r"\w+", passage.text.casefold()))
+        if not any(len(words & other) >= share * len(words | other) > 0 for _, other in kept):
+            kept.append((passage, words))
+    return [*(passage for passage, _ in kept), *passages[_COMPARED:]]
 
 
 def search(context: Context, query: Query, approach: Approach, recipe: PathwiseRecipe) -> Retrieved:
@@ -472,9 +457,7 @@ def _search_dated(context: Context, query: Query) -> Retrieved:
     keys = [mention.key for mention in mentions(query.question)]
     embedding = context.vector(query.question).tolist()
     with context.clock("database"):
-        days = context.reader.dated_passages(
-            embedding, keys, asdict(bounds or DateBounds()), near=_NEAR, common=_COMMON
-        )
+        days = context.reader.dated_passages(embedding, keys, bounds or ANY_DATE, near=_NEAR, common=_COMMON)
     fitting = [passage for passage in found.passages if passage.id in days]
     if bounds is None:
         fitting.sort(key=lambda passage: days[passage.id], reverse=bool(_LATEST.search(query.question)))
