@@ -232,14 +232,17 @@ def memories(url: str | None, as_json: bool) -> None:
       gswgraph --memory 'bolt://localhost:7687/?memory=letters' load letters/
       gswgraph --memory bolt://localhost:7687 memories
     """
-    with open_memory(url) as memory:
-        stored = memory.memories()
+    with open_memory(url) as opened:
+        stored = opened.memories()
     if as_json:
-        print_json({"memories": [one.to_dict() for one in stored]})
+        print_json({"memories": [memory.to_dict() for memory in stored]})
         return
-    for found in stored:
-        name = found.name or "(the default memory)"
-        click.echo(f"{name}: {found.documents:,} documents, {found.passages:,} passages, {found.embedder}, since {found.created}")
+    for memory in stored:
+        name, size = (
+            memory.name or "(the default memory)",
+            f"{memory.documents:,} documents, {memory.passages:,} passages",
+        )
+        click.echo(f"{name}: {size}, {memory.embedder}, since {memory.created}")
 
 
 @click.command()

@@ -129,6 +129,17 @@ def test_memories_are_listed_and_one_is_removed(memories: list[Memory], tmp_path
             nodes.connect(letters)
 
 
+def test_no_memory_answers_from_questions_of_another(memories: list[Memory], tmp_path: Path) -> None:
+    question = "Who built the Stone Pier?"
+    for memory in memories[:2]:
+        memory.load(*samples.write(tmp_path))
+    default, letters = memories[:2]
+    letters.confirm(letters.ask(question).id)
+    assert letters.ask(question).past is not None
+    assert default.ask(question).past is None
+    assert [len(memory.history().questions) for memory in memories] == [1, 2, 0]
+
+
 def test_an_address_names_its_memory(fresh_settings: Settings) -> None:
     with engines.opened(address(fresh_settings, "my_notes")) as connection:
         assert connection.memory == "my_notes"
