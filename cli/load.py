@@ -78,7 +78,7 @@ def load(
 ) -> None:
     """Load files, folders, globs, or standard input (-) into the memory.
 
-    The format is found by looking at the content: text, Markdown, mail, PDF, HTML, Office, EPUB, JSON or JSON lines with `title` and `text`, and ready
+    The format is found by looking at the content: text, Markdown, mail, PDF, HTML, Office, JSON or JSON lines with `title` and `text`, and ready
     workspaces (ours, Panini's, OpenIE triples, propositions). CSV and code are known by their names.
     Pictures, archives and empty files are skipped, and so are links that lead out of a folder.
     What is loaded already and unchanged is left alone, so a load that was cut off is completed by running it again.

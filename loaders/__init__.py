@@ -204,19 +204,15 @@ def _distinct(items: Iterator[Item]) -> Iterator[Document | Workspace | Failure]
             continue
         place, value = item
         document = value.document if isinstance(value, Workspace) else value
-        source = document.source
-        if source not in seen:
-            seen[source] = document.content_hash, value.content_hash, place
+        own = document.content_hash, value.content_hash, place
+        text, content, first = seen.setdefault(document.source, own)
+        if first is place:
             yield value
-            continue
-        text, content, first = seen[source]
-        if text != document.content_hash:
-            yield Failure(
-                place, f"the source {source!r} has other content at {first}; give each record its own id"
+        elif text != document.content_hash:
+            reason = (
+                f"the source {document.source!r} has other content at {first}; give each record its own id"
             )
+            yield Failure(place, reason)
         elif content != value.content_hash:
-            yield Failure(
-                place,
-                f"the document {source!r} was read at {first} with other findings, or none; load only one of "
-                "the two",
-            )
+            reason = f"the document {document.source!r} was read at {first} with other findings, or none"
+            yield Failure(place, f"{reason}; load only one of the two")

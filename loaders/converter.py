@@ -1,4 +1,4 @@
-"""PDF, HTML, Word, PowerPoint, Excel, EPUB (the extra `documents`) and mail, read in a child process.
+"""PDF, HTML, Word, PowerPoint, Excel (the extra `documents`) and mail, read in a child process.
 
 Each becomes Markdown, or plain text, and is then read as such. Nothing is fetched and nothing in a document
 runs. What a document may cost is bounded: the bytes of the file, those that it unpacks to, and the time and
@@ -60,7 +60,7 @@ Form: TypeAlias = Literal["pdf", "html", "archive", "mail"]
 _FORMS = {
     "pdf": ("a PDF file", "pypdfium2", pdf.read_pdf),
     "html": ("an HTML page", "markdownify", web.markdown),
-    "archive": ("an Office document, EPUB book or zip archive", "mammoth", office.markdown),
+    "archive": ("an Office document or zip archive", "mammoth", office.markdown),
     "mail": ("a mail", "email", web.read_mail),
 }
 # What no text has, and documents have all the same.
@@ -140,14 +140,12 @@ class Converter:
             late = time.monotonic() - start >= SECONDS
             if answer is None and used and not late:  # it may have died of what it read before
                 answer = self._ask(form, data)
-        name = _FORMS[form][0]
-        if answer is None and late:
-            raise UnusableError(f"{name} that takes more than {SECONDS:.0f} seconds to read")
         if answer is None:
-            raise UnusableError(
-                f"{name} that ended its reader: it is broken, or takes more than {MEMORY >> 20:,} MiB of "
-                "memory to read"
+            broken = (
+                f"ended its reader: it is broken, or takes more than {MEMORY >> 20:,} MiB of memory to read"
             )
+            reason = f"takes more than {SECONDS:.0f} seconds to read" if late else broken
+            raise UnusableError(f"{_FORMS[form][0]} that {reason}")
         if "failed" in answer:
             raise (NothingError if answer["nothing"] else UnusableError)(answer["failed"])
         return Converted(**{**answer, "left_out": Counter(answer["left_out"])})
@@ -186,9 +184,9 @@ def _start() -> subprocess.Popen[bytes]:
 
     path = [str(Path(gsw_graph.__path__[0]).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     # without these some Pythons do not start
-    kept = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
+    needed = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONHOME")
     environment = {  # nothing else: what reads hostile files has no keys and no passwords
-        **{name: os.environ[name] for name in kept if name in os.environ},
+        **{name: os.environ[name] for name in needed if name in os.environ},
         "PYTHONPATH": os.pathsep.join(str(Path(entry).absolute()) for entry in path if entry),
         "PYTHONSAFEPATH": "1",
         "PYTHONUTF8": "1",
@@ -262,22 +260,13 @@ def main() -> None:
 
 
 def _limit_memory(memory: int) -> None:
-    with contextlib.suppress(ImportError):  # Windows
+    with contextlib.suppress(
+        ImportError, ValueError, OSError
+    ):  # Windows and macOS, or no more is allowed anyway
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        except (ValueError, OSError):  # macOS, or no more is allowed anyway
-            threading.Thread(target=_watch_memory, args=(memory,), daemon=True).start()
-
-
-def _watch_memory(memory: int) -> None:
-    import resource
-
-    while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < memory:
-        time.sleep(0.25)
-    os._exit(1)
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def _forbid(event: str, _: tuple[Any, ...]) -> None:

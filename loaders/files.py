@@ -27,7 +27,6 @@ EXTRA = "pip install 'gswgraph[documents]'"
 MAX_LINE = 16 * 1024 * 1024
 HEAD = 64 * 1024
 _OPEN = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")  # pipes that a shell has opened for us
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 Item: TypeAlias = "Failure | tuple[str, Document | Workspace]"
 """What one format's reader yields: a document, or a ready workspace, with the place it was read from
@@ -64,21 +63,21 @@ class UnusableError(Exception):
         place: Where in the file, `file:line`; the file where none is given.
     """
 
+    kind: type[Failure] = Failure
+
     def __init__(self, reason: str, place: str = "") -> None:
         super().__init__(reason)
         self.place = place
 
     def failure(self, name: str) -> Failure:
         """Return what the report of a load says of the file of a name."""
-        return Failure(self.place or name, str(self))
+        return self.kind(self.place or name, str(self))
 
 
 class NothingError(UnusableError):
     """Raised where a file holds nothing to read, which is no fault of it."""
 
-    def failure(self, name: str) -> Failure:
-        """Return it as skipped."""
-        return Skipped(self.place or name, str(self))
+    kind = Skipped
 
 
 @dataclass
@@ -128,8 +127,8 @@ def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
 def shortened(faults: Iterable[str]) -> list[str]:
     """Return the first faults of a document, and how many more there are."""
     faults = list(faults)
-    more = len(faults) - LISTED
-    return [*faults[:LISTED], f"and {more} more faults"] if more > 0 else faults
+    more = [f"and {len(faults) - LISTED} more faults"] if len(faults) > LISTED else []
+    return [*faults[:LISTED], *more]
 
 
 # --- paths ---
@@ -142,25 +141,25 @@ def expand(paths: Iterable[str]) -> tuple[dict[str, Path | None], list[Failure]]
     Raises:
         InputError: None of them means anything.
     """
-    known: dict[str, Path | None] = {}
+    names: dict[str, Path | None] = {}
     failures: list[Failure] = []
     for path in paths:
         if path == "-" or os.path.exists(path):  # noqa: PTH110 (Path.exists raises for a name that no file can have)
-            known[path] = None  # by its name, whatever a glob says of it
+            names[path] = None  # by its name, whatever a glob says of it
         elif not glob.has_magic(path):
             failures.append(Failure(printable(path), "no such file or folder"))
         elif matches := _matches(path):
-            known = matches | known
+            names = matches | names
         else:
             failures.append(Failure(printable(path), "nothing matches this pattern"))
-    if failures and not known:
+    if failures and not names:
         others = f", nor do {len(failures) - 1} others" if failures[1:] else ""
         raise InputError(
             f"{failures[0].reason}{others}",
             where=failures[0].source,
             hint="Check the path and what may be read; ** stands for all folders below",
         )
-    return known, failures
+    return names, failures
 
 
 def _matches(pattern: str) -> dict[str, Path | None]:
@@ -272,11 +271,6 @@ def line_too_long(place: str) -> UnusableError:
     return UnusableError(f"a line of more than {MAX_LINE // 2**20} MiB", place)
 
 
-def storable(text: str) -> bool:
-    """Return whether a database can hold the text: no NUL and no half of a surrogate pair."""
-    return _UNSTORABLE.search(text) is None
-
-
 def printable(name: str) -> str:
     """Return a name that can be written in UTF-8."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -319,10 +313,9 @@ def transcode(file: File, codec: str) -> File:
 def detect_encoding(data: bytes) -> str | None:
     """Return the encoding of a text, if it can be told: UTF-8 where it can be that; else the likeliest, where
     any that gives another text is far less likely."""
-    if _JAPANESE_MAIL.search(data) and _decode(data, "iso2022_jp"):
+    if _JAPANESE_MAIL.search(data) and decode(data, "iso2022_jp"):
         return "iso2022_jp"
-    with contextlib.suppress(UnicodeDecodeError):
-        data.decode("utf-8")
+    if decode(data, "utf-8") is not None:
         return "utf-8"
     text = data.decode("utf-8", "replace")
     wrong, beyond_ascii = text.count("\ufffd"), len(data) - len(data.translate(None, _BEYOND_ASCII))
@@ -336,7 +329,7 @@ def detect_encoding(data: bytes) -> str | None:
     guesses = [
         (guess["confidence"], decoded, codec)
         for guess in chardet.detect_all(data, ignore_threshold=True, encoding_era=era)
-        if (codec := guess["encoding"]) and (decoded := _decode(data, codec))
+        if (codec := guess["encoding"]) and (decoded := decode(data, codec)) and not _NO_TEXT.search(decoded)
     ]
     if not guesses:
         return None
@@ -353,13 +346,12 @@ def refusal(error: UnicodeDecodeError) -> str:
     return f"not UTF-8: byte 0x{byte:02x} at column {column}, and its encoding cannot be told: {how}"
 
 
-def _decode(data: bytes, codec: str) -> str | None:
-    """Return the text, if it is one: no undefined bytes, and no characters that no text has."""
-    try:
-        text = data.decode(codec)
-    except (UnicodeDecodeError, LookupError):
-        return None
-    return None if _NO_TEXT.search(text) else text
+def decode(data: bytes, codec: str) -> str | None:
+    """Return what bytes say in an encoding, if they can be that."""
+    # LookupError: Python has codecs that are no encodings of text
+    with contextlib.suppress(UnicodeDecodeError, LookupError):
+        return data.decode(codec)
+    return None
 
 
 # --- formats ---
@@ -416,7 +408,7 @@ _HTML = re.compile(
     rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!--(?:(?!-->).){0,4000}-->\s*)*<(?:!doctype\s+html|html|head|body)[\s>]",
     re.IGNORECASE | re.DOTALL,
 )
-_SUPPORTED = "text, Markdown, JSON, JSONL, CSV, mail, PDF, HTML, .docx, .pptx, .xlsx and EPUB are"
+_SUPPORTED = "text, Markdown, JSON, JSONL, CSV, mail, PDF, HTML, .docx, .pptx and .xlsx are"
 # Code and settings look like prose or Markdown to any rule: a comment is a heading, "---" is front matter.
 _CODE = tuple(
     ".asm .awk .bash .bat .c .cc .cfg .clj .cmake .conf .cpp .cs .css .cypher .dart .diff .ex .exs .go "
@@ -495,16 +487,16 @@ def _is_mail(body: bytes) -> bool:
     """Return whether it begins with the headers of a mail, whatever its name."""
     headers = re.split(rb"\r?\n\r?\n", body, maxsplit=1)[0] + b"\n"
     names = {name.lower() for name in re.findall(rb"^([!-9;-~]{1,80}):", headers, re.MULTILINE)}
-    if not _HEADERS.match(headers) or b"from" not in names:
-        return False
     written = len(names) >= 3 and (b"subject" in names or b"date" in names) and names <= _WRITTEN
-    return written or bool(_MAIL_ONLY.search(headers))
+    return bool(_HEADERS.match(headers) and b"from" in names and (written or _MAIL_ONLY.search(headers)))
 
 
 def _one_object_a_line(file: File, body: bytes, name: str) -> bool:
     """Return whether the first line closes what it opens, or the second opens anew (the first may be broken).
     An object alone is no list of lines."""
     first, _, rest = body.partition(b"\n")
-    if not rest.strip():
-        return not _WHOLE.match(body) and len(file.head) == HEAD and not name.endswith(_JSON)
-    return not _WHOLE.match(body) and (first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{"))
+    if _WHOLE.match(body):
+        return False
+    if rest.strip():
+        return first.rstrip().endswith(b"}") or rest.lstrip().startswith(b"{")
+    return len(file.head) == HEAD and not name.endswith(_JSON)

@@ -87,9 +87,8 @@ def write(
     title = contents.title or (heading[1] if heading else "")
     if heading == (0, title):  # it is the passages' title; in the text too it would stand twice
         del blocks[0]
-    texts = split([*about_blocks(contents.about), *(block for block, _ in blocks)])
-    if all(block.kind == "heading" for block, _ in blocks):
-        texts = [contents.about] if contents.about else []
+    empty = all(block.kind == "heading" for block, _ in blocks)
+    texts = split([*about_blocks(contents.about), *(block for block, _ in ([] if empty else blocks))])
     if not texts:
         raise NothingError("empty: headings or front matter, and no text")
     yield from document(file, contents.loader, title or other_title, texts, contents.text, key=key)
@@ -166,11 +165,8 @@ def read_notebook(value: Mapping[str, Any], file: File) -> Iterator[Item]:
             source = "".join(cell["source"]).strip("\n")
             contents.left_out["picture"] += len(cell.get("attachments") or ())
             if cell["cell_type"] == "code":
-                texts = [
-                    source,
-                    *(_output(output, contents.left_out) for output in cell.get("outputs") or ()),
-                ]
-                parts += [_fenced(text) for text in texts if text.strip()]
+                outputs = (_output(output, contents.left_out) for output in cell.get("outputs") or ())
+                parts += [_fenced(text) for text in (source, *outputs) if text.strip()]
             else:
                 parts.append(source)
         except (AttributeError, KeyError, TypeError):
@@ -194,9 +190,8 @@ def _output(output: Mapping[str, Any], left: Counter[str]) -> str:
     data = output.get("data") or {}
     text = "".join(output.get("text") or data.get("text/plain") or data.get("text/markdown") or "")
     picture = any(kind.startswith("image/") for kind in data)
-    left["picture"] += picture
-    left["output"] += bool(data) and not text and not picture
-    left["long output"] += len(text) > _MOST_OUTPUT
+    lost = bool(data) and not text and not picture
+    left.update({"picture": picture, "output": lost, "long output": len(text) > _MOST_OUTPUT})
     named = picture and len(text) < 200 and text.startswith("<")  # <Figure size 640x480 with 1 Axes>
     return "" if named else text[:_MOST_OUTPUT]
 
@@ -246,13 +241,13 @@ class _Blocks:
             yield _lines(held[:-1]), 0
 
     def _prose(self, rows: list[str]) -> Iterator[tuple[Block, int]]:
-        kept = [row for row in rows if not (self._marked and _REFERENCE.match(row))]
-        self._left["link address"] += len(rows) - len(kept)
-        if kept and all(row.startswith(("    ", "\t")) for row in kept):
-            yield _lines(kept), 0
-        elif kept and all(row.lstrip().startswith("|") for row in kept):
-            yield _lines([self._plain(row) for row in kept]), 0
-        elif text := self._plain("\n".join(kept)).rstrip():
+        text_rows = [row for row in rows if not (self._marked and _REFERENCE.match(row))]
+        self._left["link address"] += len(rows) - len(text_rows)
+        if text_rows and all(row.startswith(("    ", "\t")) for row in text_rows):
+            yield _lines(text_rows), 0
+        elif text_rows and all(row.lstrip().startswith("|") for row in text_rows):
+            yield _lines([self._plain(row) for row in text_rows]), 0
+        elif text := self._plain("\n".join(text_rows)).rstrip():
             yield Block(text + "\n\n"), 0
 
     def _plain(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Word, PowerPoint, Excel and EPUB as Markdown.
+"""Word, PowerPoint and Excel as Markdown.
 
 These are zip archives of XML. Only their texts are taken out, within bounds: no pictures, no macros, nothing
 that grows without end.
@@ -15,7 +15,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
-from urllib.parse import unquote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -24,16 +23,14 @@ from gsw_graph.loaders.files import Converted, NothingError, UnusableError, prop
 from gsw_graph.loaders.text import subscript, superscript
 from gsw_graph.loaders.web import kind_of
 
-Kind: TypeAlias = Literal["docx", "pptx", "xlsx", "epub"]
+Kind: TypeAlias = Literal["docx", "pptx", "xlsx"]
 Parts: TypeAlias = dict[str, bytes]
 
 MOST = 64 * 1024 * 1024
 """Bytes that the texts of one archive may unpack to; a long novel takes about 3 MiB."""
 
 _MOST_CELLS = 10_000_000  # few cells far apart make a sheet of thousands of millions
-_MOST_MERGED = 100_000  # cells that get the value of the cell they are merged with
-_TEXTS = (".xml", ".rels", ".opf", ".xhtml", ".html", ".htm")
-_PARSED = (".xml", ".rels", ".opf")
+_TEXTS = (".xml", ".rels")
 _FOLDERS: dict[str, Kind] = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
 # Parts of an archive that are left out, by what is counted in them (a whole part, where that is empty).
 _UNREAD = (
@@ -45,6 +42,7 @@ _UNREAD = (
     (r"[^/]+/media/.+", b"", "picture"),
     (r"[^/]+/(?:charts|chartEx)/chart[^/]*\.xml", b"", "chart"),
     (r"[^/]+/embeddings/.+", b"", "embedded object"),
+    (r"word/(?:header|footer)\d*\.xml", rb"<w:t[ >]", "page header or footer"),
 )
 
 
@@ -69,9 +67,6 @@ def markdown(data: bytes, contents: Converted) -> None:
         contents.left_out[left_out] += (
             sum(len(re.findall(sign, parts.get(name, b""))) for name in unread) if sign else len(unread)
         )
-    if kind == "epub":
-        _read_book(parts, contents)
-        return
     core = parts.get("docProps/core.xml")
     contents.about = properties(
         (_ABOUT[kind_of(element)], element.text or "")
@@ -99,7 +94,7 @@ def _texts(archive: zipfile.ZipFile) -> Parts:
             raise UnusableError(f"its texts unpack to more than {MOST // 2**20} MiB")
         # Entities are how a small text grows without end; no office program writes them. NULs off, so that
         # UTF-16 hides nothing.
-        if name.endswith(_PARSED) and b"<!ENTITY" in data.replace(b"\0", b""):
+        if b"<!ENTITY" in data.replace(b"\0", b""):
             raise UnusableError(
                 f"its part {info.filename!r} defines XML entities, which no such document needs"
             )
@@ -108,10 +103,7 @@ def _texts(archive: zipfile.ZipFile) -> Parts:
 
 
 def _kind(names: list[str], parts: Parts) -> Kind:
-    purpose = parts.get("mimetype", b"").strip()
-    if purpose == b"application/epub+zip":
-        return "epub"
-    if purpose.startswith(b"application/vnd.oasis.opendocument"):
+    if parts.get("mimetype", b"").startswith(b"application/vnd.oasis.opendocument"):
         raise UnusableError(
             "an OpenDocument file, which is not a supported format: save it as .docx, .xlsx or .pptx"
         )
@@ -173,13 +165,10 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 def _read_word(parts: Parts, contents: Converted) -> None:
     import mammoth
 
-    edges: list[str] = []
     diagrams: list[str] = []
     notes: set[str] = set()
     for name in list(parts):
-        if re.fullmatch(r"word/(?:header|footer)\d*\.xml", name):
-            edges += _paragraphs(_prepared(parts[name], contents.left_out, notes), f".//{_W}p")
-        elif re.fullmatch(r"word/(?:document|footnotes|endnotes)\.xml", name):
+        if re.fullmatch(r"word/(?:document|footnotes|endnotes)\.xml", name):
             root = _prepared(parts[name], contents.left_out, notes)
             parts[name] = ElementTree.tostring(root, encoding="utf-8")
         elif "/diagrams/data" in name:
@@ -194,12 +183,7 @@ def _read_word(parts: Parts, contents: Converted) -> None:
     about = contents.about
     web.read_page(result.value, contents)
     contents.about = about
-    edges = [
-        text
-        for text in dict.fromkeys(edges)
-        if re.search(r"[^\W\d_]{2}", text) and text not in contents.text  # a page number is none
-    ]
-    contents.text = "\n\n".join([contents.text, *diagrams, *edges])
+    contents.text = "\n\n".join([contents.text, *diagrams])
 
 
 def _packed(parts: Parts) -> io.BytesIO:
@@ -253,7 +237,7 @@ def _boxes(paragraph: Element) -> Iterator[Element]:
 
 
 def _paragraphs(element: Element, path: str) -> list[str]:
-    """Return the texts of the paragraphs of Word or DrawingML at a path below an element."""
+    """Return the texts of the paragraphs of DrawingML at a path below an element."""
     return [text for part in element.iterfind(path) if (text := _plain_text(part))]
 
 
@@ -314,7 +298,6 @@ def _shapes(element: Element) -> Iterator[str]:
 # --- Excel ---
 
 _WITHOUT_VALUE = re.compile(rb"<f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|</c>)")
-_MERGED = re.compile(rb'<mergeCell [^>]*ref="([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})"')
 
 
 def _sheets(parts: Parts, contents: Converted) -> Iterator[str]:
@@ -342,27 +325,12 @@ def _sheets(parts: Parts, contents: Converted) -> Iterator[str]:
                 f"sheet {sheet.title!r}: what follows row {len(rows)} cannot be read "
                 f"({type(error).__name__}: {str(error)[:100]})"
             )
-        _spread(rows, parts.get(getattr(sheet, "_worksheet_path", "").lstrip("/"), b""))
         if rows := [row for row in rows if any(row)]:
             hidden = "" if sheet.sheet_state == "visible" else " (hidden)"
             yield from (f"## {sheet.title}{hidden}\n", *_table(rows), "")
     for name in parts:
         if re.fullmatch(r"xl/drawings/drawing\d+\.xml", name):
             yield from _paragraphs(_parse(parts[name]), ".//{*}txBody/{*}p")
-
-
-def _spread(rows: list[list[str]], sheet: bytes) -> None:
-    """Write the value of merged cells into each of them, so that every row says it."""
-    from openpyxl.utils import range_boundaries
-
-    left = _MOST_MERGED
-    for reference in _MERGED.findall(sheet):
-        x0, y0, x1, y1 = range_boundaries(reference.decode())
-        left -= (x1 - x0 + 1) * (y1 - y0 + 1)
-        if left >= 0 and y0 <= len(rows) and x0 <= len(rows[y0 - 1]):
-            value = rows[y0 - 1][x0 - 1]
-            for row in rows[y0 - 1 : y1]:
-                row[x0 - 1 : x1] = [value] * len(row[x0 - 1 : x1])
 
 
 def _cell(value: object) -> str:
@@ -377,29 +345,3 @@ def _table(rows: list[list[str]]) -> Iterator[str]:
         yield "| " + " | ".join((row[n] if n < len(row) else "").replace("|", "/") for n in used) + " |"
         if number == 0:
             yield "|" + "---|" * len(used)
-
-
-# --- EPUB ---
-
-
-def _read_book(parts: Parts, contents: Converted) -> None:
-    container = _parse(parts["META-INF/container.xml"])
-    root = next((file.get("full-path", "") for file in container.iterfind("{*}rootfiles/{*}rootfile")), "")
-    if root not in parts:
-        raise UnusableError("a broken EPUB book: it does not say where its chapters are")
-    package = _parse(parts[root])
-    targets = {item.get("id"): item.get("href", "") for item in package.iterfind("{*}manifest/{*}item")}
-    hrefs = (targets.get(item.get("idref"), "") for item in package.iterfind("{*}spine/{*}itemref"))
-    chapters = [posixpath.normpath(posixpath.join(posixpath.dirname(root), unquote(href))) for href in hrefs]
-    texts = []
-    for chapter in dict.fromkeys(chapters):
-        if chapter in parts:
-            page = Converted()
-            web.markdown(parts[chapter], page)
-            contents.left_out.update(page.left_out)
-            texts.append(page.text)
-    contents.text = "\n\n".join(texts)
-    metadata = [(kind_of(element), element.text or "") for element in package.iterfind("{*}metadata/*")]
-    contents.title = next((" ".join(text.split()) for name, text in metadata if name == "title"), "")
-    names = {"creator": "author", "publisher": "publisher", "subject": "subject", "date": "date"}
-    contents.about = properties((names[name], text) for name, text in metadata if name in names)

@@ -18,10 +18,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
-from gsw_graph.load.assemble import Assembler
+from gsw_graph.load.assemble import Assembler, Node, Phrase, id_form
 from gsw_graph.loaders import records
-from gsw_graph.loaders.files import File, Item, Record
-from gsw_graph.loaders.records import Entity, Node, Phrase, Places, add_contents, finished
+from gsw_graph.loaders.files import File, Item, Record, printable
+from gsw_graph.loaders.records import Entity, Places, add_contents, finished
 from gsw_graph.loaders.text import source_of, stem
 from gsw_graph.model.documents import Document, Failure, Passage, Workspace
 
@@ -79,7 +79,7 @@ def _order(key: str) -> tuple[list[tuple[int, str]], str]:
 
 
 def _shown(key: str) -> str:
-    return key.encode("utf-8", "backslashreplace").decode("utf-8").replace("\0", "\\0")
+    return printable(key).replace("\0", "\\0")
 
 
 def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str) -> Iterator[Item]:
@@ -114,13 +114,9 @@ def _document(keyed: list[tuple[str, object]], place: str, file: File, name: str
 def _findings(chunk: _Chunk) -> str:
     """Return what a chunk says, as text: its questions with their answers, else its names."""
     _, entities, phrases = chunk
-    asked = [
-        f"{question} {', '.join(answers)}".strip()
-        for _, questions in phrases
-        for question, answers in questions
-        if question.strip()
-    ]
-    return "\n".join(asked or [name for name, _ in entities if name.strip()])
+    pairs = (pair for _, questions in phrases for pair in questions)
+    lines = [f"{question} {', '.join(answers)}".strip() for question, answers in pairs if question.strip()]
+    return "\n".join(lines or [name for name, _ in entities if name.strip()])
 
 
 def _chunk(value: object, path: str, faults: list[str]) -> _Chunk | None:
@@ -143,43 +139,21 @@ def _chunk(value: object, path: str, faults: list[str]) -> _Chunk | None:
     node = Node(gsw, path, faults)
     entities: list[Entity] = []
     names: dict[str, str] = {}  # by id: the first where two have the same
-    for name, entity in node.objects("entity_nodes", "name"):
-        entities.append((name, entity.roles()))
-        if (key := entity.string("id") if "id" in entity.value else None) and names.setdefault(
-            key, name
-        ) != name:
-            faults.append(
-                f"`{entity.path}`: the id {key!r} is that of {names[key][:40]!r} and of {name[:40]!r}; "
-                "answers mean the first"
-            )
-    forms = {_form(key) for key in names} | {"e0"}
-    phrases = node.phrases("verb_phrase_nodes", lambda question: _resolved(question, names, forms))
+    for name, entity in node.objects("entity_nodes", name=("name",)):
+        entities.append((name, list(entity.roles())))
+        key = entity.text("id") if "id" in entity.value else None
+        if key and names.setdefault(key, name) != name:
+            both = f"{names[key][:40]!r} and of {name[:40]!r}"
+            faults.append(f"`{entity.path}`: the id {key!r} is that of {both}; answers mean the first")
+    forms = {*map(id_form, names), "e0"}
+    phrases = list(
+        node.phrases("verb_phrase_nodes", answers=lambda question: [*question.answers(names, forms)])
+    )
     chunk = text if text.strip() else "", entities, phrases
     if not text.strip() and not _findings(chunk):
         faults.append(f"{at}an empty workspace")
         return None
     return chunk
-
-
-def _resolved(question: Node, names: dict[str, str], forms: set[str]) -> list[str]:
-    """Return the answers of a question as names and texts; an id that no entity has is a fault."""
-    answers = question.answers()
-    dangling = {
-        answer
-        for answer in answers
-        if answer not in names and not answer.startswith("TEXT:") and _form(answer) in forms
-    }
-    question.faults.extend(
-        f"`{question.path}`: the answer {answer[:40]!r} is the id of no entity"
-        for answer in dict.fromkeys(answers)
-        if answer in dangling
-    )
-    return [names.get(answer, answer.removeprefix("TEXT:")) for answer in answers if answer not in dangling]
-
-
-def _form(key: str) -> str:
-    """Return how an id is written, whatever its number and the chunk it names: e17 and 3_0::e2 are e0."""
-    return _DIGITS.sub("0", key.rpartition("::")[2])
 
 
 def bare(workspace: Workspace, position: int, chunk_id: str | None = None) -> dict[str, object]:

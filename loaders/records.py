@@ -32,12 +32,11 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from types import UnionType
 from typing import Any, TypeAlias
 
-from gsw_graph.load.assemble import Assembler, QuestionAndAnswers, Role
+from gsw_graph.load.assemble import Assembler, Node, Phrase, Role
 from gsw_graph.loaders.files import (
     MAX_LINE,
     File,
@@ -50,7 +49,6 @@ from gsw_graph.loaders.files import (
     lines,
     refusal,
     shortened,
-    storable,
     transcode,
 )
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
@@ -62,6 +60,7 @@ SHAPES = (
     'array; the same with "entities", "verb_phrases" or '
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
+_UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")  # in JSON
 _TITLE = 200  # characters; a longer first line is text
 Reader: TypeAlias = Callable[[Record], Iterator[Item]]
 
@@ -230,103 +229,18 @@ def titled(passage: str) -> tuple[str, str]:
 def flaw(value: object) -> str | None:
     """Return why no database holds what a record says, if that is so."""
     try:
-        return (
-            None
-            if _sound(value)
-            else r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
-        )
+        written = json.dumps(value, ensure_ascii=False)
     except RecursionError:
         return "nested too deeply"
-
-
-def _sound(value: object) -> bool:
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return all(_sound(part) for pair in value.items() for part in pair)
-    return not isinstance(value, list) or all(map(_sound, value))
+    if _UNSTORABLE.search(written) is None:
+        return None
+    return r"a NUL (\u0000) or half a surrogate pair (\ud800 to \udfff), which no database holds"
 
 
 # --- what is found in a text ---
 
 _WORD = re.compile(r"\w+")
-Entity: TypeAlias = tuple[str, list[Role]]
-Phrase: TypeAlias = tuple[str, list[QuestionAndAnswers]]
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """An object of a file and the path that leads to it. What is not of the type asked for is left out,
-    and a fault with its path."""
-
-    value: dict[str, object]
-    path: str = ""
-    faults: list[str] = field(default_factory=list)
-
-    def string(self, key: str) -> str | None:
-        """Return the text under a key; None, and a fault, where there is none."""
-        value = self.value.get(key)
-        if isinstance(value, str):
-            return value
-        self.faults.append(f"`{self._at(key)}` is {'missing' if value is None else 'not a string'}")
-        return None
-
-    def strings(self, key: str) -> list[str]:
-        """Return the texts of a list."""
-        return [text for _, text in self._members(key, str, "is not a string")]
-
-    def objects(self, key: str, name: str) -> Iterator[tuple[str, Node]]:
-        """Yield the objects of a list, each with its text under `name`."""
-        for path, value in self._members(key, dict, "is not an object"):
-            node = Node(value, path, self.faults)
-            if (text := node.string(name)) is not None:
-                yield text, node
-
-    def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
-        """Yield propositions: a text with the entities in it, or a text alone."""
-        for path, value in self._members(key, str | dict, "is neither a string nor an object"):
-            node = Node({"text": value} if isinstance(value, str) else value, path, self.faults)
-            if (text := node.string("text")) is not None:
-                yield text, node.strings("entities")
-
-    def roles(self) -> list[Role]:
-        """Return the roles of an entity with their states."""
-        return [(role, node.strings("states")) for role, node in self.objects("roles", "role")]
-
-    def phrases(self, key: str, answers: Callable[[Node], list[str]]) -> list[Phrase]:
-        """Return verb phrases with their questions.
-
-        Args:
-            key: Under which they are.
-            answers: Gives the answers of a question.
-        """
-        return [
-            (phrase, [(text, answers(question)) for text, question in node.objects("questions", "text")])
-            for phrase, node in self.objects(key, "phrase")
-        ]
-
-    def answers(self) -> list[str]:
-        """Return the answers of a question; null, "None" and a blank one are none."""
-        if self.value.get("answers") is None:
-            return []
-        texts = (text.strip() for _, text in self._members("answers", str | None, "is not a string") if text)
-        return [text for text in texts if text not in ("", "None")]
-
-    def _members(self, key: str, kinds: type | UnionType, fault: str) -> Iterator[tuple[str, Any]]:
-        """Yield the paths and the members of a list that are of some kinds, and note a fault for others."""
-        values = self.value.get(key, [])
-        if not isinstance(values, list):
-            self.faults.append(f"`{self._at(key)}` is not a list")
-            return
-        for n, value in enumerate(values):
-            path = f"{self._at(key)}[{n}]"
-            if isinstance(value, kinds):
-                yield path, value
-            else:
-                self.faults.append(f"`{path}` {fault}")
-
-    def _at(self, key: str) -> str:
-        return f"{self.path}.{key}" if self.path else key
+Entity: TypeAlias = tuple[str, Sequence[Role]]
 
 
 class Places:
@@ -378,22 +292,19 @@ def finished(assembler: Assembler, extractor: str, place: str, faults: Iterable[
     yield from (Failure(place, fault, part=True) for fault in shortened([*faults, *assembler.faults]))
 
 
-def read_workspace(record: Record) -> Iterator[Item]:
-    """Yield the workspace of a record of our shape."""
-    return _read(record, "workspaces")
-
-
 def read_openie(record: Record) -> Iterator[Item]:
     """Yield the workspace of the entities, triples and propositions of a passage."""
-    return _read(record, "propositions" if {"passage", "propositions"} <= record.value.keys() else "openie")
+    return read_workspace(
+        record, "propositions" if {"passage", "propositions"} <= record.value.keys() else "openie"
+    )
 
 
-def _read(record: Record, loader: str) -> Iterator[Item]:
+def read_workspace(record: Record, loader: str = "workspaces") -> Iterator[Item]:
     """Yield the workspace of one record, then what is wrong with parts of it."""
     value, passage = record.value, record.value.get("passage")
     own = loader == "workspaces"
-    named = isinstance(value.get("title"), str) and isinstance(value.get("text"), str)
-    if not own and not named and isinstance(passage, str):
+    titled_text = isinstance(value.get("title"), str) and isinstance(value.get("text"), str)
+    if not own and not titled_text and isinstance(passage, str):
         value = {**value, **dict(zip(("title", "text"), titled(passage), strict=True))}
     document = record_document(value, record.place, loader)
     if isinstance(document, Failure):
@@ -401,13 +312,12 @@ def _read(record: Record, loader: str) -> Iterator[Item]:
         return
     assembler, places, node = Assembler(document), Places(document.passages), Node(value)
     if own:
-        entities = [(name, entity.roles()) for name, entity in node.objects("entities", "name")]
-        phrases = node.phrases(
-            "verb_phrases", lambda question: [text.removeprefix("TEXT:") for text in question.answers()]
-        )
+        objects = node.objects("entities", name=("name",))
+        entities = [(name, list(entity.roles())) for name, entity in objects]
+        phrases = node.phrases("verb_phrases", answers=lambda question: [*question.answers({})])
         add_contents(assembler, places, entities, phrases)
     else:
-        add_contents(assembler, places, [(name, []) for name in node.strings("extracted_entities")])
+        add_contents(assembler, places, [(name, []) for name in node.texts("extracted_entities")])
         _add_triples(assembler, places, node)
     for text, names in node.facts("propositions"):
         assembler.proposition(text, names, places.best(names or [text]))
@@ -422,13 +332,11 @@ def _add_triples(assembler: Assembler, places: Places, node: Node) -> None:
         return
     bad = []
     for triple in triples:
-        match triple:
-            case [str(subject), str(relation), str(object_)] if all(map(str.strip, triple)):
-                assembler.triple(subject, relation, object_, places.best([subject, object_]))
-            case _:
-                bad.append(triple)
+        texts = triple if isinstance(triple, list) and len(triple) == 3 else ()
+        if texts and all(isinstance(text, str) and text.strip() for text in texts):
+            assembler.triple(triple[0], triple[1], triple[2], places.best(triple[::2]))
+        else:
+            bad.append(triple)
     if bad:
-        node.faults.append(
-            f"left out, being no three texts: {len(bad)} of {len(triples)} triples, the first "
-            f"{repr(bad[0])[:80]}"
-        )
+        shown = f"{len(bad)} of {len(triples)} triples, the first {repr(bad[0])[:80]}"
+        node.faults.append(f"left out, being no three texts: {shown}")

@@ -35,7 +35,8 @@ def read(file: File) -> Iterator[Item]:
     """Yield the document of a text file."""
     text = decode(file)
     # A short first line that a blank line follows and no punctuation ends is the title.
-    title, body, match = "", join_lines(text), _TITLE.match(join_lines(text))
+    title, body = "", join_lines(text)
+    match = _TITLE.match(body)
     if match and not (line := match[1].strip()).endswith((".", ",", ";", ":")) and len(line.split()) <= 15:
         title, body = line, body[match.end() :]
     yield from document(file, "text", title, split(paragraphs(body)), text)
@@ -143,7 +144,7 @@ def read_table(file: File) -> Iterator[Item]:
     """Yield the document of a table, then the rows that cannot be read."""
     text = decode(file)
     faults: list[str] = []
-    table = "\n".join(_table_lines(list(_table_rows(text, faults))))
+    table = "\n".join(_table_lines([row for row in _table_rows(text, faults) if any(row)]))
     if not table:
         raise UnusableError(faults[0] if faults else "a table without rows")
     yield from document(file, "csv", "", split([Block(table + "\n", "lines")]), text)
@@ -151,33 +152,27 @@ def read_table(file: File) -> Iterator[Item]:
 
 
 def _table_rows(text: str, faults: list[str]) -> Iterator[list[str]]:
-    """Yield the rows that hold anything; what is wrong with others is added to `faults`."""
+    """Yield the rows; what is wrong with others is added to `faults`."""
     if declared := _SEPARATOR.match(text):  # as Excel writes it
         text = text[declared.end() :]
     delimiter = declared[1] if declared else _delimiter(text)
     # not splitlines, which ends a row at characters that stand within cells (U+2028, U+0085, form feed)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    while True:
+    row: list[str] | None = []
+    while row is not None:
         try:
-            row = [" ".join(cell.split()) for cell in next(reader)]
-        except StopIteration:
-            return
+            row = next(reader, None)
         except csv.Error as error:
             faults.append(f"line {reader.line_num}: the row cannot be read ({error})")
-            continue
-        if any(row):
-            yield row
+        else:
+            yield [" ".join(cell.split()) for cell in row or ()]
 
 
 def _delimiter(text: str) -> str:
     """Return the delimiter that parts most lines alike; a comma where none does."""
     sample = _QUOTED.sub("", text[: _LOOKED_AT * 1000]).strip("\n").split("\n")[:_LOOKED_AT]
-
-    def most_alike(delimiter: str) -> tuple[int, int]:
-        counts = Counter(count for line in sample if (count := line.count(delimiter)))
-        return max(((times, count) for count, times in counts.items()), default=(0, 0))
-
-    return max(_DELIMITERS, key=most_alike)
+    counts = Counter((line.count(sign), sign) for line in sample for sign in _DELIMITERS if sign in line)
+    return max(counts, key=lambda count: (counts[count], count[0], count[1] == ","), default=(0, ","))[1]
 
 
 def _table_lines(rows: list[list[str]]) -> Iterator[str]:
@@ -200,10 +195,9 @@ def _is_head(rows: list[list[str]]) -> bool:
     """Return whether the first row names the columns: each differently, and not by what the column holds."""
     if len(rows) < 2:
         return False
-    named = [(n, cell) for n, cell in enumerate(rows[0]) if cell]
-    if len({cell for _, cell in named}) < len(named) or (len(named) == 1 and len(rows[1]) > 1):
-        return False
-    return all(_is_label(cell, n, rows) for n, cell in named if _NUMBER.fullmatch(cell))
+    names = [(n, cell) for n, cell in enumerate(rows[0]) if cell]
+    distinct = len({cell for _, cell in names}) == len(names) and (len(names) > 1 or len(rows[1]) < 2)
+    return distinct and all(_is_label(cell, n, rows) for n, cell in names if _NUMBER.fullmatch(cell))
 
 
 def _is_label(cell: str, column: int, rows: list[list[str]]) -> bool:
@@ -305,21 +299,21 @@ def join_lines(text: str, words: Callable[[], Set[str]] | None = None) -> str:
         text = _SOFT.sub("", text)
     if "-\n" not in text and "\u2010\n" not in text:
         return text
-    known = words() if words else vocabulary(text)
+    written = words() if words else vocabulary(text)
 
     def join(match: re.Match[str]) -> str:
         left = _LEFT.search(text, max(0, match.start() - _WINDOW), match.start())
-        return _hyphen(left[0], match[1], known) if left else match[0]
+        return _hyphen(left[0], match[1], written) if left else match[0]
 
     return _LINE_END.sub(join, text)
 
 
-def _hyphen(left: str, right: str, known: Set[str]) -> str:
+def _hyphen(left: str, right: str, written: Set[str]) -> str:
     first, last = left.lower(), right.lower()
     if last in _SHARED:
         return "- "
     shouted = len(left) > 1 and left.isupper() and right.isupper() and len(right) > 1
     if not (left[-1].isalpha() and right[0].isalpha()) or (right[0].isupper() and not shouted):
         return "-"
-    compound = f"{first}-{last}" in known or "-" in first or first in _FIRST or last in _LAST
-    return "-" if compound and first + last not in known else ""
+    compound = f"{first}-{last}" in written or "-" in first or first in _FIRST or last in _LAST
+    return "-" if compound and first + last not in written else ""

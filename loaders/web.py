@@ -21,6 +21,7 @@ from gsw_graph.loaders.files import (
     EXTRA,
     Converted,
     UnusableError,
+    decode,
     detect_encoding,
     properties,
     refusal,
@@ -92,9 +93,12 @@ def markdown(data: bytes, contents: Converted) -> None:
         raise UnusableError(f"a page of more than {MOST // 2**20} MiB")
     # A page is UTF-8 where it can be; else what it says it is; else what its bytes tell.
     match = _DECLARED.search(data[:_HEAD])
-    name = _codec((match[1] or match[2]).decode("ascii")) if match else "utf-8-sig"
+    name = (match[1] or match[2]).decode("ascii") if match else "utf-8-sig"
+    with contextlib.suppress(LookupError):
+        name = codecs.lookup(name).name
+    name = _MEANT.get(name, name)
     first = name if name in _ASCII_ONLY else "utf-8-sig"
-    page = _decode(data, first) or _decode(data, name) or _decode(data, detect_encoding(data) or first)
+    page = decode(data, first) or decode(data, name) or decode(data, detect_encoding(data) or first)
     if page is None:
         try:
             data.decode(first)
@@ -182,20 +186,6 @@ def _beside(tag: Any, side: str) -> str:
         if tag is None or tag.name not in ("a", "b", "strong", "i", "em", "span", "u", "font", "small"):
             return ""
     return str(neighbour if isinstance(neighbour, str) else neighbour.get_text())
-
-
-def _decode(data: bytes, codec: str) -> str | None:
-    # LookupError: Python has codecs that are no encodings of text
-    with contextlib.suppress(UnicodeDecodeError, LookupError):
-        return data.decode(codec)
-    return None
-
-
-def _codec(name: str) -> str:
-    """Return what Python calls the encoding that browsers take a name for."""
-    with contextlib.suppress(LookupError):
-        name = codecs.lookup(name).name
-    return _MEANT.get(name, name)
 
 
 # --- formulas ---
@@ -301,7 +291,7 @@ def _content(part: MIMEPart) -> str:
     named = part.get_content_charset() or "utf-8"
     if not isinstance(data, bytes):
         return ""
-    text = _decode(data, named) or _decode(data, detect_encoding(data) or "ascii")
+    text = decode(data, named) or decode(data, detect_encoding(data) or "ascii")
     if text is None:
         raise UnusableError(f"a mail in {named[:40]}, which its text is not")
     return text.replace("\r\n", "\n")
@@ -316,4 +306,4 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()[:_MOST]
+    return " ".join(text.split())[:_MOST]

@@ -129,21 +129,6 @@ def xlsx(*sheets: tuple[str, list[list[object]]]) -> bytes:
     return stream.getvalue()
 
 
-def epub(title: str, chapters: Mapping[str, str | bytes], order: list[str]) -> bytes:
-    items = "".join(f'<item id="{name}" href="text/{name.replace(" ", "%20")}" media-type="application/xhtml+xml"/>' for name in chapters)
-    spine = "".join(f'<itemref idref="{name}"/>' for name in order)
-    return archive(
-        {
-            "mimetype": "application/epub+zip",
-            "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
-            '<rootfile full-path="OPS/book.opf"/></rootfiles></container>',
-            "OPS/book.opf": '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/">'
-            f"<metadata><dc:title>{title}</dc:title></metadata><manifest>{items}</manifest><spine>{spine}</spine></package>",
-            **{f"OPS/text/{name}": data for name, data in chapters.items()},
-        }
-    )
-
-
 def _objects(*bodies: bytes) -> bytes:
     out, offsets = b"%PDF-1.4\n", []
     for number, body in enumerate(bodies, 1):

@@ -1,4 +1,4 @@
-"""PDF, HTML, Word, PowerPoint, Excel and EPUB: what is read of them, and that no broken or hostile one harms the rest."""
+"""PDF, HTML, Word, PowerPoint and Excel: what is read of them, and that no broken or hostile one harms the rest."""
 
 from __future__ import annotations
 
@@ -102,13 +102,6 @@ def test_a_word_document(tmp_path):
     assert [part for part in text(found).split("\n") if part and "---" not in part] == [LAMP, "Keepers", "|  |  |", "| Name | Year |", "| Bo | 1871 |"]
 
 
-def test_a_book_in_the_order_of_its_spine(tmp_path):
-    chapters = {"b.xhtml": "<html><body><h1>Two</h1><p>Bo Lind came.</p></body></html>", "a 1.xhtml": f"<html><h1>One</h1><p>{LAMP}</p></html>", "unused.xhtml": "<p>no</p>"}
-    found = load(tmp_path / "a.zip", make.epub("The Old Light", chapters, ["a 1.xhtml", "b.xhtml", "gone"]))
-    assert isinstance(found, Document)
-    assert (found.title, found.loader, text(found)) == ("The Old Light", "epub", f"One\n\n{LAMP}\n\nTwo\n\nBo Lind came.")
-
-
 # --- what is not ---
 
 
@@ -127,8 +120,6 @@ BROKEN = [
     (make.docx(""), "without text"),
     (make.archive({"[Content_Types].xml": "<a/>", "xl/x.xml": "<a/>"}), "that is broken, or of a kind that is not understood"),
     (make.archive({"[Content_Types].xml": "<a/>", "ppt/slides/slide1.xml": "no xml"}), "that is broken, or of a kind that is not understood"),
-    (make.archive({"mimetype": "application/epub+zip"}), "that is broken, or of a kind that is not understood"),
-    (make.epub("T", {"a.xhtml": b"caf\xe9"}, ["a.xhtml"]), "encoding cannot be told"),
     (b"<!DOCTYPE html><script>alert(1)</script>", "an HTML page without text"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "an Office document of the old kind (.doc, .xls, .ppt) or with a password"),
     (b"{\\rtf1 words}", "an RTF document"),
@@ -190,7 +181,6 @@ def test_cells_far_apart_do_not_fill_the_memory(tmp_path, monkeypatch):
 
 NOTED = '<w:p><w:r><w:t>Ana came.</w:t></w:r><w:r><w:footnoteReference w:id="1"/></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
 AGAIN = {
-    "epub": make.epub("T", {"a.xhtml": f"<html><p>{LAMP}</p></html>"}, ["a.xhtml"] * 1000),
     "pptx": make.pptx({"slide1.xml": make.slide(make.shape(LAMP))}, times=1000),
     "docx": make.with_notes(NOTED * 1000, LAMP, "Bo came."),
 }
@@ -203,7 +193,6 @@ def test_what_is_referred_to_again_and_again_is_written_once(tmp_path, kind):
 
 LONG = "word " * 1000
 MUCH = {
-    "epub": make.epub("T", {f"{n}.xhtml": f"<html><p>{LONG}</p></html>" for n in range(5)}, [f"{n}.xhtml" for n in range(5)]),
     "pptx": make.pptx({f"slide{n}.xml": make.slide(make.shape(LONG)) for n in range(5)}),
     "xlsx": make.xlsx(("One string", [[LONG, LONG] for _ in range(5)])),
     "rows of a slide": make.pptx({"slide1.xml": make.slide(make.cells(("x",) * 100, *[("y",)] * 100))}),

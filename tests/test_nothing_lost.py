@@ -206,8 +206,8 @@ def test_parts_of_a_word_document(tmp_path):
         "docProps/core.xml": '<c:p xmlns:c="c" xmlns:dc="d"><dc:creator>Ida Falk</dc:creator></c:p>',
     }
     text, _, left_out = load(tmp_path / "a.docx", make.docx(body, **parts))
-    assert text.split("\n\n") == ["author: Ida Falk", "Before.", "Boxed Edda.", "(a+b)/(x^2)", "4 × 10^9", "Town of Marrowby"]
-    assert left_out == {"hidden text": 1, "comment": 1}
+    assert text.split("\n\n") == ["author: Ida Falk", "Before.", "Boxed Edda.", "(a+b)/(x^2)", "4 × 10^9"]
+    assert left_out == {"hidden text": 1, "comment": 1, "page header or footer": 1}
 
 
 def test_notes_groups_and_diagrams_of_slides(tmp_path):
@@ -224,16 +224,14 @@ def test_cells_of_a_workbook(tmp_path):
     sheet = book.active
     for row in (["Region", "2019", None], ["North", 1, 2], [None, datetime.date(2020, 5, 1), "=B2*2"]):
         sheet.append(row)
-    sheet.merge_cells("B1:C1")
-    sheet.merge_cells("A2:A3")
     sheet["B2"].comment = Comment("why?", "Ida")
     book.create_sheet("Aside").append(["kept"])
     book["Aside"].sheet_state = "hidden"
     stream = io.BytesIO()
     book.save(stream)
     text, _, left_out = load(tmp_path / "a.xlsx", stream.getvalue())
-    assert "| Region | 2019 | 2019 |" in text
-    assert "| North | 2020-05-01 | =B2*2 |" in text
+    assert "| Region | 2019 |" in text
+    assert "|  | 2020-05-01 | =B2*2 |" in text
     assert text.endswith("Aside (hidden)\n\n| kept |\n|---|")
     assert left_out == {"comment": 1, "uncalculated formula": 1}
 

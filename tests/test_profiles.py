@@ -94,6 +94,6 @@ def test_a_sentence_with_two_names_stands_for_a_proposition() -> None:
 
 
 def test_every_profile_has_a_name_that_load_takes() -> None:
-    from gsw_graph.extract.profiles import PROFILES
+    from gsw_graph.extract.pool import PROFILES
 
     assert set(PROFILES) == set(BY_MODEL)

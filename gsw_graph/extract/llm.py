@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import rules
 from gsw_graph.extract.lint import Issue, folded, lint, stands_in
-from gsw_graph.load.assemble import Assembler, named, words_of
+from gsw_graph.load.assemble import Assembler, Node, kind_of, named, words_of
 from gsw_graph.model.documents import Document, Passage, Workspace
 from gsw_graph.models.chat.chat import Request
 from gsw_graph.models.chat.request import estimate, unwrapped
@@ -42,6 +42,7 @@ LONGEST = 2000  # characters of one text
 KEYS = ("entities", "verb_phrases", "propositions", "entity_nodes", "verb_phrase_nodes")
 
 Listed = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,111 +102,36 @@ SHORT_SCHEMA = object_of(**parts(5, 2, 60))
 
 
 def read(value: object) -> Extraction:
-    """A reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer
+    """Read a reply as JSON. ValueError says where it departs from the shape, or that a text or list is longer
     than any passage needs."""
-    reply = Part(unwrapped(value, KEYS) if isinstance(value, dict | list) else value)
+    reply = node_of(unwrapped(value, KEYS) if isinstance(value, dict | list) else value)
     if not reply.value.keys() & set(KEYS):
         raise ValueError("the reply has none of `entities`, `verb_phrases` and `propositions`")
     ids: dict[str, str] = {}
     entities: list[Listed] = []
-    for node in reply.objects("entities", "entity_nodes"):
-        name = node.text("name")
+    for name, node in reply.objects("entities", "entity_nodes", name=("name",)):
         if isinstance(key := node.value.get("id"), str | int):
             ids.setdefault(str(key), name)
         entities.append((name, tuple(node.roles())))
-    phrases = tuple(
-        (
-            node.text("phrase"),
-            tuple((pair.text("question", "text"), pair.answers(ids)) for pair in node.objects("questions")),
-        )
-        for node in reply.objects("verb_phrases", "verb_phrase_nodes")
+    forms = ("e0",) if ids else ()
+    phrases = reply.phrases(
+        "verb_phrases", "verb_phrase_nodes", answers=lambda node: [*node.answers(ids, forms)]
     )
-    return Extraction(tuple(entities), phrases, tuple(reply.texts("propositions")))
+    return checked(reply, Extraction(tuple(entities), tuple(phrases), tuple(reply.texts("propositions"))))
 
 
-class Part:
-    """An object of a reply with the path that leads to it. A null list is empty, a text alone is a list of
-    it, a number is its text."""
-
-    def __init__(self, value: object, path: str = "") -> None:
-        if not isinstance(value, dict):
-            raise ValueError(f"{f'`{path}`' if path else 'the reply'} is not an object but {_kind(value)}")  # noqa: TRY004
-        self.value: Mapping[str, Any] = value
-        self._path = path
-
-    def text(self, *keys: str) -> str:
-        """The text under the first of some keys that is there."""
-        key = self._first(keys)
-        if key not in self.value:
-            raise ValueError(f"`{self._at(key)}` is missing")
-        return _text(self.value[key], self._at(key))
-
-    def texts(self, *keys: str) -> list[str]:
-        """The texts of a list."""
-        return [_text(value, path) for path, value in self._listed(keys)]
-
-    def objects(self, *keys: str) -> Iterator[Part]:
-        """The objects of a list."""
-        return (Part(value, path) for path, value in self._listed(keys))
-
-    def roles(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """The roles of an entity, each with its states."""
-        for path, value in self._listed(("roles",)):
-            if isinstance(value, dict):
-                yield (node := Part(value, path)).text("role"), tuple(node.texts("states"))
-            else:
-                role, _, states = _text(value, path).partition(":")
-                yield role.strip(), tuple(state.strip() for state in states.split(";") if state.strip())
-
-    def answers(self, ids: Mapping[str, str]) -> tuple[str, ...]:
-        """The answers of a question as names; what says that there is none is none. ValueError: an id that
-        no entity has, where entities have ids."""
-        found = []
-        for path, value in self._listed(("answers",)):
-            answer = _text(value, path).strip()
-            if answer in ids:
-                answer = ids[answer]
-            elif ids and answer[:1] == "e" and answer[1:].isdecimal():
-                raise ValueError(f"`{path}` is {answer!r}, the id of no entity")
-            if answer and answer != "None":
-                found.append(answer.removeprefix("TEXT:").strip())
-        return tuple(found)
-
-    def _listed(self, keys: tuple[str, ...]) -> list[tuple[str, object]]:
-        value = self.value.get(key := self._first(keys))
-        if isinstance(value, str):
-            value = [value]
-        if not isinstance(value, list | None):
-            raise ValueError(f"`{self._at(key)}` is not a list but {_kind(value)}")  # noqa: TRY004
-        if len(value or ()) > MOST:
-            raise ValueError(f"`{self._at(key)}` has more than {MOST} items")
-        return [(f"{self._at(key)}[{n}]", item) for n, item in enumerate(value or ())]
-
-    def _first(self, keys: tuple[str, ...]) -> str:
-        return next((key for key in keys if key in self.value), keys[0])
-
-    def _at(self, key: str) -> str:
-        return f"{self._path}.{key}" if self._path else key
+def node_of(reply: object) -> Node:
+    """Return the object that a reply is, within bounds; ValueError where it is none."""
+    if not isinstance(reply, dict):
+        raise ValueError(f"the reply is not an object but {kind_of(reply)}")  # noqa: TRY004
+    return Node(reply, most=MOST, longest=LONGEST)
 
 
-def _text(value: object, path: str) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        value = str(value)
-    if not isinstance(value, str):
-        raise ValueError(f"`{path}` is not a string but {_kind(value)}")  # noqa: TRY004
-    if len(value) > LONGEST:
-        raise ValueError(f"`{path}` has more than {LONGEST} characters")
-    return value.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")  # what no database holds
-
-
-def _kind(value: object) -> str:
-    return {
-        type(None): "null",
-        bool: "true or false",
-        str: "a string",
-        list: "a list",
-        dict: "an object",
-    }.get(type(value), "a number")
+def checked(reply: Node, result: Result) -> Result:
+    """Return what was read of a reply; ValueError where something was wrong with that."""
+    if reply.faults:
+        raise ValueError(reply.faults[0])
+    return result
 
 
 SHARE = 0.5  # of the entities, and of the questions, answers and propositions, that must stand in the passage
@@ -355,10 +281,11 @@ def mend_request(document: Document, position: int, found: Extraction, issues: S
 
 def read_patch(value: object) -> Patch:
     """A reply as JSON. ValueError says where it departs from the shape."""
-    patch = Part(value)
+    patch = node_of(value)
     if not patch.value.keys() & PATCH["properties"].keys():
         raise ValueError("the reply has none of " + ", ".join(f"`{key}`" for key in PATCH["properties"]))
-    return Patch(tuple(patch.texts("drop")), without_placeholders(read({"entities": [], **patch.value})))
+    addition = without_placeholders(read({"entities": [], **patch.value}))
+    return checked(patch, Patch(tuple(patch.texts("drop")), addition))
 
 
 def mended(found: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extraction:

@@ -1,25 +1,204 @@
-"""Documents through a language model, many passages at once, and what that will take."""
+"""Documents through a language model, many passages at once: what it is asked for, in which calls, and what
+that will take.
+
+The profile `llm` asks for a whole workspace. `propositions` asks for names and sentences alone, several
+passages a call, as GRASP does; `two-step` for the names first and then for sentences over just these names,
+as PropRAG does (appendix A); `triples` for subject, relation and object, as the language-model front end of
+AutoPrunedRetriever does. The prompts are ours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph.concurrency import map_unordered
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.extract import Work, with_names
-from gsw_graph.extract.llm import Extraction, assemble, check, issues_of, mend_request
-from gsw_graph.extract.profiles import PROFILES, Positions, Profile
+from gsw_graph.extract.llm import (
+    Extraction,
+    assemble,
+    check,
+    check_extraction,
+    checked,
+    extract_passage,
+    issues_of,
+    list_of,
+    mend_request,
+    messages,
+    node_of,
+    object_of,
+    reply_limit,
+    request,
+    shown,
+    text_of,
+)
+from gsw_graph.load.assemble import Node
 from gsw_graph.model.documents import Document, Failure
 from gsw_graph.model.results import Estimate
 from gsw_graph.models.chat.limits import BATCH_SHARE
+from gsw_graph.models.chat.request import Request
+from gsw_graph.models.chat.request import estimate as count_tokens
+from gsw_graph.models.prompts import fence
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Cache, CachedReply
     from gsw_graph.models.chat.chat import Chat
 
 _AHEAD = 2  # passages that wait for each that is asked about
+TOGETHER = 1500  # tokens of the passages of one document that are read in one call
+_NAMES = list_of(text_of(200), 100)
+_LISTS = {
+    "propositions": {"entities": _NAMES, "propositions": list_of(text_of(400), 100)},
+    "triples": {
+        "triples": list_of(object_of(**dict.fromkeys(("subject", "relation", "object"), text_of(200))), 100)
+    },
+}
+_STEPS = (
+    object_of(entities=_NAMES),
+    object_of(propositions=list_of(object_of(text=text_of(400), entities=_NAMES), 100)),
+)
+
+Positions = tuple[int, ...]
+
+
+class Profile:
+    """Ask for a whole workspace of each passage. calls: for each group of passages, but for a `second_pass`,
+    which repairs what lint reports."""
+
+    calls = 1
+    second_pass = False
+
+    def groups(self, document: Document) -> Iterator[Positions]:
+        """Yield the positions of passages that are read in one call."""
+        yield from ((passage.position,) for passage in document.passages)
+
+    def request(self, document: Document, positions: Positions) -> Request:
+        """Return the first request about a group of passages."""
+        return request(document, positions[0])
+
+    def check(self, document: Document, positions: Positions) -> Callable[[object], Any]:
+        """Return the check of the reply to the first request."""
+        return check(document, positions[0])
+
+    def extract(self, document: Document, positions: Positions, chat: Chat) -> dict[int, Extraction]:
+        """Return what a model finds in a group of passages, by position. Raises as `Chat.ask`."""
+        return {positions[0]: extract_passage(document, positions[0], chat, second_pass=self.second_pass)}
+
+
+class Together(Profile):
+    """Ask for the lists of one kind, `propositions` or `triples`, of several passages of a document."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def groups(self, document: Document) -> Iterator[Positions]:
+        group: list[int] = []
+        tokens = 0
+        for passage in document.passages:
+            size = count_tokens(passage.text)
+            if group and tokens + size > TOGETHER:
+                yield tuple(group)
+                group, tokens = [], 0
+            group.append(passage.position)
+            tokens += size
+        if group:
+            yield tuple(group)
+
+    def request(self, document: Document, positions: Positions) -> Request:
+        texts = (
+            f"Passage {number}\n{shown(document, position, context=number == 1)}"
+            for number, position in enumerate(positions, 1)
+        )
+        passage = object_of(number={"type": "integer"}, **_LISTS[self.kind])
+        schema = object_of(passages=list_of(passage, len(positions)))
+        limit = sum(reply_limit(document, position) for position in positions)
+        name = f"extract_{self.kind}"
+        return Request(name, messages(name, "\n\n".join(texts)), schema, document.source, limit)
+
+    def check(self, document: Document, positions: Positions) -> Callable[[object], dict[int, Extraction]]:
+        def check_parts(value: object) -> dict[int, Extraction]:
+            reply = node_of(value)
+            parts = dict(checked(reply, [*reply.objects("passages", name=("number",))]))
+            if missing := [n for n in range(1, len(positions) + 1) if str(n) not in parts]:
+                raise ValueError(f"passage {missing[0]} is missing in `passages`")
+            return {
+                position: check_extraction(self._read(parts[str(number)]), document, position)
+                for number, position in enumerate(positions, 1)
+            }
+
+        return check_parts
+
+    def extract(self, document: Document, positions: Positions, chat: Chat) -> dict[int, Extraction]:
+        return chat.ask(self.request(document, positions), self.check(document, positions)).value
+
+    def _read(self, part: Node) -> Extraction:
+        if self.kind == "propositions":
+            names, facts = part.texts("entities"), part.texts("propositions")
+            return checked(part, Extraction(_entities(names), facts=tuple(facts)))
+        triples = [
+            (subject, triple.text("relation") or "", triple.text("object") or "")
+            for subject, triple in part.objects("triples", name=("subject",))
+        ]
+        names = [*dict.fromkeys(name for subject, _, object_ in triples for name in (subject, object_))]
+        return checked(part, Extraction(tuple((name, ()) for name in names), triples=tuple(triples)))
+
+
+class TwoStep(Profile):
+    """Ask for the names of a passage, then for its propositions over these names."""
+
+    calls = 2
+
+    def request(self, document: Document, positions: Positions) -> Request:
+        return self._request("extract_entities", document, positions[0], shown(document, positions[0]), 0)
+
+    def check(self, document: Document, positions: Positions) -> Callable[[object], Extraction]:
+        def check_names(value: object) -> Extraction:
+            reply = node_of(value)
+            entities = checked(reply, _entities(reply.texts("entities")))
+            return check_extraction(Extraction(entities), document, positions[0])
+
+        return check_names
+
+    def extract(self, document: Document, positions: Positions, chat: Chat) -> dict[int, Extraction]:
+        (position,) = positions
+        first = chat.ask(self.request(document, positions), self.check(document, positions)).value
+        names = [name for name, _ in first.entities]
+        listed = fence("entities", "\n".join(names))
+        text = f"{shown(document, position)}\n\nThe entities of the passage:\n{listed}"
+
+        def read_facts(value: object) -> Extraction:
+            reply = node_of(value)
+            facts = {
+                fact: [name for name in some if name in names] for fact, some in reply.facts("propositions")
+            }
+            whole = checked(reply, Extraction(first.entities, facts=tuple(facts), mentions=facts))
+            return check_extraction(whole, document, position)
+
+        second = self._request("extract_listed", document, position, text, 1)
+        return {position: chat.ask(second, read_facts).value}
+
+    def _request(self, name: str, document: Document, position: int, text: str, step: int) -> Request:
+        limit = reply_limit(document, position)
+        return Request(name, messages(name, text), _STEPS[step], document.source, limit)
+
+
+PROFILES: dict[str, Callable[[], Profile]] = {
+    "llm": Profile,
+    "propositions": lambda: Together("propositions"),
+    "triples": lambda: Together("triples"),
+    "two-step": TwoStep,
+}
+
+
+def _entities(texts: Sequence[str]) -> tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]:
+    """Read "name: type"."""
+    parts = (text.rpartition(": ") for text in texts)
+    return tuple((name.strip(), ((kind, ()),)) if name else (kind, ()) for name, _, kind in parts)
+
+
+# --- many at once ---
 
 
 @dataclass(slots=True)
@@ -153,22 +332,21 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, profile: Profile, *
     first, second = [0, 0], [0, 0]  # prompt and completion tokens of first and second requests
     documents = (task.document for task in work if task.workspace is None)
     for document, positions in ((each, group) for each in documents for group in profile.groups(each)):
-        asked, usual = chat.chosen(profile.request(document, positions)), chat.expect("extract")
-        known = cache.get(chat.key(asked))
-        calls, cached = calls + (known is None), cached + (known is not None)
-        if known is None:
-            usual = chat.expect(asked.stage)
-            first = [first[0] + chat.estimate(asked), first[1] + usual]
-        if profile.calls > 1 and known is None:
-            calls, second = calls + 1, [second[0] + chat.estimate(asked) + usual, second[1] + usual]
+        task = chat.chosen(profile.request(document, positions))
+        tokens, usual, reply = chat.estimate(task), chat.expect(task.stage), cache.get(chat.key(task))
+        cached += reply is not None
+        if reply is None:
+            calls, first = calls + profile.calls, [first[0] + tokens, first[1] + usual]
+            if profile.calls > 1:
+                second = [second[0] + tokens + usual, second[1] + usual]
         if profile.second_pass:
-            found = _cached(document, positions[0], known)
-            issues = issues_of(document, positions[0], found) if found else ()
-            mend = mend_request(document, positions[0], found or Extraction(), issues)
-            if found and chat.known(mend):
+            extraction = _cached(document, positions[0], reply)
+            issues = issues_of(document, positions[0], extraction) if extraction else ()
+            mend = mend_request(document, positions[0], extraction or Extraction(), issues)
+            if extraction and chat.known(mend):
                 cached += 1
             else:
-                calls, unseen = calls + 1, 0 if found else usual
+                calls, unseen = calls + 1, 0 if extraction else usual
                 second = [second[0] + chat.estimate(mend) + unseen, second[1] + chat.expect("mend")]
     prices = chat.dollars(*first), chat.dollars(*second)
     share = BATCH_SHARE if batch else 1

@@ -78,17 +78,18 @@ class Rebel:
         """
         assemblers = [Assembler(document) for document in documents]
         pieces = [piece for n, document in enumerate(documents) for piece in self._pieces(n, document)]
-        for (number, position, _, tokens), reply in zip(pieces, self._read(pieces), strict=True):
+        replies = self._read(pieces)
+        for piece in pieces:
+            number, position, _, tokens = piece
             assembler, place = assemblers[number], f"passage {position + 1}"
             if tokens > LENGTH:
                 fault = f"a sentence of {tokens} tokens in {place} was read up to the {LENGTH}th"
                 assembler.faults.append(fault)
             text = f" {_words(assembler.document.passages[position].full_text)} "
-            for triple in triples(reply):
-                absent = [name for name in (triple[0], triple[2]) if f" {_words(name)} " not in text]
-                if absent:
-                    shown = " / ".join(triple)[:120]
-                    fault = f"the triple {shown!r} was left out: {absent[0][:60]!r} is not in {place}"
+            for triple in triples(replies[piece]):
+                if absent := [name for name in triple[::2] if f" {_words(name)} " not in text]:
+                    triple_text = repr(" / ".join(triple)[:120])
+                    fault = f"the triple {triple_text} was left out: {absent[0][:60]!r} is not in {place}"
                     assembler.faults.append(fault)
                 else:
                     assembler.triple(*triple, position)
@@ -106,18 +107,18 @@ class Rebel:
                     text, size = "", 2
                 text, size = text + sentence, size + length
 
-    def _read(self, pieces: Sequence[Piece]) -> list[str]:
+    def _read(self, pieces: Sequence[Piece]) -> dict[Piece, str]:
         """Return what the model writes about each piece; those of like length are read together."""
-        order = sorted(range(len(pieces)), key=lambda n: -pieces[n][3])
-        replies: dict[int, str] = {}
+        ordered = sorted(pieces, key=lambda piece: -piece[3])
+        replies: dict[Piece, str] = {}
         try:
-            while places := order[len(replies) : len(replies) + self._batch]:
-                texts = [pieces[n][2] for n in places]
-                replies.update(zip(places, self._generate(texts), strict=True))
+            for begin in range(0, len(ordered), self._batch):
+                batch = ordered[begin : begin + self._batch]
+                replies.update(zip(batch, self._generate([piece[2] for piece in batch]), strict=True))
         except (RuntimeError, MemoryError) as error:
-            what, hint = f"reading {len(texts)} texts failed ({error})", "Try GSWGRAPH_DEVICE=cpu"
+            what, hint = f"reading {len(batch)} texts failed ({error})", "Try GSWGRAPH_DEVICE=cpu"
             raise ModelError(what, where=self.model, hint=hint) from error
-        return [replies[n] for n in range(len(pieces))]
+        return replies
 
     def _generate(self, texts: list[str]) -> list[str]:
         import torch

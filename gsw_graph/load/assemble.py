@@ -3,10 +3,13 @@ that such lists have."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
+from typing import Any
 
 from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
 from gsw_graph.text.dates import find_dates
@@ -17,6 +20,130 @@ _SMALL_WORDS = FUNCTION_WORDS | CONNECTORS
 
 Role = tuple[str, Sequence[str]]
 QuestionAndAnswers = tuple[str, Sequence[str]]  # a question and its answers
+Phrase = tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]  # with its questions
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An object of JSON and the path that leads to it. What is not of the expected type is left out, and a
+    fault with its path. A null list is empty, a text alone is a list of it, a number is its text.
+
+    Attributes:
+        value: The object.
+        path: Leads to it.
+        faults: What is wrong, also in the objects within.
+        most: Items of a list.
+        longest: Characters of a text.
+    """
+
+    value: Mapping[str, Any]
+    path: str = ""
+    faults: list[str] = field(default_factory=list)
+    most: int = sys.maxsize
+    longest: int = sys.maxsize
+
+    def text(self, *keys: str) -> str | None:
+        """Return the text under the first of some keys that is there; None, and a fault, where none is."""
+        key = self._first(keys)
+        if key not in self.value:
+            self.faults.append(f"`{self._at(key)}` is missing")
+            return None
+        return self._text(self.value[key], self._at(key))
+
+    def texts(self, *keys: str) -> list[str]:
+        """Return the texts of a list."""
+        texts = (self._text(value, path) for path, value in self._listed(keys))
+        return [text for text in texts if text is not None]
+
+    def objects(self, *keys: str, name: Sequence[str]) -> Iterator[tuple[str, Node]]:
+        """Yield the objects of a list, each with its text under `name`."""
+        for path, value in self._listed(keys):
+            if not isinstance(value, dict):
+                self.faults.append(f"`{path}` is not an object but {kind_of(value)}")
+            elif (text := (node := replace(self, value=value, path=path)).text(*name)) is not None:
+                yield text, node
+
+    def facts(self, key: str) -> Iterator[tuple[str, list[str]]]:
+        """Yield propositions: a text with the entities in it, or a text alone."""
+        for path, value in self._listed((key,)):
+            node = replace(self, value=value if isinstance(value, dict) else {"text": value}, path=path)
+            if (text := node.text("text")) is not None:
+                yield text, node.texts("entities")
+
+    def roles(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the roles of an entity with their states; "role: state; state" is one too."""
+        for path, value in self._listed(("roles",)):
+            if isinstance(value, dict):
+                node = replace(self, value=value, path=path)
+                role, states = node.text("role"), node.texts("states")
+            else:
+                role, _, written = (self._text(value, path) or "").partition(":")
+                states = written.split(";")
+            if role and role.strip():
+                yield role.strip(), tuple(state.strip() for state in states if state.strip())
+
+    def phrases(self, *keys: str, answers: Callable[[Node], Iterable[str]]) -> Iterator[Phrase]:
+        """Yield verb phrases with their questions; `answers` gives the answers of a question."""
+        for phrase, node in self.objects(*keys, name=("phrase",)):
+            questions = node.objects("questions", name=("question", "text"))
+            yield phrase, tuple((text, tuple(answers(question))) for text, question in questions)
+
+    def answers(self, names: Mapping[str, str], id_forms: Collection[str] = ()) -> Iterator[str]:
+        """Yield the answers of a question as names and texts; null, "None" and a blank one are none.
+
+        Args:
+            names: Of entities, by their ids.
+            id_forms: What `id_form` gives for the ids there may be: an answer that is one, and of no entity,
+                is a fault.
+        """
+        for path, value in self._listed(("answers",)):
+            answer = "" if value is None else (self._text(value, path) or "").strip()
+            if answer in names:
+                yield names[answer]
+            elif id_form(answer) in id_forms:
+                self.faults.append(f"`{path}` is {answer[:40]!r}, the id of no entity")
+            elif answer and answer != "None":
+                yield answer.removeprefix("TEXT:").strip()
+
+    def _text(self, value: object, path: str) -> str | None:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str):
+            self.faults.append(f"`{path}` is not a string but {kind_of(value)}")
+        elif len(value) > self.longest:
+            self.faults.append(f"`{path}` has more than {self.longest} characters")
+        else:  # without what no database holds
+            return value.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+        return None
+
+    def _listed(self, keys: Sequence[str]) -> list[tuple[str, Any]]:
+        path, value = self._at(self._first(keys)), self.value.get(self._first(keys), [])
+        if value is None or isinstance(value, str):
+            value = [value] if value else []
+        if not isinstance(value, list):
+            self.faults.append(f"`{path}` is not a list but {kind_of(value)}")
+        elif len(value) > self.most:
+            self.faults.append(f"`{path}` has more than {self.most} items")
+        else:
+            return [(f"{path}[{n}]", item) for n, item in enumerate(value)]
+        return []
+
+    def _first(self, keys: Sequence[str]) -> str:
+        return next((key for key in keys if key in self.value), keys[0])
+
+    def _at(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+
+def kind_of(value: object) -> str:
+    """Name the type of a value of JSON."""
+    kinds = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
+    return kinds.get(type(value), "a number")
+
+
+def id_form(key: str) -> str:
+    """Return how an id is written, whatever its number and the chunk it names: e17 and 3_0::e2 are e0."""
+    return "" if key.startswith("TEXT:") else re.sub("[0-9]+", "0", key.rpartition("::")[2])
 
 
 @dataclass(slots=True)
@@ -50,21 +177,17 @@ class Assembler:
         thing = self._things.setdefault(name, _Thing())
         thing.passages[passage] = None
         for role, states in roles:
-            if role.strip():
-                thing.roles.setdefault(role.strip(), {}).update(
-                    dict.fromkeys(state.strip() for state in states if state.strip())
-                )
+            if role := role.strip():
+                thing.roles.setdefault(role, {}).update(dict.fromkeys(s.strip() for s in states if s.strip()))
         return True
 
-    def verb_phrase(self, phrase: str, asked: Iterable[QuestionAndAnswers], passage: int = 0) -> None:
+    def verb_phrase(self, phrase: str, pairs: Iterable[QuestionAndAnswers], passage: int = 0) -> None:
         """Add what happens or holds, with the questions it answers; answers are the names of entities or any
         text, and may be none."""
         sound: list[QuestionAndAnswers] = []
-        for question, answers in asked:
-            if question.strip():
-                sound.append(
-                    (question.strip(), [" ".join(answer.split()) for answer in answers if answer.strip()])
-                )
+        for question, answers in pairs:
+            if question := question.strip():
+                sound.append((question, [" ".join(answer.split()) for answer in answers if answer.strip()]))
             else:
                 self.faults.append(f"an empty question of the verb phrase {phrase[:40]!r} was left out")
         if phrase.strip() or sound:
@@ -78,27 +201,17 @@ class Assembler:
 
     def triple(self, subject: str, relation: str, object_: str, passage: int = 0) -> None:
         """Add a fact as subject, relation and object; both become entities."""
-        self._fact(
-            f"{subject} {relation} {object_}",
-            [(subject, "subject"), (object_, "object")],
-            relation.strip(),
-            passage,
-        )
+        names = [(subject, "subject"), (object_, "object")]
+        self._fact(f"{subject} {relation} {object_}", names, relation.strip(), passage)
 
     def _fact(
-        self, text: str, names: list[tuple[str, str | None]], relation: str | None, passage: int
+        self, text: str, names: Sequence[tuple[str, str | None]], relation: str | None, passage: int
     ) -> None:
-        if not (text := " ".join(text.split())):
+        if text := " ".join(text.split()):
+            mentions = [(" ".join(name.split()), part) for name, part in names if self.entity(name, passage)]
+            self._facts.append((text, passage, mentions, relation))
+        else:
             self.faults.append("an empty proposition was left out")
-            return
-        self._facts.append(
-            (
-                text,
-                passage,
-                [(" ".join(name.split()), part) for name, part in names if self.entity(name, passage)],
-                relation,
-            )
-        )
 
     def workspace(self, extractor: str) -> Workspace:
         """Return all that was gathered. Questions get the entities they name; dates get the days they cover;
@@ -132,9 +245,9 @@ class Assembler:
         one pair, asked by the first phrase."""
         seen: set[tuple[int, str, tuple[str, ...]]] = set()
         words = words_of(by_key)
-        for phrase, passage, asked in self._phrases:
+        for phrase, passage, questions in self._phrases:
             pairs = []
-            for question, written in asked:
+            for question, written in questions:
                 answers = tuple(dict.fromkeys(written))
                 if (key := (passage, question, answers)) in seen:
                     self.faults.append(
@@ -160,26 +273,23 @@ def named(text: str, keys: Collection[str], words: frozenset[str] | None = None)
 
     `words` are `words_of(keys)`, for those who ask about many texts.
     """
-    known = words_of(keys) if words is None else words
+    vocabulary = words_of(keys) if words is None else words
     tokens = list(WORD.finditer(text))
     # Most of a text is in no name; only what lies between such words needs its normal form.
-    free = [known.issuperset(_parts(token[0])) for token in tokens]
-    found: list[tuple[int, str]] = []
+    free = [vocabulary.issuperset(_parts(token[0])) for token in tokens]
+    matches: list[tuple[int, str]] = []
     for is_free, group in groupby(range(len(tokens)), key=tuple(free).__getitem__):
         places = list(group)
         longest = min(_LONGEST, len(places)) if is_free else 0
         for length in range(longest, 0, -1):
             for first in range(places[0], places[-1] + 2 - length):
-                if False in free[first : first + length]:
+                span = tokens[first : first + length]
+                if not all(free[first : first + length]) or {t[0].casefold() for t in span} <= _SMALL_WORDS:
                     continue
-                last = first + length - 1
-                key = normalise(text[tokens[first].start() : tokens[last].end()])
-                if key in keys and any(
-                    token[0].casefold() not in _SMALL_WORDS for token in tokens[first : last + 1]
-                ):
+                if (key := normalise(text[span[0].start() : span[-1].end()])) in keys:
                     free[first : first + length] = [False] * length
-                    found.append((first, key))
-    return list(dict.fromkeys(key for _, key in sorted(found)))
+                    matches.append((first, key))
+    return list(dict.fromkeys(key for _, key in sorted(matches)))
 
 
 @lru_cache(maxsize=65536)

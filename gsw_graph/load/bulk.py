@@ -150,7 +150,11 @@ class Worker:
             [isinstance(failure, Skipped), failure.source, failure.reason, failure.part]
             for failure in (*self.counters.failures, *self.counters.skipped)
         ]
-        yield {"kind": ["failures"], "rows": [self.counters.new], "packed": [json.dumps(failures).encode()]}
+        yield {
+            "kind": ["failures"],
+            "rows": [self.counters.counts["new"]],
+            "packed": [json.dumps(failures).encode()],
+        }
 
 
 def rows_by_kind(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
@@ -258,11 +262,13 @@ def _write_by_ray(names: Sequence[str], folder: Path, worker: Worker, address: s
     blocks = first.union(*rest) if rest else first
     counted = blocks.select_columns(["kind", "rows"]).groupby("kind").sum("rows").take_all()
     counts = Counter({row["kind"]: int(row["sum(rows)"]) for row in counted})
-    worker.counters.new = counts.pop("failures")
+    worker.counters.counts["new"] = counts.pop("failures")
     for row in blocks.filter(expr="kind == 'failures'").iter_rows():
         for skipped, *fields in json.loads(row["packed"]):
-            kept = worker.counters.skipped if skipped else worker.counters.failures
-            kept.append((Skipped if skipped else Failure)(*fields))
+            if skipped:
+                worker.counters.skipped.append(Skipped(*fields))
+            else:
+                worker.counters.failures.append(Failure(*fields))
     for name in list(counts):
         rows = blocks.filter(expr=f"kind == '{name}'").map_batches(_unpack, batch_format="pyarrow")
         if name in SHARED:

@@ -9,7 +9,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from gsw_graph.config import Settings
 from gsw_graph.cypher import definitions, statement
-from gsw_graph.engine import Connection
+from gsw_graph.engine import Connection, to_engine_error
 from gsw_graph.errors import GswGraphError
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import Finding
@@ -68,13 +68,11 @@ def repair(connection: Connection) -> None:
 def _guarded(
     check: Callable[[Connection, Settings], Iterator[Finding]], connection: Connection, settings: Settings
 ) -> Iterator[Finding]:
-    name = check.__name__.strip("_")
     try:
         yield from check(connection, settings)
-    except GswGraphError as error:
-        yield Finding(name, False, error.message, error.hint)
-    except (DriverError, Neo4jError) as error:
-        yield Finding(name, False, f"the engine failed ({error})", "See the server's log")
+    except (GswGraphError, DriverError, Neo4jError) as error:
+        problem = error if isinstance(error, GswGraphError) else to_engine_error(error, connection.url)
+        yield Finding(check.__name__.strip("_"), False, problem.message, problem.hint)
 
 
 def _embedder(_: Connection, settings: Settings) -> Iterator[Finding]:

@@ -7,12 +7,13 @@ one writes; the caller's waits for them and reports. `concurrency.prefetch` boun
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 States = Callable[[list[str]], dict[str, DocumentState]]
 Item = Document | Workspace
+T = TypeVar("T")
 # Passages whose documents are compared with the memory in one round trip.
 _COMPARED = 256
 # Windows that extraction may be ahead of embedding, and bytes of rows that embedding may be ahead of writing:
@@ -59,24 +61,16 @@ class LoadCounters:
     """Counts of one load, added to from several threads.
 
     Attributes:
-        bytes: Of the files, None where that is not known; `read_bytes` of them were read so far.
-        upgradable: Unchanged documents in which this extractor would find more.
-        seen: Passages to load in what was read.
+        bytes: Of the files, None where that is not known.
         spent: Returns what a language model was asked so far.
+        counts: Documents that are `new`, `replaced`, `unchanged`, `upgradable` (this extractor would find
+            more) or `embedded`; passages to load (`seen`), embedded (`passages`), `written` and `answered`
+            about; `read_bytes` of the files.
     """
 
     bytes: int | None = None
-    new: int = 0
-    upgradable: int = 0
-    unchanged: int = 0
-    replaced: int = 0
-    documents_embedded: int = 0
-    passages: int = 0
-    passage_tokens: int = 0
-    written: int = 0
-    answered: int = 0
-    seen: int = 0
-    read_bytes: int = 0
+    spent: Callable[[], Entry] | None = None
+    counts: Counter[str] = field(default_factory=Counter)
     all_read: bool = False
     problem: str | None = None
     failures: list[Failure] = field(default_factory=list)
@@ -85,14 +79,12 @@ class LoadCounters:
     seconds: dict[str, float] = field(
         default_factory=lambda: dict.fromkeys(("read", "extract", "embed", "write", "index"), 0.0)
     )
-    spent: Callable[[], Entry] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, **amounts: int) -> None:
-        """Add to the counters of these names."""
+        """Add to the counts of these names."""
         with self._lock:
-            for name, amount in amounts.items():
-                setattr(self, name, getattr(self, name) + amount)
+            self.counts.update(amounts)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -103,23 +95,33 @@ class LoadCounters:
         finally:
             self.seconds[stage] += perf_counter() - start
 
+    def timed_items(self, stage: str, items: Iterable[T]) -> Iterator[T]:
+        """Yield items, and add the time that they take to that of a stage."""
+        iterator = iter(items)
+        while True:
+            with self.timed(stage):
+                batch = list(islice(iterator, 1))
+            if not batch:
+                return
+            yield batch[0]
+
     def progress(self, stage: str) -> Progress:
         """Return how far the load is. The total is known once all is read, before that it is an estimate from
         the bytes of the files."""
-        spent, total = self.spent() if self.spent else None, None
+        spent, counts, total = self.spent() if self.spent else None, self.counts, None
         if self.all_read:
-            total = self.seen
-        elif self.bytes and self.read_bytes and self.seen:
-            total = round(self.seen * max(self.bytes / self.read_bytes, 1))
+            total = counts["seen"]
+        elif self.bytes and counts["read_bytes"] and counts["seen"]:
+            total = round(counts["seen"] * max(self.bytes / counts["read_bytes"], 1))
         return Progress(
-            self.documents_embedded,
-            self.passages,
+            counts["embedded"],
+            counts["passages"],
             total,
             stage,
             len(self.failures),
             self.problem or (self.failures[-1].reason if self.failures else None),
-            self.written,
-            None if spent is None else self.answered,
+            counts["written"],
+            None if spent is None else counts["answered"],
             0 if spent is None else spent.calls - spent.failed + spent.cached,
             0 if spent is None else spent.failed,
         )
@@ -127,8 +129,10 @@ class LoadCounters:
     def report(self, seconds: float, **more: Any) -> LoadReport:
         """Return the report of a load that took some seconds."""
         failed = sum(not failure.part for failure in self.failures)
+        # What is extracted is read first, in the same thread.
+        self.seconds["extract"] = max(self.seconds["extract"] - self.seconds["read"], 0.0)
         return LoadReport(
-            DocumentCounts(self.new, self.unchanged, self.replaced, failed),
+            DocumentCounts(self.counts["new"], self.counts["unchanged"], self.counts["replaced"], failed),
             failures=self.failures,
             skipped=self.skipped,
             faults=self.faults,
@@ -189,8 +193,8 @@ def load(
     budget = Budget.parse(options.budget) if options.budget else None
     with opened_extractor(chosen, settings, options, counters, budget) as (extractor, chat):
         if options.dry_run:
-            known = schema.read_state(connection) is not None
-            states: States = reader.document_states if known else lambda _: {}
+            loaded = schema.read_state(connection) is not None
+            states: States = reader.document_states if loaded else lambda _: {}
             work = new_work(items, states, extractor, counters, options, lambda: position.bytes)
             return _estimated(work, counters, chat, options, settings, start)
         if settings.embedder_url:
@@ -282,10 +286,10 @@ def new_work(
     last = 0
     for some in _compared_together(items, counters):
         documents = [item.document if isinstance(item, Workspace) else item for item in some]
-        known = states([document.id for document in documents])
+        stored_states = states([document.id for document in documents])
         fresh: list[Work] = []
         for item, document in zip(some, documents, strict=True):
-            state = known.get(document.id)
+            state = stored_states.get(document.id)
             stored = state.loader if state else None
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))
@@ -304,20 +308,16 @@ def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) 
     """Yield extracted workspaces in runs that are embedded together, a small one first."""
     window: Window = []
     passages, enough = 0, min(_FIRST_WINDOW, extractor.window)
-    seconds = counters.seconds
-    start, read = perf_counter(), seconds["read"]
-    for done in extractor.run(work):
-        seconds["extract"] += max(perf_counter() - start - (seconds["read"] - read), 0.0)
+    for done in counters.timed_items("extract", extractor.run(work)):
         counters.failures += done.failures
         counters.faults += done.faults
         if done.workspace is not None:
             window.append((done.workspace, done.mode))
             passages += len(done.document.passages)
             counters.add(**{"new" if done.mode == "new" else "replaced": 1})
-            if passages >= enough:
-                yield window
-                window, passages, enough = [], 0, extractor.window
-        start, read = perf_counter(), seconds["read"]
+        if passages >= enough:
+            yield window
+            window, passages, enough = [], 0, extractor.window
     if window:
         yield window
 
@@ -403,10 +403,11 @@ def _write(
 
 def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iterator[writer.Batch]:
 
-    before, passages = counters.passages, sum(len(workspace.document.passages) for workspace, _ in window)
+    passages = sum(len(workspace.document.passages) for workspace, _ in window)
+    before = counters.counts["passages"]
 
     def on_share(share: float) -> None:
-        counters.passages = before + int(share * passages)
+        counters.counts["passages"] = before + int(share * passages)
 
     with counters.timed("embed"):
         vectors_of = list(embed(window, embedder, on_share))
@@ -418,8 +419,8 @@ def _batches(window: Window, embedder: Embedder, counters: LoadCounters) -> Iter
             batch = writer.Batch()
     if batch.documents:
         yield batch
-    counters.documents_embedded += len(window)
-    counters.passages = before + passages
+    counters.counts["passages"] = before + passages
+    counters.add(embedded=len(window))
 
 
 def _index(
@@ -432,11 +433,12 @@ def _index(
     """Make the search indexes after the first rows, and anew where the memory has outgrown them."""
 
     state = schema.read_state(connection)
-    if state is None or not counters.new + counters.replaced + counters.unchanged:
+    counts = counters.counts
+    if state is None or not counts["new"] + counts["replaced"] + counts["unchanged"]:
         return
     if not state.indexed or schema.missing_indexes(connection):
         build = schema.build_search_indexes
-    elif counters.new + counters.replaced and schema.outgrown(connection, state):
+    elif counts["new"] + counts["replaced"] and schema.outgrown(connection, state):
         build = schema.renew_vector_indexes
     else:
         return
@@ -449,20 +451,17 @@ def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) 
     """Yield items in runs that are compared with the memory in one round trip; failures are put aside."""
     some: list[Item] = []
     passages = 0
-    iterator = iter(items)
-    while True:
-        with counters.timed("read"):
-            item = next(iterator, None)
+    for item in counters.timed_items("read", items):
         if isinstance(item, Failure):
             (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
-        elif item is not None:
+        else:
             some.append(item)
             passages += len((item.document if isinstance(item, Workspace) else item).passages)
-        if some and (item is None or passages >= _COMPARED):
+        if passages >= _COMPARED:
             yield some
             some, passages = [], 0
-        if item is None:
-            return
+    if some:
+        yield some
 
 
 def _mode(
@@ -485,18 +484,11 @@ def _mode(
         same = state.content_hash == item.content_hash and state.extractor == item.extractor
     elif state.extractor == extractor.name:
         same = not state.unread and (state.model == extractor.model or not options.upgrade)
-    elif _rank(extractor.name) > _rank(state.extractor):
-        same = not options.upgrade
-        counters.add(upgradable=int(same))
-    else:
-        same = True
+    else:  # each finds more than those before it; what came ready from a file is above all
+        better = state.extractor in EXTRACTORS[: EXTRACTORS.index(extractor.name)]
+        same = not (better and options.upgrade)
+        counters.add(upgradable=better and same)
     return None if same else "renew"
-
-
-def _rank(extractor: str) -> int:
-    """Return how much an extractor finds beside others: an upgrade leads up. What came ready from a file is
-    above all."""
-    return EXTRACTORS.index(extractor) if extractor in EXTRACTORS else len(EXTRACTORS)
 
 
 def _send(
@@ -509,7 +501,7 @@ def _send(
 ) -> None:
     """Send the first pass of what is new to the memory by the Batch API; the load then finds the replies in
     the cache. Interrupted, it goes on the next time."""
-    from gsw_graph.extract.profiles import PROFILES
+    from gsw_graph.extract.pool import PROFILES
 
     items = loaders.read(names, follow_links=options.follow_links)
     work = new_work(items, states, extractor, LoadCounters(), options)
@@ -538,8 +530,7 @@ def _estimated(
     if chat is None:
         deque(counted_work, maxlen=0)
     else:
-        from gsw_graph.extract.pool import estimate
-        from gsw_graph.extract.profiles import PROFILES
+        from gsw_graph.extract.pool import PROFILES, estimate
         from gsw_graph.models.chat.cache import FILE, Cache
 
         with closing(Cache(settings.cache_dir / FILE)) as cache:
@@ -547,14 +538,15 @@ def _estimated(
             profile.second_pass = options.second_pass
             estimated = estimate(counted_work, chat, cache, profile, batch=options.batch)
     note = _note(counters, options.chosen(settings), settings)
-    if settings.embedder_url and counters.passages:  # passages are what rules embed
+    passages, tokens = counters.counts["passages"], counters.counts["passage_tokens"]
+    if settings.embedder_url and passages:  # passages are what rules embed
         note = (
-            f"the server of embeddings would be sent {counted({'passage': counters.passages})}, about "
-            f"{counters.passage_tokens:,} tokens, and the phrases and pairs that are found in them"
+            f"the server of embeddings would be sent {counted({'passage': passages})}, about {tokens:,} "
+            "tokens, and the phrases and pairs that are found in them"
         )
     return counters.report(
         perf_counter() - start,
-        nodes={"Document": counters.new, "Passage": counters.passages},
+        nodes={"Document": counters.counts["new"], "Passage": counters.counts["passages"]},
         estimate=estimated,
         note=note,
     )
@@ -574,9 +566,8 @@ def _counted(work: Iterable[Work], counters: LoadCounters) -> Iterator[Work]:
 
 def _note(counters: LoadCounters, extractor: str, settings: Settings) -> str | None:
     """Name what a user may have meant: a better extractor, or the model of a server."""
-    if counters.upgradable:
-        were = "was" if counters.upgradable == 1 else "were"
-        documents = f"{counted({'unchanged document': counters.upgradable})} {were}"
+    if number := counters.counts["upgradable"]:
+        documents = f"{counted({'unchanged document': number})} {'was' if number == 1 else 'were'}"
         return f"{documents} read by less than {extractor}; --upgrade has them read again"
     if settings.llm_url and not settings.llm:
         return "a server of language models is set and no model, so none was asked: set GSWGRAPH_LLM"

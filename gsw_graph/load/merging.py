@@ -175,18 +175,11 @@ def merge(
         with connection.session() as session:
             written = set(writer.merge(session, rows))
         results = _chosen(results, lambda alias: alias.id in written)
+    suspicions = (((pair.first, pair.second), pair) for pair in doubtful)
     return Merged(
         run,
         results,
-        [
-            Suspicion(
-                keys := [pair.first, pair.second],
-                [concepts[key].name for key in keys],
-                pair.score,
-                pair.reason,
-            )
-            for pair in doubtful
-        ],
+        [Suspicion([*ids], [concepts[id_].name for id_ in ids], p.score, p.reason) for ids, p in suspicions],
     )
 
 
@@ -231,20 +224,10 @@ def _chosen(groups: Iterable[MergeGroup], choose: Callable[[Alias], bool]) -> li
 
 def _rows(reader: Reader) -> Iterator[tuple[str, str, list[Name]]]:
     for row in reader.stream("read/named_passages"):
-        names = [
-            Name(
-                name["key"],
-                name["name"],
-                bool(name["title"]),
-                tuple(
-                    sorted(
-                        (role["role"], tuple(role["states"] or ())) for role in name["roles"] if role["role"]
-                    )
-                ),
-            )
-            # Engines differ in the order.
-            for name in sorted(row["names"], key=lambda name: str(name["name"]))
-        ]
+        names = []
+        for name in sorted(row["names"], key=lambda name: str(name["name"])):  # engines differ in the order
+            roles = ((role["role"], tuple(role["states"] or ())) for role in name["roles"] if role["role"])
+            names.append(Name(name["key"], name["name"], bool(name["title"]), tuple(sorted(roles))))
         yield row["document"], row["text"], names
 
 
@@ -270,11 +253,9 @@ def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
         cosines = np.triu(vectors[begin : begin + _ROWS] @ vectors.T, begin + 1)
         for row, column in np.argwhere(cosines >= least).tolist():
             first, second, cosine = concepts[begin + row], concepts[column], float(cosines[row, column])
+            reason, score = f"the cosine of the names is {cosine:.2f}", round(max(cosine, SURE), 4)
             if may_be_same(first, second):
-                reason = f"the cosine of the names is {cosine:.2f}"
-                pairs.append(
-                    Pair(first.id, second.id, round(max(cosine, SURE), 4), (reason,), True, "vectors")
-                )
+                pairs.append(Pair(first.id, second.id, score, (reason,), True, "vectors"))
     return sorted(pairs, key=_best_first)
 
 
@@ -287,10 +268,8 @@ def find_pairs(index: ConceptIndex) -> list[Pair]:
     blocks: defaultdict[str, list[str]] = defaultdict(list)
     for key in sorted(index.concepts):
         blocks[letters(key)].append(key)
-    candidates = {
-        pair for members in blocks.values() if len(members) <= _BLOCK for pair in combinations(members, 2)
-    }
-    candidates.update(index.statements)
+    small = (members for members in blocks.values() if len(members) <= _BLOCK)
+    candidates = {*index.statements, *(pair for members in small for pair in combinations(members, 2))}
     pairs = (_scored(index, index.concepts[first], index.concepts[second]) for first, second in candidates)
     return sorted(filter(None, pairs), key=_best_first)
 
@@ -370,9 +349,7 @@ def group_pairs(
         a name that may mean several things.
     """
     merged = merged or {}
-    pairs = [
-        pair for pair in pairs if merged.get(pair.first, pair.first) != merged.get(pair.second, pair.second)
-    ]
+    pairs = [p for p in pairs if merged.get(p.first, p.first) != merged.get(p.second, p.second)]
     near: dict[str, Aliases] = defaultdict(dict)
     for pair in pairs:
         if pair.score >= SURE:
@@ -388,9 +365,8 @@ def group_pairs(
 def _ambiguous(near: dict[str, Aliases]) -> Iterator[Pair]:
     """Find pairs of a short name with two longer ones that are no pair: "CMA" is one of them at most."""
     for key, theirs in near.items():
-        longer = [
-            name for name, pair in theirs.items() if pair.ambiguous and len(letters(name)) > len(letters(key))
-        ]
+        size = len(letters(key))
+        longer = [name for name, pair in theirs.items() if pair.ambiguous and len(letters(name)) > size]
         for first, second in combinations(longer, 2):
             if second not in near[first]:
                 yield from (theirs[first], theirs[second])
@@ -407,10 +383,9 @@ def _star_clusters(
 
     left = {key for key, theirs in near.items() if theirs} - aliased
     for canonical in sorted(left, key=rank):
-        if canonical not in left:
-            continue
         aliases: Aliases = {}
-        for alias, pair in sorted(near[canonical].items(), key=lambda item: (-item[1].score, item[0])):
+        neighbours = near[canonical].items() if canonical in left else ()
+        for alias, pair in sorted(neighbours, key=lambda item: (-item[1].score, item[0])):
             best = max(
                 (other for other in near[alias] if other in left),
                 key=lambda other: (near[alias][other].score, other == canonical, other),
@@ -470,15 +445,15 @@ def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str
     for n, (begin, end, key) in enumerate(spans):
         for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
             between, stated = text[end:other_begin], text[begin : other_end + 1]
+            pair = by_key[key], by_key[other]
             if len(between) > _BETWEEN or key == other:
                 continue
+            whole = _ENDS.match(text, other_end) and not _PART.search(text, max(0, begin - 20), begin)
             if _OPENS.match(between) and _CLOSES.match(text, other_end):
-                if abbreviates(*sorted((key, other), key=len)):
+                if abbreviates(key, other):
                     yield key, other, "abbreviation", stated
-            elif _ENDS.match(text, other_end) and not _PART.search(text, max(0, begin - 20), begin):
-                alias = _ALIAS.match(between)
-                if alias and _plausible(by_key[key], by_key[other], alias["birth"]):
-                    yield key, other, "alias", stated
+            elif whole and (alias := _ALIAS.match(between)) and _plausible(*pair, alias["birth"]):
+                yield key, other, "alias", stated
 
 
 def _spans(text: str, names: Sequence[Name]) -> Iterator[tuple[int, int, str]]:
@@ -526,7 +501,7 @@ def _stated_by_roles(by_key: Mapping[str, Name]) -> Iterator[tuple[str, str, str
             if other not in by_key and _WHOLE.match(state) and set(words(title)) & set(words(key)):
                 other = title
             if other in by_key and other != key and name.written.islower() == by_key[other].written.islower():
-                how = "abbreviation" if abbreviates(*sorted((key, other), key=len)) else "alias"
+                how = "abbreviation" if abbreviates(key, other) else "alias"
                 yield key, other, how, f"as a role has it, {state}"
 
 
@@ -534,24 +509,27 @@ def _stated_by_roles(by_key: Mapping[str, Name]) -> Iterator[tuple[str, str, str
 
 _MARK = str.maketrans("", "", "'’")
 _WORD = re.compile(r"[^\W_]+[+#]*")
+_INITIALS = re.compile(r"(?<!\S)([^\W\d_]) (?=[^\W\d_](?!\S))")
 _BRITISH = (
     (re.compile(r"is(ation|ations|ed|ing|e|es)$"), r"iz\1"),
     (re.compile(r"^(col|hon|lab|harb|neighb|fav|arm|behavi|hum|flav|vap)our"), r"\1or"),
     (re.compile(r"^(cent|theat)re(s?)$"), r"\1er\2"),
     (re.compile(r"^(def|off)ence"), r"\1ense"),
 )
-_NUMBERS = {
-    word: str(n)
-    for n, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+_NUMBERS = dict(
+    zip(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+        map(str, range(1, 13)),
+        strict=True,
     )
-}
-_ROMAN = {
-    roman: str(n)
-    for n, roman in enumerate(
-        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(), 1
+)
+_ROMAN = dict(
+    zip(
+        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(),
+        map(str, range(1, 21)),
+        strict=True,
     )
-}
+)
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
@@ -564,16 +542,9 @@ _SHORTEST = 5  # letters of a name that may be written as one word or two
 def words(key: str) -> tuple[str, ...]:
     """Split a normal form into words, with initials in a row as one and spellings of one word made one:
     "theatre" is "theater", "second" and a last "II" are "2", "St. Louis" is "saint louis"."""
-    found: list[str] = []
-    single = False
-    for word in _WORD.findall(key.translate(_MARK).replace("&", " and ")):
-        if single and len(word) == 1 and word.isalpha():
-            found[-1] += word
-        else:
-            single = len(word) == 1 and word.isalpha()
-            found.append(word)
-    last = len(found) - 1
-    return tuple(_word(word, n, last) for n, word in enumerate(found))
+    parts = " ".join(_WORD.findall(key.translate(_MARK).replace("&", " and ")))
+    written = _INITIALS.sub(r"\1", parts).split()
+    return tuple(_word(word, n, len(written) - 1) for n, word in enumerate(written))
 
 
 def _word(word: str, n: int, last: int) -> str:
@@ -589,38 +560,40 @@ def letters(key: str) -> str:
     return "".join(words(key))
 
 
-def same_letters(one: str, other: str, written: tuple[str, str] = ("", "")) -> bool:
+def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -> bool:
     """Tell whether two names are equal but for spaces and marks.
 
     A letter alone ("the letter S") is a word; initials are no word in small letters ("A.C.E.", "Ace"); of
     short names the words count too ("Li Na", "Lina"), and of a single word the spelling ("Centre").
     """
-    whole = letters(one)
-    ours, theirs = (_WORD.findall(key.translate(_MARK)) for key in (one, other))
+    whole = letters(first)
+    ours, theirs = (_WORD.findall(key.translate(_MARK)) for key in (first, second))
     respelled = len(ours) == len(theirs) == 1 and ours != theirs
-    if whole != letters(other) or len(whole) < _LEAST or respelled:
+    if whole != letters(second) or len(whole) < _LEAST or respelled:
         return False
     initials = _has_initials(ours) != _has_initials(theirs)
-    differs = len(ours) != len(theirs) or ("'" in one) != ("'" in other)
+    differs = len(ours) != len(theirs) or ("'" in first) != ("'" in second)
     if len(whole) <= _SHORTEST and not initials and differs:
         return False
-    if initials and not any(map(str.isdigit, one)):
-        runs = set(words(one)) ^ set(words(other)) or set(words(one))
+    if any(map(str.isdigit, first)):
+        return True
+    if initials:
+        runs = set(words(first)) ^ set(words(second)) or set(words(first))
         together = ["".join(n.split()).replace(".", "") if n[:1].isupper() else "" for n in written if n]
         return all(any(run.upper() in name for run in runs) for name in together)
-    alone = [{word for word in words(key) if len(word) == 1} for key in (one, other)]
-    return alone[0] == alone[1] or any(map(str.isdigit, one))
+    alone = [{word for word in words(key) if len(word) == 1} for key in (first, second)]
+    return alone[0] == alone[1]
 
 
 def _has_initials(parts: list[str]) -> bool:
     """Tell whether letters alone stand side by side."""
-    return any(len(one) == len(other) == 1 for one, other in pairwise(parts))
+    return any(len(a) == len(b) == 1 for a, b in pairwise(parts))
 
 
 def numbers(key: str) -> tuple[str, ...]:
     """Return digits, Roman numerals and ordinals of a name: things whose names differ in these are two."""
-    found = re.findall(r"\d+", " ".join(words(key)))
-    return (*found, *(word for word in _WORD.findall(key)[1:-1] if word in _ROMAN and len(word) > 1))
+    roman = (word for word in _WORD.findall(key)[1:-1] if word in _ROMAN and len(word) > 1)
+    return (*re.findall(r"\d+", " ".join(words(key))), *roman)
 
 
 def generation(key: str) -> str:
@@ -628,9 +601,10 @@ def generation(key: str) -> str:
     return "".join(sorted({_GENERATIONS[word] for word in _WORD.findall(key) if word in _GENERATIONS}))
 
 
-def abbreviates(short: str, long: str) -> bool:
-    """Tell whether the letters of a short name begin the words of a long one, in order: "WHO" and "World
-    Health Organization", "CARICOM" and "Caribbean Community"."""
+def abbreviates(first: str, second: str) -> bool:
+    """Tell whether the letters of the shorter name begin the words of the longer one, in order: "WHO" and
+    "World Health Organization", "CARICOM" and "Caribbean Community"."""
+    short, long = sorted((first, second), key=len)
     wanted, parts = "".join(_WORD.findall(short)), _WORD.findall(long)
     full = [part for part in parts if part not in _SMALL]
     if len(wanted) < 2 or len(full) < 2 or not wanted.isalpha() or short in parts:
