@@ -154,8 +154,8 @@ def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Pos
     """Yield what a file of `length` bytes holds, and keep the position in it."""
     before = position.bytes
     for item in _read_file(name, path, stream):
-        known = not stream.closed and stream.seekable()
-        position.bytes = before + (min(stream.tell(), length) if known else length)
+        measured = not stream.closed and stream.seekable()
+        position.bytes = before + (min(stream.tell(), length) if measured else length)
         yield item
     position.bytes = before + length
 

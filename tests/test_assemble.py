@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from gsw_graph.load.assemble import Assembler, named, words_of
 from gsw_graph.model.documents import Document, Entity, Passage, Proposition, QAPair, VerbPhrase
-from gsw_graph.text.names import normalise
 
 
 def assembler(*texts, title="The Old Pier"):
@@ -47,22 +44,6 @@ def test_what_is_no_name_is_left_out_and_told(name):
     assert "blank or too long" in fault
 
 
-
-
-def test_a_question_knows_whom_it_names():
-    given = assembler()
-    for name in ("Ana Ruiz", "Ruiz", "the Pier", "pier", "C++", "1902"):
-        given.entity(name)
-    given.verb_phrase(" built ", [(" Did Ana Ruiz build the Pier in C++, Ruiz? ", [" a  span ", "", "Ana Ruiz", "Ana Ruiz"]), ("In what year?", [])])
-    (phrase,) = given.workspace("test").verb_phrases
-    assert phrase == VerbPhrase(
-        "built",
-        0,
-        (
-            QAPair("Did Ana Ruiz build the Pier in C++, Ruiz?", ("a span", "Ana Ruiz"), ("Ana Ruiz", "the Pier", "pier", "C++", "Ruiz")),
-            QAPair("In what year?", ()),
-        ),
-    )
 
 
 def test_the_same_pair_twice_in_a_passage_is_one_and_told():
@@ -116,13 +97,3 @@ def test_facts_make_entities_of_their_names():
 def test_names_in_a_text(text, names):
     keys = {"bank", "england", "bank of england", "rome", "night in rome", "st. paul cathedral", "quebec", "this", "who"}
     assert named(text, keys) == named(text, keys, words_of(keys)) == names
-
-
-@given(st.lists(st.sampled_from("the a Ana Ruiz's of Pier C++ AT&T St. O'Brien 1902 É, ½ (sea) ´".split()), min_size=1, max_size=8), st.data())
-@settings(max_examples=200, deadline=None)
-def test_a_stretch_of_words_that_is_a_name_is_found(words, data):
-    last = data.draw(st.integers(1, len(words)))
-    first = data.draw(st.integers(0, last - 1))
-    key = normalise(" ".join(words[first:last]))
-    if any(word in key for word in ("ana", "ruiz", "pier", "c++", "at&t", "st", "brien", "1902", "sea")):
-        assert named(" ".join(words), [key]) == [key]

@@ -111,11 +111,6 @@ def test_the_command_prints_how_the_files_are_imported(tmp_path: Path, fake_embe
     assert "gone: no such file" in result.stderr
 
 
-def test_an_extractor_that_asks_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does not extract by llm"):
-        bulk(corpus(tmp_path), tmp_path / "files", Settings(), extractor="llm")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["5.26"])
 def test_neo4j_imports_the_files(tmp_path: Path, version: str) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
-import fakes
 import pytest
-from contract import CORPUS, records, troubles
-from dump import differences, dump, version
+from contract import CORPUS, troubles
+from dump import dump
 
 from gsw_graph.errors import InputError, SchemaError
 from gsw_graph.memory import Memory
@@ -71,20 +67,6 @@ def test_a_first_load_that_was_cut_off_is_found_and_mended(corpus: Memory) -> No
     corpus.cypher("MATCH (m:Memory) SET m.indexed = false", write=True)
     corpus.load(CORPUS)
     assert troubles(corpus) == {}
-
-
-def test_another_embedder_is_refused(corpus: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before, stamp = dump(corpus), version(corpus)
-    other = Memory(corpus._connection, replace(corpus._settings, embedder="another-model"))
-    message = r"made with the embedder all-MiniLM-L6-v2, now another-model is set.*GSWGRAPH_EMBEDDER=all-MiniLM-L6-v2"
-    for refused in (lambda: other.load(records(tmp_path, "So Ana.")), lambda: other.ask("Who?"), lambda: other.ask("Who?", strategy="bm25")):
-        with pytest.raises(SchemaError, match=message):
-            refused()
-    assert "GSWGRAPH_EMBEDDER=all-MiniLM-L6-v2" in troubles(other)["memory"]
-    monkeypatch.setattr(fakes.BagOfWords, "dimension", 32)  # the same name, another size
-    with pytest.raises(SchemaError, match=rf"all-MiniLM-L6-v2 of {fakes.DIMENSION} dimensions, now one of 32 is set"):
-        Memory(corpus._connection, corpus._settings).load(CORPUS)
-    assert (version(corpus), differences(dump(corpus), before)) == (stamp, [])
 
 
 def test_a_memory_of_a_newer_program_is_refused(corpus: Memory) -> None:

@@ -95,21 +95,3 @@ def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample
     assert set(rows(sample, query)) == before
     sample.load(str(tmp_path / "openie.json"))
     assert differences(dump(sample), expected) == []
-
-
-def test_forgetting_one_is_never_having_loaded_it(sample: Memory, tmp_path: Path) -> None:
-    before = sample.status().nodes
-    assert sample.forget("ana").forgotten == ["ana"]
-    after, nodes = dump(sample), sample.status().nodes
-    gone = {label: before[label] - nodes[label] for label in nodes if before[label] != nodes[label]}
-    assert gone == {"Document": 1, "Passage": 1, "Entity": 4, "Concept": 2, "Role": 1, "VerbPhrase": 2, "QAPair": 3}
-    assert rows(sample, "MATCH (c:Concept {id: 'ana ruiz'}) RETURN c.passages AS passages") == [(1,)]
-    assert rows(sample, "MATCH (r:Role {name: 'musician'}) RETURN r.name AS name") == []
-    assert [finding for finding in sample.doctor() if not finding.ok] == []
-    sample.forget(everything=True)
-    sample.load(samples.jsonl(tmp_path / "two.jsonl", [samples.RECORDS[0], samples.RECORDS[2]]), str(tmp_path / "openie.json"))
-    assert differences(dump(sample), after) == []
-
-
-
-

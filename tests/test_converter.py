@@ -66,22 +66,6 @@ def test_what_takes_too_long_is_stopped(small, monkeypatch):
     assert small.convert("pdf", make.pdf([LAMP])).text == LAMP
 
 
-def test_what_a_child_says_without_end_is_not_taken(monkeypatch):
-    endless = "import sys\nsys.stdin.buffer.readline()\nwhile True: sys.stdout.write('x' * 100000)"
-    lies = 'import sys\nsys.stdin.buffer.readline()\nprint(\'{"title": ""}\', flush=True)'
-    plain = subprocess.Popen
-    for program in (endless, lies):
-        monkeypatch.setattr(
-            subprocess,
-            "Popen",
-            lambda _, program=program, **how: plain([sys.executable, "-c", program], **how),
-        )
-        child = Converter()
-        with pytest.raises(UnusableError, match="that ended its reader"):
-            child.convert("pdf", b"")
-        assert child.process is None
-
-
 def test_one_child_reads_all(small):
     text = small.convert("pdf", make.pdf([LAMP])).text
     pid = small.process.pid

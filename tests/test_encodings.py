@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from gsw_graph.loaders import files as encoding
 from gsw_graph.loaders import read
@@ -119,15 +117,6 @@ def test_what_cannot_be_told_is_refused_and_the_file_named(tmp_path, content):
 
 
 
-
-
-@pytest.mark.parametrize("codec", ["cp1252", "cp1251", "gbk", "shift_jis"])
-@given(st.binary(min_size=1, max_size=300))
-def test_whatever_is_told_can_be_read_and_is_text(codec, data):
-    found = encoding.detect_encoding(data + FRENCH[:20].encode(codec, "ignore"))
-    if found:
-        words = (data + FRENCH[:20].encode(codec, "ignore")).decode(found)
-        assert not any((ord(character) < 32 and character not in "\t\n\f\r\x1b") or 127 <= ord(character) < 160 for character in words)
 
 
 def test_without_the_extra_only_utf8_is_read(tmp_path, monkeypatch):

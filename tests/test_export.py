@@ -7,7 +7,6 @@ from pathlib import Path
 
 import cli_runner
 import pytest
-from cli_runner import last_call, run
 
 from gsw_graph.ask.plan import load as load_plan
 from gsw_graph.config import Settings
@@ -99,25 +98,6 @@ def test_the_files_are_what_panini_reads(memory, tmp_path):
         assert all(answer in ids or answer.startswith("TEXT:") for answer in answers)
 
 
-def test_every_passage_of_a_document_is_a_chunk_and_rules_give_entities(memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(exporting, "DOCUMENTS", 2)
-    memory.load(str(EXAMPLES / "corpus"))
-    found = memory.export(str(tmp_path / "new" / "out"))
-    files = read(tmp_path / "new" / "out")
-    passages = memory.cypher("MATCH (d:Document)<-[:PART_OF]-(p:Passage) RETURN d.source AS source, p.position AS position, p.text AS text").rows
-    passages.sort(key=lambda row: (row["source"], row["position"]))
-    assert (found.documents, found.files, len(files)) == (30, 2 * len(passages) + 1, 2 * len(passages) + 1)
-    assert len(passages) > 30
-    sources = sorted({row["source"] for row in passages})
-    for row in passages:
-        number = sources.index(row["source"])
-        chunk = files[f"networks_raw/doc_{number}/gsw_{number}_{row['position']}.json"]
-        assert chunk["text"].endswith(f"\n{row['text']}")
-        assert chunk["gsw"]["entity_nodes"]
-        assert chunk["gsw"]["verb_phrase_nodes"] == []
-        assert row["text"] in files["corpus.json"][number]["text"]
-
-
 def test_documents_out_of_sight_and_empty_memories(memory, tmp_path):
     with pytest.raises(InputError, match="nothing to export"):
         memory.export(tmp_path / "out")
@@ -149,12 +129,3 @@ def test_an_export_that_fails_leaves_nothing(memory, tmp_path, monkeypatch):
 
 
 # The command
-
-
-def test_export_says_what_it_wrote(fake):
-    result = run("export", "out")
-    assert (result.exit_code, result.stdout) == (0, "Exported 3 documents in 7 files to /far/out\n")
-    assert last_call(fake) == ("export", ("out", "panini"), {})
-    assert json.loads(run("export", "out", "--json").stdout) == {"documents": 3, "files": 7, "folder": "/far/out"}
-
-

@@ -142,18 +142,6 @@ def test_an_upgrade_with_gaps_leaves_a_whole_result(settings: Settings, server: 
 
 
 
-def test_a_new_text_is_taken_with_gaps(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
-    model_corpus.write(tmp_path / "corpus", 1)
-    path = tmp_path / "corpus" / "long0.md"
-    load(str(path))
-    path.write_text(path.read_text().replace("a long day", "a new day"))
-    server.faults = (Fault("refusal", contains=(model_corpus.sentence(2000),)),)
-    result, _ = load(str(path))
-    assert (result.exit_code, state(settings)) == (4, ("llm", "test-model", (1,)))
-    with Memory.open(settings=settings) as memory:
-        assert all("a new day" in text for (text,) in rows(memory, "MATCH (p:Passage) RETURN p.text AS text"))
-
-
 def test_a_refused_key_stops_the_load_and_lists_everything(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
     model_corpus.write(tmp_path / "corpus", DOCUMENTS)
     server.faults = (Fault("key"),)
@@ -198,23 +186,3 @@ def test_a_dry_run_tells_what_a_load_takes_and_asks_nothing(settings: Settings, 
     _, said = load(str(tmp_path / "more"))
     assert expected["prompt_tokens"] == pytest.approx(said["tokens"]["in"], rel=0.05), "what the server counted before is learned from"
     assert expected["completion_tokens"] == pytest.approx(said["tokens"]["out"], rel=0.15)
-
-
-def test_a_dry_run_of_two_passes(settings: Settings, server: ModelServer, tmp_path: Path) -> None:
-    passages = model_corpus.write(tmp_path / "corpus", DOCUMENTS)
-    load(str(tmp_path / "corpus"))
-    calls = server.count()
-    model_corpus.write(tmp_path / "more", 2 * DOCUMENTS)
-    load(str(tmp_path / "more"), "--second-pass")
-    _, said = load(str(tmp_path / "corpus"), "--dry-run", "--replace", "--second-pass")
-    expected = said["estimate"]
-    _, said = load(str(tmp_path / "corpus"), "--replace", "--second-pass")
-    assert 0 < said["calls"] < calls == passages, "texts that the other corpus has too were mended already"
-    assert (expected["calls"], expected["cached"]) == (said["calls"], said["cached"])
-    assert expected["prompt_tokens"] == pytest.approx(said["tokens"]["in"], rel=0.05)
-    _, said = load(str(tmp_path / "corpus"), "--dry-run", "--replace", "--second-pass")
-    assert (said["estimate"]["calls"], said["estimate"]["cached"], said["estimate"]["prompt_tokens"]) == (0, 2 * passages, 0)
-
-
-
-

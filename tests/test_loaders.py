@@ -342,22 +342,6 @@ def test_a_broken_array_loads_nothing(tmp_path):
     assert (failure.source, failure.reason) == (f"{path}:3:3", "broken JSON: Expecting value at line 3 column 3")
 
 
-def test_a_bad_record_of_an_array_is_a_failure_with_its_number(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps([{"text": "x"}, {"title": "T"}, 5, {"text": "y"}, {"text": "z" * (MAX_LINE + 1)}], indent=1))
-    x, missing, number, y, huge = load(path)
-    assert (texts(x), texts(y)) == (["x"], ["y"])
-    assert [item.source for item in (missing, number, huge)] == [f"{path}: record {n}" for n in (2, 3, 5)]
-    assert "16 MiB" in huge.reason
-
-
-@pytest.mark.parametrize("content", ['{\n "docs": {}\n}', '{\n "documents": []\n}', "[1, 2]", '[{"question": "q"}]', "5", "[[]]"])
-def test_unknown_json_names_the_shapes_that_are_understood(tmp_path, content):
-    failure = one(tmp_path / "a.json", content)
-    assert isinstance(failure, Failure)
-    assert '{"title": ..., "text": ...' in failure.reason
-
-
 def test_formats_are_known_by_content(tmp_path):
     assert one(tmp_path / "a.txt", jsonl({"text": "x"}, {"text": "x"})).loader == "corpus"
     assert one(tmp_path / "b.txt", '[\n {"text": "x"}]').loader == "corpus"

@@ -83,12 +83,6 @@ def test_text_that_goes_on_after_a_picture_is_read_and_a_forwarded_mail_is_named
     assert skipped == Skipped((tmp_path / "a.eml").as_posix(), "a mail that it forwards: save it and load it", part=True)
 
 
-def test_parts_within_parts_without_end(tmp_path: Path) -> None:
-    nested = "".join(f'Content-Type: multipart/mixed; boundary="{n}"\r\n\r\n--{n}\r\n' for n in range(3000))
-    (found,) = load(tmp_path / "a.eml", HEAD + nested)
-    assert isinstance(found, Failure)
-
-
 def test_a_row_that_cannot_be_read_is_left_out_alone(tmp_path: Path) -> None:
     found, failure = load(tmp_path / "a.csv", f"Name,Year\nAna,1863\n{'x' * 200_000},1\nBo,1871\n")
     assert text(found) == "Name: Ana; Year: 1863\nName: Bo; Year: 1871"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -96,29 +94,6 @@ def facts(workspace) -> list[tuple[str, int]]:
 
 
 # --- threads ---
-
-
-def test_a_program_may_end_while_a_thread_reads(folder: Path) -> None:
-    program = """if True:
-        import sys, threading
-        from gsw_graph.extract import rebel
-        from gsw_graph.model.documents import Document, Passage
-
-        model, begun = rebel.load("cpu", sys.argv[1]), threading.Event()
-        plain = model._tokenizer.batch_decode
-
-        def decoded(*arguments, **options):
-            begun.set()
-            return plain(*arguments, **options)
-
-        model._tokenizer.batch_decode = decoded
-        documents = [Document(str(n), "", (Passage("Ana Ruiz led Old Light. " * 20, "", 0),), "text") for n in range(200)]
-        threading.Thread(target=model.extract, args=(documents,), daemon=True).start()
-        assert begun.wait(100)
-        sys.exit(3)
-    """
-    ended = subprocess.run([sys.executable, "-c", program, str(folder)], stderr=subprocess.PIPE, text=True, timeout=120, check=False)
-    assert (ended.returncode, ended.stderr) == (3, "")
 
 
 # --- what it writes ---

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import date
 
 import pytest
@@ -274,13 +273,6 @@ def test_names_stand_in_the_normalised_text(text):
     assert all(name in normalise_characters(text) for name in names(text))
 
 
-@given(st.permutations(["So Ana met Bo in 1988.", "A lantern. Bo left.", "Lantern light, then Cy."]))
-def test_a_document_does_not_depend_on_the_documents_before_it(texts):
-    alone = {text: rules.extract(document(text, source=text)) for text in sorted(texts)}
-    assert {text: rules.extract(document(text, source=text)) for text in texts} == alone
-    assert "lantern" in {e.key for e in alone["Lantern light, then Cy."].entities}
-
-
 HOSTILE = [
     "A ",
     "A.",
@@ -309,20 +301,3 @@ HOSTILE = [
     "é\u0301",
     "Xa Xb ",
 ]
-
-
-@pytest.mark.parametrize("piece", HOSTILE)
-def test_time_grows_with_the_text_and_not_faster(piece):
-    def seconds(size):
-        text = (piece * (size // len(piece) + 1))[: size - 1] + "x"
-        hostile = document(text, title=text)
-        best = float("inf")
-        for _ in range(2):
-            start = time.process_time()
-            rules.extract(hostile)
-            best = min(best, time.process_time() - start)
-        return best
-
-    normalise.cache_clear()
-    small, large = seconds(50_000), seconds(400_000)
-    assert large < 8 * 3.5 * max(small, 0.0005)  # what grows with the square would take 64 times as long

@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gsw_graph.loaders import read
@@ -221,17 +220,6 @@ def test_dangling_and_doubled_ids_are_told(tmp_path):
     assert "is '0_0::e5', the id of no entity" in second
 
 
-def test_ids_of_a_reconciled_file(tmp_path):
-    shape = {
-        "entity_nodes": [{"id": "0_0::e1", "name": "Ana"}, {"id": "0_1::e1", "name": "Bo"}],
-        "verb_phrase_nodes": [{"id": "0_0::v1", "phrase": "met", "questions": [{"id": "q", "text": "Who met?", "answers": ["0_0::e1", "0_1::e1", "0_2::e1"]}]}],
-        "space_nodes": [],
-    }
-    found, failure = load(tmp_path / "doc_0_reconciled.json", shape)
-    assert pairs(found) == [("Who met?", ("Ana", "Bo"))]
-    assert "'0_2::e1'" in failure.reason
-
-
 def test_a_bare_workspace_is_its_own_text(tmp_path):
     path = tmp_path / "gsw_0_0.json"
     found = one(path, gsw(("Who built it?", ["e1", "TEXT:and others"]), ("Why?", ["None"])))
@@ -329,24 +317,3 @@ VALUES = st.recursive(
     ),
     max_leaves=25,
 )
-
-
-@given(VALUES, st.sampled_from(["", "text", "entities", "gsw", "docs", "documents", "entity_nodes", "verb_phrase_nodes", "passage", "propositions"]))
-@settings(max_examples=400, deadline=None)
-def test_whatever_json_holds_is_read_or_told(value, key):
-    if key:
-        value = {"text": "T\nx", **value, key: value} if isinstance(value, dict) else {key: value}
-    data = json.dumps(value)
-    for text in (data, f"[{data}]", json.dumps(value, indent=1), f'{data}\n{{"text": "x"}}'):
-        found = list(read(["-"], stdin=io.BytesIO(text.encode())))
-        assert found
-        for item in found:
-            if isinstance(item, Workspace):
-                assert item.document.passages
-                assert all(p.text.strip() for p in item.document.passages)
-                count = range(len(item.document.passages))
-                assert all(set(entity.passages) <= set(count) for entity in item.entities)
-                assert all(part.passage in count for part in (*item.verb_phrases, *item.propositions))
-                bare(item, 0)
-
-

@@ -64,15 +64,15 @@ class Rules:
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         from gsw_graph.extract import rules
 
-        for one in work:
-            if one.workspace is None:
+        for task in work:
+            if task.workspace is None:
                 if self.name == "none":
-                    one.workspace = Workspace(one.document, "none")
+                    task.workspace = Workspace(task.document, "none")
                 elif self.name == "sentences":
-                    one.workspace = rules.extract_sentences(one.document)
+                    task.workspace = rules.extract_sentences(task.document)
                 else:
-                    one.workspace = rules.extract(one.document)
-            yield one
+                    task.workspace = rules.extract(task.document)
+            yield task
 
 
 def with_names(workspace: Workspace) -> Workspace:

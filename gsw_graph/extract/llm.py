@@ -78,10 +78,10 @@ def parts(most: int, inner: int, longest: int) -> dict[str, Any]:
     `longest` characters, sentences of twice as many. Bounds end the loops of small models where a server
     keeps to them."""
     text, sentence = text_of(longest), text_of(2 * longest)
-    asked = object_of(question=sentence, answers=list_of(text, inner))
+    questions = object_of(question=sentence, answers=list_of(text, inner))
     return {
         "entities": list_of(object_of(name=text, roles=list_of(text, inner)), most),
-        "verb_phrases": list_of(object_of(phrase=text, questions=list_of(asked, inner)), most),
+        "verb_phrases": list_of(object_of(phrase=text, questions=list_of(questions, inner)), most),
         "propositions": list_of(sentence, most),
     }
 
@@ -139,42 +139,44 @@ _NOTHING = re.compile(r"[.…\s]*")  # "...", as models write it where a text be
 _SHOWN = 3  # of what does not stand there
 
 
-def without_placeholders(found: Extraction) -> Extraction:
-    """A result without texts that are nothing but dots."""
+def without_placeholders(extraction: Extraction) -> Extraction:
+    """Return a result without texts that are nothing but dots."""
     phrases = []
-    for phrase, asked in found.phrases:
-        kept = tuple(
-            (question, tuple(filter(_says, answers))) for question, answers in asked if _says(question)
+    for phrase, questions in extraction.phrases:
+        remaining = tuple(
+            (question, tuple(filter(_says, answers))) for question, answers in questions if _says(question)
         )
-        if _says(phrase) and (kept or not asked):
-            phrases.append((phrase, kept))
+        if _says(phrase) and (remaining or not questions):
+            phrases.append((phrase, remaining))
     entities = (
         (name, tuple((role, tuple(filter(_says, states))) for role, states in roles if _says(role)))
-        for name, roles in found.entities
+        for name, roles in extraction.entities
         if _says(name)
     )
     return replace(
-        found, entities=tuple(entities), phrases=tuple(phrases), facts=tuple(filter(_says, found.facts))
+        extraction,
+        entities=tuple(entities),
+        phrases=tuple(phrases),
+        facts=tuple(filter(_says, extraction.facts)),
     )
 
 
-def check_grounded(found: Extraction, text: str) -> None:
-    """ValueError where less than half of what a result names stands in the text, by `lint`'s rule for
+def check_grounded(extraction: Extraction, text: str) -> None:
+    """Raise ValueError where less than half of what a result names stands in the text, by `lint`'s rule for
     names: half of the words of each, in any form."""
     text = folded(text)
-    answers = [(question, *answers) for _, asked in found.phrases for question, answers in asked]
-    _check("entities", (name for name, _ in found.entities), text)
+    answers = [(question, *answers) for _, questions in extraction.phrases for question, answers in questions]
+    _check("entities", (name for name, _ in extraction.entities), text)
     _check(
         "questions, answers and propositions",
-        [*(one for some in answers for one in some), *found.facts],
+        [*(name for names in answers for name in names), *extraction.facts],
         text,
     )
 
 
 def _check(what: str, names: Iterable[str], text: str) -> None:
-    names = list(
-        {normalise(name): name for name in names if any(map(str.isalnum, name))}.values()
-    )  # one that is said six times is one
+    # A name that is repeated six times counts once.
+    names = list({normalise(name): name for name in names if any(map(str.isalnum, name))}.values())
     strange = [name for name in names if not stands_in(name, text)]
     if len(strange) > (1 - SHARE) * len(names):
         some = ", ".join(repr(name[:60]) for name in dict.fromkeys(strange[:_SHOWN]))
@@ -193,16 +195,14 @@ _TITLE = 200  # characters
 _LEAST, _A_TOKEN = 1000, 16  # tokens of a reply at most: any, and for each of the passage
 _SHORT = 1000  # tokens of a reply to the short prompt, whose lists are short
 _AGAIN = (
-    "Write that passage down as JSON: the names in it, questions about them with their answers, "
-    "and "
-    "its facts. Take all of it from the passage."
+    "Write that passage down as JSON: the names in it, questions about them with their answers, and its "
+    "facts. Take all of it from the passage."
 )
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+")
 
 
 def request(document: Document, position: int) -> Request:
-    """What is asked about the passage at this position; the same text in the same place of its document
-    gives the same request."""
+    """Return what is asked about a passage; the same text in the same place gives the same request."""
     text, limit = shown(document, position), reply_limit(document, position)
     few = messages("extract_short", f"{text}\n\n{_AGAIN}")
     short = Request("extract", few, SHORT_SCHEMA, document.source, min(limit, _SHORT))
@@ -210,18 +210,18 @@ def request(document: Document, position: int) -> Request:
 
 
 def reply_limit(document: Document, position: int) -> int:
-    """Tokens that no sound reply about a passage takes: two and a half times the usual seven a token of
-    the passage."""
+    """Return the tokens that no sound reply about a passage takes: two and a half times the usual seven a
+    token of the passage."""
     return _LEAST + _A_TOKEN * estimate(document.passages[position].text)
 
 
 def messages(name: str, text: str) -> tuple[dict[str, str], ...]:
-    """A prompt of ours, and what it is about."""
+    """Return a prompt of ours, and what it is about."""
     return ({"role": "system", "content": prompt(name)}, {"role": "user", "content": text})
 
 
 def shown(document: Document, position: int, *, context: bool = True) -> str:
-    """A passage with its title and, as `context`, the end of the passage before it."""
+    """Return a passage with its title and, as `context`, the end of the passage before it."""
     passage = document.passages[position]
     title = " ".join(passage.title.split())[:_TITLE]
     parts = [f"Title:\n{fence('title', title)}"] if title else []
@@ -234,7 +234,7 @@ def shown(document: Document, position: int, *, context: bool = True) -> str:
 
 
 def _end(passage: Passage) -> str:
-    """The last sentences of a passage, or the last words of a long one."""
+    """Return the last sentences of a passage, or the last words of a long one."""
     text = " ".join(passage.text[-4 * _CONTEXT :].split())
     sentences = _SENTENCE.split(text)
     end = sentences.pop()
@@ -258,13 +258,15 @@ class Patch:
     add: Extraction
 
 
-def mend_request(document: Document, position: int, found: Extraction, issues: Sequence[Issue]) -> Request:
-    """What is asked in the second pass about the passage at this position."""
+def mend_request(
+    document: Document, position: int, extraction: Extraction, issues: Sequence[Issue]
+) -> Request:
+    """Return what is asked in the second pass about the passage at this position."""
     lines = (
         f"{issue.kind}: {json.dumps(issue.subject, ensure_ascii=False)}: {issue.message}"
         for issue in issues[:_SHOWN_ISSUES]
     )
-    first = json.dumps(written(found), ensure_ascii=False, separators=(",", ":"))
+    first = json.dumps(written(extraction), ensure_ascii=False, separators=(",", ":"))
     parts = (
         shown(document, position),
         f"What was found in it:\n{fence('result', first)}",
@@ -280,7 +282,7 @@ def mend_request(document: Document, position: int, found: Extraction, issues: S
 
 
 def read_patch(value: object) -> Patch:
-    """A reply as JSON. ValueError says where it departs from the shape."""
+    """Read a patch. ValueError says where it departs from the shape."""
     patch = node_of(value)
     if not patch.value.keys() & PATCH["properties"].keys():
         raise ValueError("the reply has none of " + ", ".join(f"`{key}`" for key in PATCH["properties"]))
@@ -288,41 +290,41 @@ def read_patch(value: object) -> Patch:
     return checked(patch, Patch(tuple(patch.texts("drop")), addition))
 
 
-def mended(found: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extraction:
-    """The result with the patch applied. What neither is nor contains something wrong stays, even where the
-    patch drops it. A question that a dropped entity alone answers goes too."""
+def mended(extraction: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extraction:
+    """Return the result with the patch applied. What neither is nor contains something wrong stays, even
+    where the patch drops it. A question that a dropped entity alone answers goes too."""
     faulty = {_plain(issue.subject) for issue in issues if issue.kind not in _MISSING}
-    names = {_plain(name) for name, _ in found.entities} & faulty
+    names = {_plain(name) for name, _ in extraction.entities} & faulty
     drop = {
         text
         for text in map(_plain, patch.drop)
         if text in faulty or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
     }
-    gone = {name for name, _ in found.entities if _plain(name) in drop & faulty} - {
+    gone = {name for name, _ in extraction.entities if _plain(name) in drop & faulty} - {
         name for name, _ in patch.add.entities
     }
-    entities = tuple(entity for entity in found.entities if entity[0] not in gone)
+    entities = tuple(entity for entity in extraction.entities if entity[0] not in gone)
     phrases: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for phrase, asked in found.phrases:
-        kept = [
+    for phrase, questions in extraction.phrases:
+        remaining = [
             (question, rest)
-            for question, answers in asked
+            for question, answers in questions
             if _plain(question) not in drop
             and ((rest := tuple(name for name in answers if name not in gone)) or not answers)
         ]
-        if kept or not asked:
-            phrases.setdefault(phrase, []).extend(kept)
-    for phrase, asked in patch.add.phrases:
-        phrases.setdefault(phrase, []).extend(asked)
-    facts = [fact for fact in found.facts if _plain(fact) not in drop]
+        if remaining or not questions:
+            phrases.setdefault(phrase, []).extend(remaining)
+    for phrase, questions in patch.add.phrases:
+        phrases.setdefault(phrase, []).extend(questions)
+    facts = [fact for fact in extraction.facts if _plain(fact) not in drop]
     return Extraction(
         _joined(entities + patch.add.entities),
-        tuple((phrase, tuple(dict.fromkeys(asked))) for phrase, asked in phrases.items()),
+        tuple((phrase, tuple(dict.fromkeys(questions))) for phrase, questions in phrases.items()),
         tuple(dict.fromkeys([*facts, *patch.add.facts])),
     )
 
 
-def written(found: Extraction) -> Mapping[str, Any]:
+def written(extraction: Extraction) -> Mapping[str, Any]:
     """A result in the shape in which it was asked for."""
     return {
         "entities": [
@@ -330,16 +332,16 @@ def written(found: Extraction) -> Mapping[str, Any]:
                 "name": name,
                 "roles": [": ".join(filter(None, (role, "; ".join(states)))) for role, states in roles],
             }
-            for name, roles in found.entities
+            for name, roles in extraction.entities
         ],
         "verb_phrases": [
             {
                 "phrase": phrase,
                 "questions": [{"question": q, "answers": list(answers)} for q, answers in pairs],
             }
-            for phrase, pairs in found.phrases
+            for phrase, pairs in extraction.phrases
         ],
-        "propositions": list(found.facts),
+        "propositions": list(extraction.facts),
     }
 
 
@@ -362,16 +364,16 @@ def extract_passage(document: Document, position: int, chat: Chat, *, second_pas
     ReplyError: no usable reply. One about the second pass alone leaves the first result as it is, and is
     told in `repair_error`.
     """
-    found = chat.ask(request(document, position), check(document, position)).value
+    extraction = chat.ask(request(document, position), check(document, position)).value
     if not second_pass:
-        return found
-    issues = issues_of(document, position, found)
+        return extraction
+    issues = issues_of(document, position, extraction)
     try:
-        patch = chat.ask(mend_request(document, position, found, issues), read_patch).value
+        patch = chat.ask(mend_request(document, position, extraction, issues), read_patch).value
     except ReplyError as error:
-        return replace(found, repair_error=str(error))
-    better = mended(found, patch, issues)
-    return better if len(issues_of(document, position, better)) <= len(issues) else found
+        return replace(extraction, repair_error=str(error))
+    better = mended(extraction, patch, issues)
+    return better if len(issues_of(document, position, better)) <= len(issues) else extraction
 
 
 def check(document: Document, position: int) -> Callable[[object], Extraction]:
@@ -382,24 +384,24 @@ def check(document: Document, position: int) -> Callable[[object], Extraction]:
     return lambda value: check_extraction(without_placeholders(read(value)), document, position)
 
 
-def check_extraction(found: Extraction, document: Document, position: int) -> Extraction:
+def check_extraction(extraction: Extraction, document: Document, position: int) -> Extraction:
     """Return what was found in a passage; see `check` for what raises ValueError."""
-    if not found.entities and (names := _named_in(document.passages[position])):
+    if not extraction.entities and (names := _named_in(document.passages[position])):
         raise ValueError(f"there are no entities, although the passage names {', '.join(names[:3])}")
     # The title and the passage before explain the pronouns of a passage.
     passages = document.passages[max(position - 1, 0) : position + 1]
-    check_grounded(found, "\n".join(passage.full_text for passage in passages))
-    return found
+    check_grounded(extraction, "\n".join(passage.full_text for passage in passages))
+    return extraction
 
 
-def issues_of(document: Document, position: int, found: Extraction) -> list[Issue]:
+def issues_of(document: Document, position: int, extraction: Extraction) -> list[Issue]:
     """What `lint` says of one passage's result."""
     alone = replace(document, passages=(document.passages[position],))
-    return lint(assemble(alone, {position: found}, None)[0])
+    return lint(assemble(alone, {position: extraction}, None)[0])
 
 
 def assemble(
-    document: Document, founds: Mapping[int, Extraction], model: str | None, extractor: str = "llm"
+    document: Document, extractions: Mapping[int, Extraction], model: str | None, extractor: str = "llm"
 ) -> tuple[Workspace, list[str]]:
     """The workspace of a document from what was found in its passages, by position, and what was left out of
     it.
@@ -409,19 +411,19 @@ def assemble(
     """
     assembler = Assembler(document)
     spellings: dict[str, str] = {}
-    for position, found in sorted(founds.items()):
-        for name, roles in found.entities:
+    for position, extraction in sorted(extractions.items()):
+        for name, roles in extraction.entities:
             if assembler.entity(name, position, roles):
                 spellings.setdefault(normalise(name), " ".join(name.split()))
     words = words_of(spellings)
-    for position, found in sorted(founds.items()):
-        own = {normalise(name): " ".join(name.split()) for name, _ in reversed(found.entities)}
-        for phrase, asked in found.phrases:
-            assembler.verb_phrase(phrase, asked, position)
-        for fact in found.facts:
+    for position, extraction in sorted(extractions.items()):
+        own = {normalise(name): " ".join(name.split()) for name, _ in reversed(extraction.entities)}
+        for phrase, questions in extraction.phrases:
+            assembler.verb_phrase(phrase, questions, position)
+        for fact in extraction.facts:
             mentioned = [own.get(key, spellings[key]) for key in named(fact, spellings, words)]
-            assembler.proposition(fact, found.mentions.get(fact, mentioned), position)
-        for triple in found.triples:
+            assembler.proposition(fact, extraction.mentions.get(fact, mentioned), position)
+        for triple in extraction.triples:
             assembler.triple(*triple, position)
     return replace(assembler.workspace(extractor), model=model), assembler.faults
 

@@ -6,9 +6,7 @@ The code is free; the published weights are under CC BY-NC-SA 4.0, which forbids
 
 from __future__ import annotations
 
-import atexit
 import re
-import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -55,10 +53,6 @@ class Rebel:
         self.device = device
         self._tokenizer, self._network = _load(model, folder, device)
         self._batch = _BATCH[device]
-        # A load that is interrupted leaves the thread behind that reads, and a program that ends while it is
-        # inside torch or the tokenizer is aborted.
-        self._reading = threading.Lock()
-        atexit.register(self._reading.acquire)
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         """Fill in the workspaces of work as it comes, a few documents at a time."""
@@ -100,8 +94,7 @@ class Rebel:
         for passage in document.passages:
             text, size = "", 2  # the marks of beginning and end
             for sentence in [*segment("en", passage.text), ""]:
-                with self._reading:
-                    length = len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
+                length = len(self._tokenizer(sentence, add_special_tokens=False)["input_ids"])
                 if text.strip() and (not sentence or size + length > LENGTH):
                     yield number, passage.position, text.strip(), size
                     text, size = "", 2
@@ -123,8 +116,7 @@ class Rebel:
     def _generate(self, texts: list[str]) -> list[str]:
         import torch
 
-        # Held until the last tensor is gone: to free one is torch's work too.
-        with self._reading, torch.inference_mode(), quiet_libraries():
+        with torch.inference_mode(), quiet_libraries():
             options = {"truncation": True, "padding": True, "return_tensors": "pt", "max_length": LENGTH}
             inputs = dict(self._tokenizer(texts, **options).to(self.device))
             inputs.pop("token_type_ids", None)
@@ -132,7 +124,6 @@ class Rebel:
             written = self._tokenizer.batch_decode(
                 self._network.generate(**inputs, **beams), skip_special_tokens=False
             )
-            del inputs
         return list(written)
 
 

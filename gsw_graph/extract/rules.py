@@ -48,14 +48,14 @@ def extract(document: Document) -> Workspace:
     sorted by key."""
     index = _Index()
     lower: set[str] = set()
-    found: list[tuple[FoundName, int]] = []
+    mentions: list[tuple[FoundName, int]] = []
     for passage in document.passages:
         text = _without_dates(passage, index)
-        found += ((name, passage.position) for name in find_names(text))
+        mentions += ((name, passage.position) for name in find_names(text))
         lower.update(word for word in WORD.findall(text) if word.islower())
         for title in title_names(passage.title) if document.titled else ():
             index.add(title, passage.position, title=True)
-    _add_names(index, found)
+    _add_names(index, mentions)
     entities = tuple(
         Entity(
             entry.name,
@@ -107,18 +107,20 @@ def _without_dates(passage: Passage, index: _Index) -> str:
     return "".join([*pieces, text[end:]])
 
 
-def _add_names(index: _Index, found: list[tuple[FoundName, int]]) -> None:
+def _add_names(index: _Index, mentions: list[tuple[FoundName, int]]) -> None:
     """Add the names of a document. The whole of it tells whether a function word that opens a sentence is a
     first name, and which words of a text in capitals are names."""
-    known = {normalise(name.text) for name, _ in found if not (name.lead or name.capitals or name.starter)}
-    known.update(index.entries)
-    only_capitals = all(name.capitals for name, _ in found)
-    for name, position in found:
-        if name.lead and normalise(whole := f"{name.lead} {name.text}") in known:
+    certain = {
+        normalise(name.text) for name, _ in mentions if not (name.lead or name.capitals or name.starter)
+    }
+    certain.update(index.entries)
+    only_capitals = all(name.capitals for name, _ in mentions)
+    for name, position in mentions:
+        if name.lead and normalise(whole := f"{name.lead} {name.text}") in certain:
             index.add(whole, position)
         elif not name.capitals:
             index.add(name.text, position, starter=name.starter)
         elif (name.capitals == 2 and only_capitals) or (
-            name.capitals == 1 and not only_capitals and normalise(name.text) in known
+            name.capitals == 1 and not only_capitals and normalise(name.text) in certain
         ):
             index.add(name.text, position)

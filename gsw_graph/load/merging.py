@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache
-from itertools import chain, combinations, pairwise
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +39,7 @@ _BORN = re.compile(r"\s*\(\s*(?:[^()]{0,60}?\b)?(?:born|b\.)?[^()]{0,40}?\b(1[0-
 
 
 class Name(NamedTuple):
-    """Hold a name as a passage has it: the id of its concept, as written, whether it is the title, and the
-    states of its roles."""
+    """Hold a name of a passage: its concept, as written, whether it is the title, roles with states."""
 
     key: str
     written: str
@@ -159,10 +158,7 @@ def merge(
     results = [
         MergeGroup(
             *shown(canonical),
-            [
-                Alias(*shown(key), pair.score, pair.reason, pair.method, run, at)
-                for key, pair in aliases.items()
-            ],
+            [Alias(*shown(key), p.score, p.reason, p.method, run, at) for key, p in aliases.items()],
         )
         for canonical, aliases in groups
     ]
@@ -245,7 +241,7 @@ def _stored(reader: Reader) -> list[MergeGroup]:
 
 def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
     """Find pairs of names that may be the same and whose vectors have a cosine of `least` at least, best
-    first (AutoPrunedRetriever, section 2.7). What only a chain of them joins stays apart in `group_pairs`."""
+    first (AutoPrunedRetriever, section 2.7)."""
     concepts = [index.concepts[id_] for id_ in sorted(index.concepts)]
     vectors = encode([concept.name for concept in concepts])
     pairs = []
@@ -260,11 +256,8 @@ def near_pairs(index: ConceptIndex, encode: Encode, least: float) -> list[Pair]:
 
 
 def find_pairs(index: ConceptIndex) -> list[Pair]:
-    """Find all pairs with a score above 0, best first.
-
-    Two concepts meet only under a common key or by a statement, so that the work grows with the names and
-    not with their pairs.
-    """
+    """Find all pairs with a score above 0, best first. Two concepts meet only under a common key or by a
+    statement, so that the work grows with the names and not with their pairs."""
     blocks: defaultdict[str, list[str]] = defaultdict(list)
     for key in sorted(index.concepts):
         blocks[letters(key)].append(key)
@@ -423,15 +416,6 @@ _OPENS = re.compile(rf"^\s*{_QUOTES}\s*\(\s*(?:the\s+|or\s+|also\s+)?{_QUOTES}$"
 _CLOSES = re.compile(rf"{_QUOTES}\s*[),;]")
 _NO_NAMES = frozenset(_ADVERBS.split("|"))
 _JOINED = (" and ", " or ", " & ")
-_ALIAS_ROLES = frozenset(["alias", "abbreviation", "acronym", "nickname"])
-_OF = re.compile(
-    r"^(?:(?:an?|the|its|their|his|her|another|other|full|short|shortened|former|old|official|original"
-    r"|common|alternative|alternate|english|native|local|nick|birth|stage|pen|abbreviated|legal|real"
-    r"|formal|popular)\s*)*"
-    r"(?:name|title|abbreviation|acronym|alias|form|initials|spelling|nickname|term|designation)?\s*(?:of|for)\s+(.+)$",
-    re.IGNORECASE,
-)
-_WHOLE = re.compile(r"^(?:full|birth|real|complete|legal|official) name$", re.IGNORECASE)
 _BETWEEN = 60  # characters between two names of a statement
 _NEXT = 5  # names that may stand between them
 
@@ -440,7 +424,6 @@ def find_statements(text: str, names: Sequence[Name]) -> Iterator[tuple[str, str
     """Yield what a passage says of its names: the ids of two, that one is an `abbreviation` or `alias` of the
     other, and the words that say so."""
     by_key = {name.key: name for name in names}
-    yield from _stated_by_roles(by_key)
     spans = list(_spans(text, names))
     for n, (begin, end, key) in enumerate(spans):
         for other_begin, other_end, other in spans[n + 1 : n + 1 + _NEXT]:
@@ -489,22 +472,6 @@ def _plausible(first: Name, second: Name, birth: str | None) -> bool:
     return len(words(first.key)) > 1 or first.title or any(first.roles) or second.title
 
 
-def _stated_by_roles(by_key: Mapping[str, Name]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the names of which a role says that they are another's: alias, "of Josip Broz Tito"."""
-    titles = [key for key, name in by_key.items() if name.title]
-    title = titles[0] if len(titles) == 1 else ""
-    for key, name in by_key.items():
-        aliases = (states for role, states in name.roles if role.lower() in _ALIAS_ROLES)
-        for state in chain.from_iterable(aliases):
-            match = _OF.match(state)
-            other = normalise(match[1] if match else state)
-            if other not in by_key and _WHOLE.match(state) and set(words(title)) & set(words(key)):
-                other = title
-            if other in by_key and other != key and name.written.islower() == by_key[other].written.islower():
-                how = "abbreviation" if abbreviates(key, other) else "alias"
-                yield key, other, how, f"as a role has it, {state}"
-
-
 # --- spellings ---
 
 _MARK = str.maketrans("", "", "'’")
@@ -516,20 +483,10 @@ _BRITISH = (
     (re.compile(r"^(cent|theat)re(s?)$"), r"\1er\2"),
     (re.compile(r"^(def|off)ence"), r"\1ense"),
 )
-_NUMBERS = dict(
-    zip(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
-        map(str, range(1, 13)),
-        strict=True,
-    )
-)
-_ROMAN = dict(
-    zip(
-        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(),
-        map(str, range(1, 21)),
-        strict=True,
-    )
-)
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_NUMBERS = {word: str(n) for n, word in enumerate(_ORDINALS, 1)}
+_NUMERALS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
+_ROMAN = {numeral: str(n) for n, numeral in enumerate(_NUMERALS, 1)}
 _NTH = re.compile(r"^(\d+)(?:st|nd|rd|th)$")
 _SHORT = {"st": "saint", "ste": "saint", "mt": "mount", "ft": "fort"}
 _GENERATIONS = {"jr": "j", "junior": "j", "sr": "s", "senior": "s", "elder": "s", "younger": "j"}
@@ -571,7 +528,8 @@ def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -
     respelled = len(ours) == len(theirs) == 1 and ours != theirs
     if whole != letters(second) or len(whole) < _LEAST or respelled:
         return False
-    initials = _has_initials(ours) != _has_initials(theirs)
+    in_a_row = (any(len(a) == len(b) == 1 for a, b in pairwise(parts)) for parts in (ours, theirs))
+    initials = len({*in_a_row}) > 1
     differs = len(ours) != len(theirs) or ("'" in first) != ("'" in second)
     if len(whole) <= _SHORTEST and not initials and differs:
         return False
@@ -583,11 +541,6 @@ def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -
         return all(any(run.upper() in name for run in runs) for name in together)
     alone = [{word for word in words(key) if len(word) == 1} for key in (first, second)]
     return alone[0] == alone[1]
-
-
-def _has_initials(parts: list[str]) -> bool:
-    """Tell whether letters alone stand side by side."""
-    return any(len(a) == len(b) == 1 for a, b in pairwise(parts))
 
 
 def numbers(key: str) -> tuple[str, ...]:

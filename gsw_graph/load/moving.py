@@ -387,39 +387,39 @@ def _workspace(rows: Sequence[Row]) -> Workspace:
     document = Document(first["source"], first["document_title"], passages, first["loader"])
     entities: dict[str, Entity] = {}
     for row in rows:
-        for found in row["entities"]:
-            entity = entities.get(found["name"]) or _entity(found)
-            titles = (*entity.titles, row["position"]) if found["title"] else entity.titles
+        for node in row["entities"]:
+            entity = entities.get(node["name"]) or _entity(node)
+            titles = (*entity.titles, row["position"]) if node["title"] else entity.titles
             entities[entity.name] = replace(
                 entity, passages=(*entity.passages, row["position"]), titles=titles
             )
     phrases = tuple(
-        _phrase(found, row["position"])
+        _phrase(node, row["position"])
         for row in rows
-        for found in sorted(row["phrases"], key=lambda v: (v["phrase"], v["id"]))
+        for node in sorted(row["phrases"], key=lambda v: (v["phrase"], v["id"]))
     )
     return Workspace(
         document, first["extractor"], tuple(entities[name] for name in sorted(entities)), phrases
     )
 
 
-def _entity(found: Row) -> Entity:
+def _entity(node: Row) -> Entity:
     """Return an entity with its roles in the order of its description, as relationships have none."""
-    roles = sorted((role["role"], tuple(role["states"] or ())) for role in found["roles"] if role["role"])
-    entity = Entity(found["name"], found["key"], (), (), (), found["from"], found["to"])
-    written = f"; {found['description']};"
+    roles = sorted((role["role"], tuple(role["states"] or ())) for role in node["roles"] if role["role"])
+    entity = Entity(node["name"], node["key"], (), (), (), node["from"], node["to"])
+    written = f"; {node['description']};"
     places = {role: written.find(f"; {replace(entity, roles=(role,)).description};") for role in roles}
     return replace(entity, roles=tuple(sorted(roles, key=lambda role: places[role])))
 
 
-def _phrase(found: Row, position: int) -> VerbPhrase:
-    asked = sorted(
+def _phrase(node: Row, position: int) -> VerbPhrase:
+    questions = sorted(
         (pair["question"], tuple(pair["answers"] or ()))
-        for pair in found["pairs"]
+        for pair in node["pairs"]
         if pair["question"] is not None
     )
     return VerbPhrase(
-        found["phrase"], position, tuple(QAPair(question, answers) for question, answers in asked)
+        node["phrase"], position, tuple(QAPair(question, answers) for question, answers in questions)
     )
 
 

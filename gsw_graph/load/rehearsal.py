@@ -55,10 +55,10 @@ def rehearse(memory: Path, heap: str, arguments: list[str]) -> None:
             writer.write(session, batch, connection.dialect.name)
             schema.build_search_indexes(connection, 384)
             vector = vectors[0].tolist()
-            found = reader.neighbourhood(
+            results = reader.neighbourhood(
                 [vector], ["some name 0"], near=100, best=3, cap=100, scan=500, limit=2000, texts=30
             )
-            reader.passages([passage for passage, _ in found.near[0][:5]], [0.0] * 5)
+            reader.passages([passage for passage, _ in results.near[0][:5]], [0.0] * 5)
             reader.counts()
             writer.forget(session, ids)
     server.stop()

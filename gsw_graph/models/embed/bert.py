@@ -42,9 +42,7 @@ def build(folder: Path) -> bytes:
     """
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     prefix = f"{config['model_type'].replace('xlm-', '')}."  # which some files leave out
-    weights = {
-        name.removeprefix(prefix): array for name, array in read_safetensors(folder / WEIGHTS).items()
-    }
+    weights = {name.removeprefix(prefix): array for name, array in read_safetensors(folder / WEIGHTS).items()}
     tensors: dict[str, NDArray[Any]] = {}
     nodes: list[bytes] = []
 
