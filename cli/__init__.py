@@ -31,6 +31,7 @@ COMMANDS = {
     "restore": ("admin", "Write a dump into an empty memory."),
     "lint": ("load", "List what is wrong with ready workspaces."),
     "status": ("look", "Show what the memory holds."),
+    "memories": ("look", "List the memories of a database."),
     "doctor": ("admin", "Look for what is wrong, and say how to repair it."),
     "bulk": ("load", "Write documents as Parquet files that neo4j-admin imports."),
     "merge": ("admin", "Join names that mean the same thing."),

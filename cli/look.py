@@ -227,6 +227,31 @@ LONG = 300  # characters of an answer in the list
 
 @click.command()
 @memory_option
+@json_option
+@click.pass_obj
+def memories(url: str | None, as_json: bool) -> None:
+    """List the memories of a database: the default one, and those opened with ?memory=NAME behind its address.
+
+    \b
+    Example:
+      gswgraph --memory 'bolt://localhost:7687/?memory=letters' load letters/
+      gswgraph --memory bolt://localhost:7687 memories
+    """
+    with open_memory(url) as opened:
+        stored = opened.memories()
+    if as_json:
+        print_json({"memories": [memory.to_dict() for memory in stored]})
+        return
+    for memory in stored:
+        name, size = (
+            memory.name or "(the default memory)",
+            f"{memory.documents:,} documents, {memory.passages:,} passages",
+        )
+        click.echo(f"{name}: {size}, {memory.embedder}, since {memory.created}")
+
+
+@click.command()
+@memory_option
 @click.argument("which", required=False, metavar="[WHICH]")
 @click.option(
     "--find", metavar="TEXT", default="", help="Only questions with this text in them or in their answers."

@@ -85,13 +85,15 @@ def serve(
       gswgraph serve --host 0.0.0.0 --name notes.example.org
     """
     check_extra()
+    from gsw_graph.engine import split_address
     from gsw_graph.memory import Memory
     from gsw_graph.serve.app import BindAddress, listen, read_token
     from gsw_graph.serve.app import serve as run
     from gsw_graph.serve.context import AppState, Limits, default_asks
 
     with Memory.open(url, settings=settings(llm=llm), models=["embedder", "llm"]) as memory:
-        folder = memory.settings.cache_dir if "://" in memory.url else Path(memory.url)
+        place, _ = split_address(memory.url)
+        folder = memory.settings.cache_dir if "://" in place else Path(place)
         token, where = read_token(host, token_file, folder)
         with listen(BindAddress(host, port, names, token)) as (opened, address):
             limits = Limits(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import re
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,21 @@ class Unlogged(list[Any]):
 
 
 _FILES: dict[str, str] = {}  # of the statements that were read, by their text
+# What a memory is made of; `store/nodes.py` declares it.
+LABELS = tuple(
+    "Memory Document Passage Role Concept Entity VerbPhrase QAPair Proposition Relation Run Question".split()
+)
+TYPES = tuple(
+    "PART_OF NEXT IN NAMES PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF USED "
+    "REUSED".split()
+)
+_INDEX = "(?:passage|entity|qa_pair|proposition|question)_(?:embedding|text)"
+_OURS = re.compile(
+    rf"""(?P<quote>['"])(?P<index>{_INDEX})(?P=quote)"""
+    r"""|//[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+    rf"|[:|&!]\s*`?(?P<name>{'|'.join((*LABELS, *TYPES))})\b",
+    re.DOTALL,
+)
 
 
 @cache
@@ -49,6 +65,25 @@ def definitions(name: str, dialect: str, /, **literals: str) -> list[str]:
     parts = filled.split(";\n") if file.endswith(".sql") else [filled]
     _FILES.update(dict.fromkeys(parts, file))
     return parts
+
+
+@lru_cache(maxsize=2048)
+def of_memory(text: str, memory: str) -> str:
+    """Return a statement for a named memory: our labels, types and search indexes in it end in `__NAME`, so
+    that each memory of a database has its own. What stands in other strings and in comments stays."""
+
+    def renamed(match: re.Match[str]) -> str:
+        if match["index"]:
+            return f"{match['quote']}{match['index']}__{memory}{match['quote']}"
+        return f"{match[0]}__{memory}" if match["name"] else match[0]
+
+    return _OURS.sub(renamed, text) if memory else text
+
+
+def base_name(name: str) -> str:
+    """Return a label or type of a named memory as it is in the default one; any other as it is."""
+    base = name.partition("__")[0]
+    return base if base in LABELS or base in TYPES else name
 
 
 def file_of(text: str) -> str | None:

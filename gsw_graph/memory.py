@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
+from gsw_graph.ask.options import AskOptions
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
-from gsw_graph.engine import with_plain_errors
+from gsw_graph.cypher import of_memory
+from gsw_graph.engine import connect, exists, with_plain_errors
 from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
 from gsw_graph.explore import contents
+from gsw_graph.explore.picture import picture
 from gsw_graph.extract import EXTRACTORS
+from gsw_graph.load.options import LoadOptions
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
+from gsw_graph.store import adhoc, questions, schema
+from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import TracebackType
 
     from typing_extensions import Self
 
-    from gsw_graph.ask.options import AskOptions
     from gsw_graph.ask.retrieve.context import Context
     from gsw_graph.concurrency import Cancel, Check
     from gsw_graph.engine import Connection
-    from gsw_graph.explore.picture.picture import Picture
     from gsw_graph.models.chat.chat import Chat, QuestionModel
     from gsw_graph.models.embed.embedder import Embedder
     from gsw_graph.models.rerank import Reranker
     from gsw_graph.store.questions import Verdict
-    from gsw_graph.store.reader import Reader
     from gsw_graph.store.schema import MemoryState
 
 P = ParamSpec("P")
@@ -102,7 +104,6 @@ class Memory:
             MemoryLockedError: Another process has the folder open.
             InputError: There is another name in `models`.
         """
-        from gsw_graph.engine import connect, exists
         from gsw_graph.models.embed.embedder import EarlyModels
 
         settings = settings or Settings.from_env()
@@ -130,9 +131,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
@@ -178,8 +177,6 @@ class Memory:
 
     @property
     def _reader(self) -> Reader:
-        from gsw_graph.store.reader import Reader
-
         return Reader(self._connection)
 
     @with_plain_errors
@@ -208,7 +205,6 @@ class Memory:
                 the report.
         """
         from gsw_graph.load.loading import load
-        from gsw_graph.load.options import LoadOptions
 
         check = cancel.check if cancel else never_cancelled
         names: list[str] = []
@@ -268,10 +264,8 @@ class Memory:
             InputError: The question is empty, or an option does not fit.
         """
         from gsw_graph.ask.asking import ask, empty_answer, prepared
-        from gsw_graph.ask.options import AskOptions
         from gsw_graph.models.chat.chat import QuestionModel
         from gsw_graph.models.chat.limits import QuestionBudget
-        from gsw_graph.store.questions import keep
 
         given = AskOptions(**options)
         strategy, planned = prepared(question, given)
@@ -308,7 +302,7 @@ class Memory:
             # An answer with citations may be used again; no model is loaded for that alone.
             again = answer.answer is not None and answer.citations and "embedder" in context.used
             vector = context.vector(question).tolist() if again else None
-            return replace(answer, id=keep(self._connection, answer, vector))
+            return replace(answer, id=questions.keep(self._connection, answer, vector))
 
     def confirm(self, which: int | str) -> results.AskedQuestion:
         """Record that an answer is right, so that it may be given again as it is. which: as of `asked`.
@@ -321,13 +315,11 @@ class Memory:
 
     @with_plain_errors
     def _judge(self, which: int | str, verdict: Verdict) -> results.AskedQuestion:
-        from gsw_graph.store.questions import judge
-
         self._exists()
         question = contents.asked(self._reader, which)
         if question.answer is None:
             raise InputError("this question was not answered", where=question.question[:200])
-        judge(self._connection, question.id, verdict)
+        questions.judge(self._connection, question.id, verdict)
         return contents.asked(self._reader, question.id)
 
     @with_plain_errors
@@ -348,7 +340,7 @@ class Memory:
 
         Args:
             sources: Sources or paths; a folder is meant where its name ends in a slash.
-            everything: Remove all documents, and all questions asked.
+            everything: Remove all documents, and all questions asked; of a named memory also its indexes.
             dry_run: Only return what would be removed.
             folder: Where paths begin, None where no source is a path.
 
@@ -358,11 +350,14 @@ class Memory:
         from gsw_graph.load.forgetting import forget
 
         with self._locks.write(), self._changing():
-            return (
-                forget(self._connection, sources, everything=everything, dry_run=dry_run, folder=folder)
-                if self._exists()
-                else results.Forgotten([], list(sources))
+            if not self._exists():
+                return results.Forgotten([], list(sources))
+            forgotten = forget(
+                self._connection, sources, everything=everything, dry_run=dry_run, folder=folder
             )
+            if everything and not dry_run and self._connection.memory:
+                schema.remove(self._connection)
+            return forgotten
 
     @with_plain_errors
     def build_runs(self, *, progress: Callable[[int, int], None] | None = None) -> results.RunsReport:
@@ -381,12 +376,10 @@ class Memory:
     @with_plain_errors
     def runs(self) -> results.RunCounts:
         """Return how much the symbol codebook holds, and for how many passages it is not built yet."""
-        from gsw_graph.store.codebook import without_runs
-
         if not self._exists():
             return results.RunCounts(0, 0, 0, 0)
         nodes, relationships = self._reader.counts()
-        missing = len(without_runs(self._reader))
+        missing = len(self._reader.rows("read/passages_without_runs"))
         return results.RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
 
     @with_plain_errors
@@ -400,10 +393,8 @@ class Memory:
             return results.Merged(None, [])
         encode = self.embedder.encode if near else None
         how: dict[str, Any] = {"encode": encode, "near": near, "at_most": at_most}
-        if dry_run:
-            return merge(self._connection, dry_run=True, **how)
         with self._locks.write(), self._changing():
-            return merge(self._connection, dry_run=False, **how)
+            return merge(self._connection, dry_run=dry_run, **how)
 
     @with_plain_errors
     def merged(self, name: str = "") -> results.Merged:
@@ -429,14 +420,13 @@ class Memory:
         memory, or no such format."""
         from gsw_graph.load import moving
 
-        if format not in ("panini", "graphml"):
+        writers = {"panini": moving.export, "graphml": moving.export_graphml}
+        if format not in writers:
             raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
         if not self._exists():
             hint = "Load something first: gswgraph load PATH"
             raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
-        if format == "panini":
-            return moving.export(self._reader, target)
-        return moving.export_graphml(self._connection, target)
+        return writers[format](self._connection, target)
 
     @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:
@@ -456,19 +446,20 @@ class Memory:
             return moving.restore(self._connection, source, progress or (lambda _: None))
 
     @with_plain_errors
+    def memories(self) -> list[results.StoredMemory]:
+        """Return the memories of this database, by name: those opened with `?memory=NAME`, and the default
+        one, whose name is empty."""
+        return schema.memories(self._connection)
+
+    @with_plain_errors
     def status(self) -> results.Status:
         """Return what the memory holds."""
-        from gsw_graph.store import schema
-
         dialect, state, reader = self._connection.dialect, schema.read_state(self._connection), self._reader
         status = results.Status(self._connection.url, dialect.name, dialect.version, {}, {}, [])
         if state is None:
             return status
         nodes, relationships = reader.counts()
-        known = {
-            name: getattr(state, name)
-            for name in ("schema", "embedder", "dimension", "created", "version", "indexed")
-        }
+        names = ("schema", "embedder", "dimension", "created", "version", "indexed")
         return replace(
             status,
             nodes=nodes,
@@ -477,7 +468,7 @@ class Memory:
             extractors=reader.extractors(),
             unread={source: [n + 1 for n in positions] for source, positions in reader.unread().items()},
             questions=reader.rows("read/question_counts")[0],
-            **known,
+            **{name: getattr(state, name) for name in names},
         )
 
     @with_plain_errors
@@ -492,9 +483,8 @@ class Memory:
         from gsw_graph.explore import browser
 
         place = browser.find(self._settings)
-        if question is None:
-            return place.link(browser.overview())
-        return place.link(browser.drawing(contents.asked(self._reader, question).id))
+        query = browser.drawing(contents.asked(self._reader, question).id) if question else browser.overview()
+        return place.link(of_memory(query, self._connection.memory))
 
     documents = _reading(contents.documents)
     show = _reading(contents.show)
@@ -527,7 +517,7 @@ class Memory:
         timeout: float | None = None,
         cancel: Cancel | None = None,
         **parameters: Any,
-    ) -> Picture:
+    ) -> picture.Picture:
         """Return the picture of an answer, or of what a Cypher query returns: nodes, relationships, paths.
 
         `save` of it writes one HTML file that needs no network; a notebook shows it. An answer asked with
@@ -535,17 +525,16 @@ class Memory:
         nothing to draw.
         """
         from gsw_graph.explore.picture.answers import of_answer
-        from gsw_graph.explore.picture.picture import NODES
         from gsw_graph.explore.picture.records import of_records
-        from gsw_graph.store.adhoc import drawn, passages_behind
-        from gsw_graph.store.reader import Reader
 
-        reader = Reader(self._connection)
+        reader = self._reader
         if isinstance(what, results.Answer):
             return of_answer(what, lambda ids: reader.passages(ids, [0.0] * len(ids)))
         check = cancel.check if cancel else never_cancelled
-        graph = drawn(self._connection, what, parameters, most=NODES, timeout=timeout, check=check)
-        return of_records(what, graph, passages_behind(reader, graph.nodes))
+        graph = adhoc.drawn(
+            self._connection, what, parameters, most=picture.NODES, timeout=timeout, check=check
+        )
+        return of_records(what, graph, adhoc.passages_behind(reader, graph.nodes))
 
     @with_plain_errors
     def cypher(
@@ -567,13 +556,12 @@ class Memory:
             cancel: Ends it from another thread.
             parameters: Values of the query.
         """
-        from gsw_graph.store.adhoc import run
-
         check = cancel.check if cancel else never_cancelled
-        if not write:
-            return run(self._connection, query, parameters, write=False, timeout=timeout, check=check)
-        with self._locks.write(check), self._changing():
-            return run(self._connection, query, parameters, write=True, timeout=timeout, check=check)
+        with ExitStack() as stack:
+            if write:
+                stack.enter_context(self._locks.write(check))
+                stack.enter_context(self._changing())
+            return adhoc.run(self._connection, query, parameters, write=write, timeout=timeout, check=check)
 
     @with_plain_errors
     def explore(
@@ -584,13 +572,12 @@ class Memory:
 
         Raises InputError for an analysis, a parameter or a concept that does not exist, and as `cypher`.
         """
-        from gsw_graph.explore.analyses import NAMES, analysis, bind
-        from gsw_graph.store.adhoc import run
+        from gsw_graph.explore import analyses
 
-        query, values = bind(analysis(name), parameters)
+        query, values = analyses.bind(analyses.analysis(name), parameters)
         check = cancel.check if cancel else never_cancelled
-        table = run(self._connection, query, values, write=False, timeout=timeout, check=check)
-        asked = [values[one] for one in NAMES if values.get(one)] if not table.rows else []
+        table = adhoc.run(self._connection, query, values, write=False, timeout=timeout, check=check)
+        asked = [values[key] for key in analyses.NAMES if values.get(key)] if not table.rows else []
         if asked:
             contents.check_concepts(self._reader, asked)
         return table
@@ -615,8 +602,6 @@ class Memory:
 
     def _known(self) -> MemoryState | None:
         """The state of the memory, None where nothing was ever loaded."""
-        from gsw_graph.store import schema
-
         state = self._state
         if state is None and (state := schema.read_state(self._connection)) is not None:
             schema.check_schema(state)
@@ -629,8 +614,6 @@ class Memory:
     def _ready(self, check: Check = never_cancelled) -> MemoryState | None:
         """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
         left undone are made first, those of a load under way waited for."""
-        from gsw_graph.store import schema
-
         state = self._known()
         if state is None:
             return None
@@ -678,9 +661,8 @@ class Memory:
     ) -> None:
         """Build the runs that are missing, which `pruned` needs; InputError where that is not allowed."""
         from gsw_graph.ask.codebook import build
-        from gsw_graph.store.codebook import without_runs
 
-        missing = 0 if may_build else len(without_runs(self._reader))
+        missing = 0 if may_build else len(self._reader.rows("read/passages_without_runs"))
         if missing:
             raise InputError(
                 f"`pruned` needs the runs of all passages, and {missing:,} have none yet",

@@ -53,7 +53,7 @@ def main() -> None:
         runpy.run_module("gsw_graph.cli", run_name="__main__")
     with Memory.open(settings=Settings.from_env()) as memory:
         close = memory._connection.on_close
-        say(f"open {close.__self__.pid if close else 0}")
+        say(f"open {close.__self__._process.pid if close else 0}")
         if mode == "merge":
             plain = writer._merge
 

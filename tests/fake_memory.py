@@ -329,6 +329,9 @@ class FakeMemory:
         self._called("status")
         return self.state
 
+    def memories(self):
+        return self.stored
+
     def documents(
         self, text="", *, extractor=None, loader=None, unfinished=False, skip=0, limit=None, folder=""
     ):

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from gsw_graph.cli import graph, main
 from gsw_graph.config import Settings
-from gsw_graph.engine import browser_style, local
+from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import browser
 from gsw_graph.explore.picture.colours import COLOURS
@@ -74,11 +74,10 @@ def test_a_folder_has_no_browser(tmp_path: Path) -> None:
 
 
 def test_the_style_has_every_label_in_the_colours_of_the_pictures() -> None:
-    rules = browser_style.rules()
+    rules = local.style()
     assert {name.removeprefix("node."): rule["color"] for name, rule in rules.items() if name.startswith("node.")} == COLOURS
     assert rules["relationship.USED"]["caption"] == "{hop}"
-    assert browser_style.grass().count("{\n") == len(rules)
-    command, _, rest = browser_style.after_login().rpartition("; ")
+    command, _, rest = local.after_login().rpartition("; ")
     assert rest == "clear"
     assert ";" not in command, "a semicolon ends a command"
     assert json.loads(command.removeprefix("style ")) == rules

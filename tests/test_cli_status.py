@@ -8,7 +8,7 @@ import cli_runner
 import pytest
 from cli_runner import last_call, run
 
-from gsw_graph.model.results import Finding, Forgotten, Status
+from gsw_graph.model.results import Finding, Forgotten, Status, StoredMemory
 
 fake = cli_runner.fake
 
@@ -29,6 +29,15 @@ def test_status_of_an_empty_memory_says_how_to_begin(fake):
     assert result.exit_code == 0
     assert "gswgraph load PATH" in result.stdout
     assert json.loads(run("status", "--json").stdout)["schema"] is None
+
+
+def test_memories_are_listed_by_name(fake):
+    fake.stored = [StoredMemory("", "mini", "2026-01-02", 1234, 5), StoredMemory("letters", "mini", "2026-01-03", 2, 3)]
+    assert run("memories").stdout.splitlines() == [
+        "(the default memory): 1,234 documents, 5 passages, mini, since 2026-01-02",
+        "letters: 2 documents, 3 passages, mini, since 2026-01-03",
+    ]
+    assert json.loads(run("memories", "--json").stdout)["memories"][1]["name"] == "letters"
 
 
 def test_doctor_shows_the_line_that_mends(fake):

@@ -14,8 +14,7 @@ from gsw_graph.store import schema
 def test_a_sound_memory_is_well(corpus: Memory) -> None:
     findings = corpus.doctor()
     assert all(finding.ok for finding in findings)
-    storage = ["storage"] if corpus._connection.dialect.name == "arcadedb" else []  # Neo4j has no check of a database that runs
-    assert [finding.check for finding in findings] == ["engine", "embedder", "memory", "indexes", "documents", "graph", *storage]
+    assert [finding.check for finding in findings] == ["engine", "embedder", "memory", "indexes", "documents", "graph"]
     assert all(finding.mend is None for finding in findings)
 
 

@@ -67,7 +67,7 @@ role roles sole_facts timeline together two_hops verb_phrases ways""".split()  #
 OF_PAIRS = ("chains", "two_hops", "pairs_about", "facts", "sole_facts", "near_duplicates")  # the most mentioned name of the example texts stands in no workspace
 
 
-@pytest.mark.parametrize("files", [[EXAMPLES / "corpus", EXAMPLES / "workspaces.jsonl"], [WORKSPACES]], ids=["examples", "workspaces"])
+@pytest.mark.parametrize("files", [[EXAMPLES / "corpus", EXAMPLES / "workspaces.jsonl"], pytest.param([WORKSPACES], marks=pytest.mark.slow)], ids=["examples", "workspaces"])
 def test_each_analysis_shows_something_that_can_be_read(memory: Memory, files: list[Path]) -> None:
     if not all(file.exists() for file in files):
         pytest.skip("no ../shared here, where the workspaces of MuSiQue's passages stand")

@@ -81,7 +81,7 @@ def test_reading_anew_keeps_passages_and_what_questions_used(memory: Memory, tmp
         monkeypatch.setattr(writer, "TRANSACTION_BYTES", 1)
     for steps in (1, 2, 3, 5, 8) if large else ():
         with monkeypatch.context() as patch:
-            cut_off(patch, steps, ("_forget_found", "_mark", "_run"))
+            cut_off(patch, steps, ("_forget", "_mark", "_run"))
             with pytest.raises(CutOffError):
                 memory.load(*samples.write(tmp_path))
         assert memory.status().unfinished

@@ -20,6 +20,7 @@ from engines import opened
 from neo4j.exceptions import ClientError
 
 from gsw_graph.config import Settings
+from gsw_graph.cypher import definitions
 from gsw_graph.engine import (
     Connection,
     connect,
@@ -36,7 +37,7 @@ import sys, time
 from gsw_graph.config import Settings
 from gsw_graph.engine import connect
 connection = connect(Settings(memory=sys.argv[1]))
-print(connection.on_close.__self__.pid, flush=True)
+print(connection.on_close.__self__._process.pid, flush=True)
 time.sleep(600)
 """
 
@@ -197,7 +198,7 @@ def test_closing_twice_and_asking_after_it(tmp_path: Path) -> None:
 def test_an_engine_that_died_is_reported(tmp_path: Path) -> None:
     with opened(Settings(memory=str(tmp_path / "memory"))) as connection:
         assert connection.on_close is not None
-        os.kill(connection.on_close.__self__.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+        os.kill(connection.on_close.__self__._process.pid, signal.SIGKILL)  # type: ignore[attr-defined]
         with pytest.raises(EngineError, match="has ended"):
             connection.dialect.objection("RETURN 1")
 
@@ -233,8 +234,6 @@ def test_a_foreign_folder_is_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-
-
 def test_a_newer_format_and_a_broken_marker_are_refused(tmp_path: Path) -> None:
     folder = embedded_folder.prepare(tmp_path / "memory")
     (folder / "gswgraph.json").write_text('{"format": 99}')
@@ -255,8 +254,6 @@ def test_a_folder_without_write_permission_is_named(tmp_path: Path) -> None:
         tmp_path.chmod(0o700)
 
 
-
-
 def test_an_engine_that_does_not_start_shows_its_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(embedded, "heap_size", lambda: "1m")  # too small for any Java
     with pytest.raises(EngineError, match=r"did not start: .*[Hh]eap.*engine\.log"):
@@ -275,8 +272,6 @@ def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path: Path)
     assert "Traceback" in (tmp_path / "memory" / embedded_folder.LOG).read_text()
 
 
-
-
 def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
     settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")
     with opened(settings):
@@ -290,31 +285,11 @@ def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
         assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
 
 
-@pytest.mark.parametrize(
-    ("statement", "sql"),
-    [
-        ("CREATE VERTEX TYPE QA IF NOT EXISTS", True),
-        ("// a comment\n-- another\n/* and\n one */ create property QA.v IF NOT EXISTS ARRAY_OF_FLOATS", True),
-        ('CREATE INDEX qv IF NOT EXISTS ON QA (v) LSM_VECTOR METADATA {"dimensions": 3}', True),
-        ("ALTER PROPERTY QA.v DEFAULT 1", True),
-        ("CREATE INDEX name IF NOT EXISTS FOR (n:P) ON (n.name)", False),
-        ("CREATE INDEX IF NOT EXISTS FOR (n:P) ON (n.name)", False),
-        ("CREATE CONSTRAINT c IF NOT EXISTS FOR (n:P) REQUIRE n.id IS UNIQUE", False),
-        ("DROP CONSTRAINT c IF EXISTS", False),
-    ],
-)
-def test_sql_is_told_from_cypher(statement: str, sql: bool) -> None:
-    assert embedded.is_sql(statement) is sql
-
-
 def test_schema_in_both_languages_and_a_vector_query(shared: Connection) -> None:
-    for statement in (
-        "CREATE CONSTRAINT qa_id IF NOT EXISTS FOR (n:QA) REQUIRE n.id IS UNIQUE",
-        "// 32-bit floats\nCREATE PROPERTY QA.embedding IF NOT EXISTS ARRAY_OF_FLOATS",
-        'CREATE INDEX qv IF NOT EXISTS ON QA (embedding) LSM_VECTOR METADATA {"dimensions": 3, "similarity": "COSINE"}',
-    ):
-        shared.dialect.run_schema(statement)
-        shared.dialect.run_schema(statement)  # again is no error
+    names = {"NAME": "qv", "LABEL": "QA", "PROPERTY": "embedding", "DIMENSIONS": "3"}
+    for text in ("CREATE CONSTRAINT qa_id IF NOT EXISTS FOR (n:QA) REQUIRE n.id IS UNIQUE", *definitions("schema/vector", "arcadedb", **names)):
+        shared.dialect.run_schema(text)
+        shared.dialect.run_schema(text)  # again is no error
     shared.dialect.wait_online(1)
     rows = [{"id": 1, "v": [1.0, 0.0, 0.0]}, {"id": 2, "v": [0.0, 1.0, 0.0]}]
     shared.driver.execute_query("UNWIND $rows AS r MERGE (n:QA {id: r.id}) SET n.embedding = r.v", rows=rows, database_=shared.database)
@@ -330,13 +305,9 @@ def test_a_wrong_schema_statement_says_why(shared: Connection, statement: str) -
         shared.dialect.run_schema(statement)
 
 
-
-
 def test_a_large_message_arrives(shared: Connection) -> None:
     text = "x" * (20 << 20)  # above the 16 MiB that Bolt allows by default
     assert shared.driver.execute_query("RETURN size($text) AS n", text=text, database_=shared.database).records[0]["n"] == len(text)
-
-
 
 
 @POSIX
@@ -350,7 +321,7 @@ def test_files_are_private_and_the_child_knows_no_keys(tmp_path: Path, monkeypat
             assert connection.on_close is not None
             process = connection.on_close.__self__  # type: ignore[attr-defined]
             if Path("/proc/self/environ").exists():
-                environment = Path(f"/proc/{process.pid}/environ").read_bytes()
+                environment = Path(f"/proc/{process._process.pid}/environ").read_bytes()
                 assert b"sk-secret" not in environment
                 assert b"hidden-password" not in environment
     finally:

@@ -194,7 +194,7 @@ def test_steps_of_a_plan_are_known_or_not() -> None:
     ],
 )
 def test_profile_is_found_before_the_query(query: str, profiled: bool) -> None:
-    assert readonly.profiles(query) is profiled
+    assert ("PROFILE" in readonly.preamble(query)) is profiled
 
 
 

@@ -135,7 +135,7 @@ def test_what_it_needs_is_said(strategy: Strategy[Any], memory: Memory) -> None:
     for without in (memory, Memory(memory._connection, replace(memory.settings, llm=None))):
         with pytest.raises(InputError, match=r"second-look needs a language model.*--llm"):
             without.ask(ASKED, strategy="second-look", llm=without is not memory)
-    with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise or pruned$"):
+    with pytest.raises(InputError, match=r"second-look does not follow a plan.*--strategy ricr or fusion or pathwise or pruned or select$"):
         memory.ask(ASKED, strategy="second-look", plan=[ASKED])
 
 

@@ -7,7 +7,7 @@ import logging
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ROOM = 1 << 20  # bytes
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_NAME = re.compile(r"(?=.{1,40}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")  # which ends labels, types and names of indexes
 _SILENT = logging.NullHandler()  # one, so that a second connection adds no other
 
 
@@ -38,9 +39,6 @@ class Dialect(Protocol):
 
     def wait_online(self, timeout: float) -> None:
         """Return when every index answers, raise EngineError after `timeout` seconds."""
-
-    def check(self) -> list[str] | None:
-        """Return what the engine's own check of its storage reports, None where it has none."""
 
     def objection(self, query: str) -> str | None:
         """What the query does beyond reading the memory, None where nothing; it is not run. EngineError
@@ -80,6 +78,17 @@ class Connection:
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
     writing: FairLock | None = None  # where one of two transactions that write at the same time fails
+    memory: str = ""  # its name, where it is not the default one of the database
+    default: Connection | None = None  # of a named memory the connection to the default one
+
+    def to_memory(self, name: str) -> Connection:
+        """Return a connection to a named memory of the same database."""
+        from gsw_graph.engine.tracing import Intercepted, renaming
+
+        base = self.default or self
+        driver = cast("Driver", Intercepted(base.driver, renaming(name)))
+        url = f"{base.url}{'&' if '?' in base.url else '?'}memory={name}"
+        return replace(base, driver=driver, url=url, memory=name, default=base)
 
     def session(self, **given: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
@@ -91,10 +100,11 @@ class Connection:
 
     def trace(self, tracer: Tracer) -> None:
         """From now on give `tracer` each statement as a text for people; see `gsw_graph.engine.tracing`."""
-        from gsw_graph.engine.tracing import Traced
+        from gsw_graph.engine.tracing import Intercepted, reporting
 
-        self.driver = cast("Driver", Traced(self.driver, tracer))
-        self.dialect = cast("Dialect", Traced(self.dialect, tracer))
+        run = reporting(tracer, self.memory)
+        self.driver = cast("Driver", Intercepted(self.driver, run))
+        self.dialect = cast("Dialect", Intercepted(self.dialect, run))
 
     def close(self) -> None:
         try:
@@ -110,15 +120,34 @@ def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> 
 
     `meanwhile` is called while an embedded engine starts, which takes a second or two.
     """
-    check_address(settings.memory)
+    place, name = split_address(settings.memory)
+    settings = replace(settings, memory=place)
+    check_address(place)
     logging.getLogger("neo4j").addHandler(_SILENT)  # what the driver would say stands in our errors
-    if "://" in settings.memory:
+    if "://" in place:
         from gsw_graph.engine import neo4j
 
-        return neo4j.connect(settings)
-    from gsw_graph.engine import embedded
+        connection = neo4j.connect(settings)
+    else:
+        from gsw_graph.engine import embedded
 
-    return embedded.connect(settings, meanwhile)
+        connection = embedded.connect(settings, meanwhile)
+    return connection.to_memory(name) if name else connection
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
+    empty for the default memory. EngineError for what is no name."""
+    place, _, query = address.rpartition("?")
+    options = query.split("&") if place else []
+    names = [option.removeprefix("memory=") for option in options if option.startswith("memory=")]
+    if not names:
+        return address, ""
+    if not _NAME.fullmatch(names[-1]):
+        hint = "Use small letters, digits and single underscores, 40 at most: ?memory=my_notes"
+        raise EngineError(f"{names[-1]!r} is no name of a memory", where=place, hint=hint)
+    others = "&".join(option for option in options if not option.startswith("memory="))
+    return f"{place}?{others}" if others else place, names[-1]
 
 
 def check_address(memory: str) -> None:
@@ -137,11 +166,9 @@ def exists(settings: Settings) -> bool:
     asked."""
     from gsw_graph.engine.embedded_folder import MARKER
 
-    check_address(settings.memory)
-    try:
-        return "://" in settings.memory or (Path(settings.memory).expanduser() / MARKER).exists()
-    except OSError:  # said when it is opened
-        return True
+    place, _ = split_address(settings.memory)
+    check_address(place)
+    return "://" in place or (Path(place).expanduser() / MARKER).exists()
 
 
 def with_plain_errors(method: Callable[_P, _R]) -> Callable[_P, _R]:

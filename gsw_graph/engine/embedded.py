@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from gsw_graph.concurrency import FairLock
-from gsw_graph.cypher import statement
+from gsw_graph.cypher import file_of
 from gsw_graph.engine import Connection, embedded_folder, readonly
 from gsw_graph.engine.embedded_child import DATABASE
 from gsw_graph.engine.embedded_folder import LOG
@@ -37,24 +37,7 @@ _NEEDED = re.compile(
     r"|VIRTUAL_ENV|PYTHON(?!PATH)\w+|XDG_CACHE_HOME|LOCALAPPDATA|APPDATA|COVERAGE_\w+|COV_CORE_\w+|ARCADEDB_\w+",
     re.IGNORECASE,
 )
-# What `CHECK DATABASE` counts or lists, in words; all of it is 0 or empty in a sound memory.
-_DAMAGE = {
-    "totalCorruptedRecords": "corrupted records",
-    "undecodableRecords": "records that cannot be decoded",
-    "distinctMissingReferences": "records that are missing",
-    "edgesMissingOutReference": "relationships that their beginning does not list",
-    "edgesMissingInReference": "relationships that their end does not list",
-    "corruptedIndexes": "corrupted indexes",
-    "unreferencedFiles": "files that belong to nothing",
-    "totalErrors": "errors",
-    "totalWarnings": "warnings",
-}
-_LEADING = re.compile(r"\A(?:\s|//[^\n]*|--[^\n]*|/\*.*?\*/)+", re.DOTALL)  # comments that SQL does not know
-_SQL = re.compile(
-    r"(CREATE|ALTER|DROP|TRUNCATE|REBUILD)\s+(VERTEX|EDGE|DOCUMENT|PROPERTY|TYPE|BUCKET|DATABASE|INDEX)\b",
-    re.IGNORECASE,
-)
-_CYPHER_INDEX = re.compile(r"CREATE\s+INDEX\b.*?\bFOR\s*\(", re.IGNORECASE | re.DOTALL)
+_COMMENTS = re.compile(r"\A(?:\s|--[^\n]*)+")  # which its SQL does not know
 
 
 def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> Connection:
@@ -94,31 +77,24 @@ class EmbeddedDialect:
         self._process, self._database = process, database
 
     def run_schema(self, ddl: str) -> None:
-        """Run one DDL statement in SQL or in Cypher."""
-        language, text = ("sql", _LEADING.sub("", ddl)) if is_sql(ddl) else ("opencypher", ddl)
-        self._command(language, text)
+        """Run one DDL statement of `cypher/`, in SQL or in Cypher."""
+        sql = (file_of(ddl) or "").endswith(".sql")
+        text, language = (_COMMENTS.sub("", ddl), "sql") if sql else (ddl, "opencypher")
+        command = {"command": text, "language": language, "database": self._database}
+        answer = self._process.ask(command, _SCHEMA_SECONDS)
+        if "failed" in answer:
+            where = " ".join(text.split())[:120]
+            raise EngineError(f"the engine refused a statement: {answer['failed']}", where=where)
 
     def wait_online(self, timeout: float) -> None:
         """Indexes answer as soon as they exist."""
-
-    def check(self) -> list[str]:
-        """Return what `CHECK DATABASE` reports: damaged pages, records and lists of relationships; not what
-        is in a record."""
-        text = _LEADING.sub("", statement("server/check_database", self.name))
-        (report,) = self._command("sql", text)
-        counts = {words: report.get(name) or 0 for name, words in _DAMAGE.items()}
-        return [
-            f"{count if isinstance(count, int) else len(count):,} {words}"
-            for words, count in counts.items()
-            if count
-        ]
 
     def objection(self, query: str) -> str | None:
         """Return what the query does beyond reading the memory, by the engine's own parser and our look at
         its words; nothing is run."""
         if readonly.asks_server(query):
             return None
-        if readonly.profiles(query):
+        if "PROFILE" in readonly.preamble(query):
             return "PROFILE runs the query"
         if objection := readonly.objection(query):
             return objection
@@ -130,20 +106,6 @@ class EmbeddedDialect:
         if analysis["reads"] is True and set(analysis["operations"]) <= {"READ"}:
             return None
         return "the query may change the memory or disturb others"
-
-    def _command(self, language: str, text: str) -> list[dict[str, Any]]:
-        command = {"command": text, "language": language, "database": self._database}
-        answer = self._process.ask(command, _SCHEMA_SECONDS)
-        if "failed" in answer:
-            where = " ".join(text.split())[:120]
-            raise EngineError(f"the engine refused a statement: {answer['failed']}", where=where)
-        return list(answer["rows"])
-
-
-def is_sql(statement: str) -> bool:
-    """Tell whether DDL is SQL, which ArcadeDB needs for some; the rest is Cypher."""
-    text = _LEADING.sub("", statement)
-    return bool(_SQL.match(text)) and not _CYPHER_INDEX.match(text)
 
 
 class EngineProcess:
@@ -162,7 +124,7 @@ class EngineProcess:
         self._asking, self._asked = threading.Lock(), 0
         for attempt in (1, 2):
             self._process, self._stopped = self._spawn(), False
-            self._lines = self._listen(self._pipe(self._process.stdout))
+            self._lines = self._listen(self._process.stdout)
             try:
                 import neo4j  # noqa: F401 - takes half a second, and the child needs longer
 
@@ -173,8 +135,11 @@ class EngineProcess:
                 self._end()
                 raise
             # a Java that died without a word may have choked on its start cache
-            if word or attempt == 2 or not self._drop_start_cache():
+            caches = list(cache.glob("*.aot"))
+            if word or attempt == 2 or not caches:
                 break
+            for file in caches:
+                file.unlink(missing_ok=True)
             self._end()
         if "ready" not in word:
             self._end()
@@ -182,26 +147,21 @@ class EngineProcess:
         self.ready: dict[str, Any] = word["ready"]
         atexit.register(self.stop)
 
-    @property
-    def pid(self) -> int:
-        """Return the child's process id."""
-        return self._process.pid
-
     def ask(self, question: dict[str, Any], seconds: float = START_SECONDS) -> dict[str, Any]:
         """Return the child's answer to one question, such as `embedded_child.answer` takes."""
         with self._asking:
-            if self._stopped:
-                raise EngineError("the memory is closed", where=str(self._folder), hint="Open it again")
             self._asked += 1
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # it has ended, or is closed
                 line = json.dumps({**question, "number": self._asked}).encode() + b"\n"
-                self._pipe(self._process.stdin).write(line)
+                self._process.stdin.write(line)
             answer = self._word(seconds)
             while answer and answer.get("number", self._asked) != self._asked:  # to one that Ctrl-C ended
                 answer = self._word(seconds)
         if not answer or "stopped" in answer:
             raise EngineError(
-                "the embedded engine has ended", where=str(self._folder), hint="Open the memory again"
+                "the memory is closed" if self._stopped else "the embedded engine has ended",
+                where=str(self._folder),
+                hint="Open it again",
             )
         return answer
 
@@ -215,7 +175,7 @@ class EngineProcess:
             self._end()
 
     def _end(self) -> None:
-        process, stdin = self._process, self._pipe(self._process.stdin)
+        process, stdin = self._process, self._process.stdin
         self._stopped = True
         with contextlib.suppress(OSError, ValueError):
             stdin.write(b"\n")  # a forked copy may hold the pipe open, so do not only close it
@@ -234,20 +194,9 @@ class EngineProcess:
                     break
                 end()
             process.wait()
-        self._pipe(process.stdout).close()
+        process.stdout.close()
 
-    def _drop_start_cache(self) -> bool:
-        caches = list(self._cache.glob("*.aot"))
-        for cache in caches:
-            cache.unlink(missing_ok=True)
-        return bool(caches)
-
-    @staticmethod
-    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-        assert stream is not None  # noqa: S101 - for mypy: both are pipes
-        return stream
-
-    def _spawn(self) -> subprocess.Popen[bytes]:
+    def _spawn(self) -> Any:
         import gsw_graph
 
         path = [Path(gsw_graph.__path__[0]).parent]  # the child's working folder is another one
@@ -260,9 +209,10 @@ class EngineProcess:
             "PYTHONSAFEPATH": "1",  # and no place for modules
         }
         command = [sys.executable, "-m", "gsw_graph.engine.embedded_child"]
+        ours = " ".join(shlex.join(sys.orig_argv).split())[:200]
         with (self._folder / LOG).open("ab") as log:
             return subprocess.Popen(
-                [*command, str(self._folder), self._heap, str(self._cache), str(self._pid), command_line()],
+                [*command, str(self._folder), self._heap, str(self._cache), str(self._pid), ours],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -317,11 +267,6 @@ class EngineProcess:
             where=where,
             hint=f"Its log is {self._folder / LOG}",
         )
-
-
-def command_line() -> str:
-    """Return how this process was started, on one short line."""
-    return " ".join(shlex.join(sys.orig_argv).split())[:200]
 
 
 def heap_size() -> str:

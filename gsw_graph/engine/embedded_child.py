@@ -15,7 +15,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -35,7 +34,7 @@ DATABASE = "gsw"
 COMMAND_TIMEOUT_MS = 3_600_000
 MESSAGE_BYTES = 128 << 20  # with Bolt's default of 16 MiB the client hangs on a larger message
 STOP_SECONDS = 60
-_MORE_PORTS = 100
+_HTTP_PORTS = "24080-28079"  # the engine takes the first that is free; nobody asks it there
 _REHEARSAL_SECONDS = 180
 Rehearse = Callable[[Path, str, list[str]], None]  # memory, heap, arguments of Java
 
@@ -43,13 +42,8 @@ Rehearse = Callable[[Path, str, list[str]], None]  # memory, heap, arguments of 
 def main(arguments: list[str]) -> None:
     """Start the engine, say so, answer until the end, stop."""
     os.umask(0o077)  # Java makes files that all may write where the mask says nothing
-    folder, heap, cache_folder, parent, command = (
-        Path(arguments[0]),
-        arguments[1],
-        Path(arguments[2]),
-        int(arguments[3]),
-        arguments[4],
-    )
+    folder, heap, cache_folder, command = Path(arguments[0]), arguments[1], Path(arguments[2]), arguments[4]
+    parent = int(arguments[3])
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the JVM prints belongs into the log
 
@@ -124,11 +118,9 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
     from arcadedb_embedded.server import ArcadeDBServer
 
     os.environ.setdefault("ARCADEDB_JVM_ERROR_FILE", str(folder / "hs_err.log"))
-    http = _free_port()
     config = {
         "host": "127.0.0.1",
-        # Others may take a free port before Java has started: the engine goes on to the next, and says which.
-        "http_port": f"{http}-{min(http + _MORE_PORTS, 65535)}",
+        "http_port": _HTTP_PORTS,
         "bolt_port": 0,
         "mode": "development",  # "production" keeps the reason of every error from the client
         "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
@@ -162,12 +154,6 @@ def start_server(folder: Path, heap: str, more_jvm_args: list[str]) -> tuple[Any
     return server, {"bolt": int(bolt.getPort()), "version": arcadedb_embedded.__version__}
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
 def answer(server: Any, question: dict[str, Any]) -> dict[str, Any]:
     """Answer a question about a database, which is made where there is none.
 
@@ -177,13 +163,13 @@ def answer(server: Any, question: dict[str, Any]) -> dict[str, Any]:
             `{"command": text, "language": "sql" or "opencypher", "database": name}`: run it.
 
     Returns:
-        `operations` and `reads`, or `rows`; `failed`, with the reason, where it cannot be done.
+        `operations` and `reads`, or nothing; `failed`, with the reason, where it cannot be done.
     """
     try:
         database = server.create_database(question["database"])._java_db
         if "command" in question:
-            result = database.command(question["language"], question["command"])
-            return {"rows": [json.loads(str(row.toJSON().toString())) for row in result.stream().toList()]}
+            database.command(question["language"], question["command"])
+            return {}
         analysis = database.getQueryEngine("opencypher").analyze(question["analyze"])
         operations = sorted(str(kind) for kind in analysis.getOperationTypes())
         return {"operations": operations, "reads": bool(analysis.isIdempotent())}

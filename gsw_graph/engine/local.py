@@ -19,7 +19,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from glob import glob
 from importlib.resources import files
@@ -27,9 +27,10 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gsw_graph.engine.browser_style import after_login
+from filelock import FileLock
+
 from gsw_graph.engine.embedded import heap_size
-from gsw_graph.engine.embedded_folder import FolderLock, write_private
+from gsw_graph.engine.embedded_folder import write_private
 from gsw_graph.errors import EngineError
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ dbms.security.procedures.allowlist=db.*,dbms.*
 """
 _CONF_2026 = "server.fleet_discovery.enabled=false\n"
 _STARTED: list[subprocess.Popen[bytes]] = []  # nobody waits for their end: they outlive this process
+_RULE = re.compile(r"([\w.]+) \{\n(.*?)\n\}", re.DOTALL)
+_SETTING = re.compile(r"^\s*([\w-]+): (.*);$", re.MULTILINE)
 _PLACES = (
     "/usr/lib/jvm/*",
     "/opt/*j*",  # jdk-21, java-21, openjdk
@@ -129,12 +132,17 @@ def start(
     Raises:
         EngineError: a port is taken, Java or Maven is missing, or the server does not come up.
     """
-    with _locked_home(settings, version, "gswgraph db start") as home:
+    if version not in RELEASES:
+        raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
+    home = _home(settings, version)
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with FileLock(home / "lock"):  # who starts it at the same time waits
         server = _server(settings, version)
         if server is not None and server.running:
             return server
         for number, option in ((port, "--port"), (http_port, "--http-port")):
-            _check_free(number, option)
+            if _listens(number):
+                raise EngineError(f"port {number} is taken", hint=f"Choose another with {option}")
         if not (home / "password").exists():
             # letters and digits only: it passes through environment files and yaml
             write_private(home / "password", secrets.token_hex(16))
@@ -180,28 +188,6 @@ def password_for(settings: Settings, port: int) -> str | None:
     return None
 
 
-@contextlib.contextmanager
-def _locked_home(settings: Settings, version: str, command: str) -> Iterator[Path]:
-    """Give the home of a version line, on which no other command is at work meanwhile."""
-    if version not in RELEASES:
-        raise EngineError(f"there is no version {version}", hint=f"Choose one of {', '.join(RELEASES)}")
-    home = _home(settings, version)
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = FolderLock(home)
-    holder = lock.acquire({"pid": os.getpid(), "command": command}, patience=1)
-    if holder is not None:
-        raise EngineError(
-            f"{holder.get('command', 'another command')} is at work on this server",
-            where=str(home),
-            hint="Wait for it to end",
-        )
-    try:
-        yield home
-    finally:
-        lock.announce_stop()
-        lock.release()
-
-
 def _home(settings: Settings, version: str) -> Path:
     return (settings.cache_dir / "neo4j" / version).absolute()
 
@@ -228,15 +214,27 @@ def _server(settings: Settings, version: str) -> LocalServer | None:
     )
 
 
-def _check_free(port: int, option: str) -> None:
+def _listens(port: int) -> bool:
+    """Tell whether anybody listens on a port of this machine."""
     with socket.socket() as probe:
-        # a server that has just stopped leaves the port in TIME_WAIT, which does not stop a new one
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            hint = f"Choose another with {option}"
-            raise EngineError(f"port {port} is taken ({error.strerror})", hint=hint) from error
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def style() -> dict[str, dict[str, str]]:
+    """Return the style of our labels as Neo4j Browser keeps it: by node or relationship and its label, what
+    is set in `gswgraph.grass`."""
+    text = (files("gsw_graph.engine") / "gswgraph.grass").read_text(encoding="utf-8")
+    return {
+        selector: {name: value.strip("'") for name, value in _SETTING.findall(body)}
+        for selector, body in _RULE.findall(text)
+    }
+
+
+def after_login() -> str:
+    """Write what a server has Browser do after a login (`browser.post_connect_cmd`): take the style, and put
+    away the frames that greet, which speak of films. As JSON, because a semicolon ends a command."""
+    return f"style {json.dumps(style(), separators=(',', ':'))}; clear"
 
 
 def _run(command: list[str], **options: object) -> tuple[int, str]:
@@ -334,10 +332,8 @@ def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
     end = time.monotonic() + START_SECONDS
     while True:
         log = (home / LOG).read_text(encoding="utf-8", errors="replace")
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if "Started." in log and probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        if "Started." in log and _listens(port):
+            return
         if time.monotonic() > end or process.poll() is not None:
             reason = f"Neo4j did not start within {START_SECONDS} s ({_reason(log)})"
             raise EngineError(reason, where=str(home), hint=f"Its log is {home / LOG}")
@@ -346,17 +342,11 @@ def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
 
 def _java_runs(home: Path, pid: int) -> bool:
     """Tell whether `pid` is the server of `home`; a number that the system gave to another process is not."""
-    try:
-        if Path("/proc/self").exists():
-            command_line = Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-            return str(home) in command_line
-    except OSError:
-        return False
     query = f"(Get-CimInstance Win32_Process -Filter 'ProcessId={pid}').CommandLine"
-    posix = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
-    return (
-        str(home) in _run(posix if os.name == "posix" else ["powershell", "-NoProfile", "-Command", query])[1]
-    )
+    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)] if os.name == "posix" else ["powershell", query]
+    if Path("/proc/self").exists():
+        command = ["cat", f"/proc/{pid}/cmdline"]
+    return str(home) in _run(command)[1]
 
 
 def _stop_java(home: Path, pid: int) -> None:
@@ -382,11 +372,8 @@ def _get_jars(lib: Path, release: str) -> None:
         command = [maven, "-q", "-B", "-f", str(pom), f"-Dneo4j.version={release}"]
         code, output = _run([*command, f"-DoutputDirectory={folder}/lib", "dependency:copy-dependencies"])
         if code != 0:
-            lines = [line for line in output.splitlines() if "ERROR" in line]
-            raise EngineError(
-                f"Maven could not get Neo4j {release}: {' '.join(lines[:2]) or 'no reason given'}",
-                hint="Check the network and try again",
-            )
+            reason = f"Maven could not get Neo4j {release}: {_reason(output)}"
+            raise EngineError(reason, hint="Check the network and try again")
         if not lib.is_dir():
             (Path(folder) / "lib").rename(lib)
 
@@ -402,29 +389,23 @@ def _set_password(java: list[str], home: Path) -> None:
 
 def _reason(log: str) -> str:
     """Return the lines of a log that say what went wrong, as one."""
-    stripped = (line.strip() for line in log.splitlines())
-    lines = [line for line in stripped if line and not line.startswith("at ")]
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in lines if re.search("ERROR|Caused by|Exception", line)]
     return " | ".join((errors or lines)[-3:])[-600:] or "no reason given"
 
 
 def find_java(majors: tuple[int, ...], purpose: str) -> str:
     """Return the path of a `java` of one of some major versions: JAVA_HOME, then PATH, then the usual places.
-    EngineError names those that there are."""
+    EngineError where there is none."""
     name = "java.exe" if os.name == "nt" else "java"
     usual = [sorted(glob(os.path.expanduser(place)), reverse=True) for place in _PLACES]  # noqa: PTH111, PTH207
     javas = [Path(home) / "bin" / name for home in (os.environ.get("JAVA_HOME"), *chain(*usual)) if home]
     javas.insert("JAVA_HOME" in os.environ, Path(shutil.which("java") or name))
-    others: dict[int, Path] = {}
+    version = re.compile(rf'version "({"|".join(map(str, majors))})\b')
     for java in dict.fromkeys(path.resolve() for path in javas if path.is_file()):
-        match = re.search(r'version "(?:1\.)?(\d+)', _run([str(java), "-version"], timeout=30)[1])
-        if match and int(match[1]) in majors:
+        if version.search(_run([str(java), "-version"], timeout=30)[1]):
             return str(java)
-        if match:
-            others.setdefault(int(match[1]), java)
-    seen = ", ".join(f"{major} ({path})" for major, path in sorted(others.items()))
     raise EngineError(
-        f"{purpose} needs Java {' or '.join(map(str, majors))}, and "
-        f"{f'only Java {seen} was found' if seen else 'no Java was found'}",
+        f"{purpose} needs Java {' or '.join(map(str, majors))}, and there is none",
         hint=f"Install Java {majors[-1]} or set JAVA_HOME; with a Docker engine no Java is needed",
     )

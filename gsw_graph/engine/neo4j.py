@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 import time
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 OLDEST = (5, 26)  # the long-term release; `CALL (x) { }` came with 5.23
 _SCHEMES = tuple(f"{name}{security}" for name in ("bolt", "neo4j") for security in ("", "+s", "+ssc"))
 _CONNECT_SECONDS = 10
-_SCHEMA_ATTEMPTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +103,11 @@ def connect(settings: Settings) -> Connection:
             summary = result.consume()
         version = str(versions.get("Neo4j Kernel", ["unknown"])[0])
         _check_server(address.url, str(summary.server.agent), version)
-    except (DriverError, Neo4jError, OSError, ValueError) as error:
+    except BaseException as error:
         if driver is not None:
             driver.close()
-        raise explain(error, address, with_password=password is not None) from error
-    except BaseException:
-        if driver is not None:
-            driver.close()
+        if isinstance(error, DriverError | Neo4jError | OSError | ValueError):
+            raise explain(error, address, with_password=password is not None) from error
         raise
     database = str(summary.database)  # the home database by its name, so that every later call can name it
     return Connection(driver, database, Neo4jDialect(driver, database, version), address.url)
@@ -206,25 +202,17 @@ class Neo4jDialect:
 
     def run_schema(self, ddl: str) -> None:
         """Run one DDL statement, again where another process makes the same schema at the same time."""
-        from neo4j.exceptions import Neo4jError, TransientError
+        from neo4j.exceptions import Neo4jError
 
-        for attempt in range(_SCHEMA_ATTEMPTS):
-            try:
-                with self._session() as session:
-                    session.run(ddl).consume()
-            except Neo4jError as error:
-                # Made by the other process a moment before.
-                if str(error.code).endswith("EquivalentSchemaRuleAlreadyExists"):
-                    return
-                if not isinstance(error, TransientError) or attempt == _SCHEMA_ATTEMPTS - 1:
-                    text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
-                    raise EngineError(
-                        f"the server refused a statement: {_first_line(error)}",
-                        where=" ".join(text.split())[:120],
-                    ) from error
-                time.sleep(random.uniform(0.05, 0.2) * (attempt + 1))  # noqa: S311 - a wait
-            else:
-                return
+        try:
+            with self._session() as session:
+                session.execute_write(lambda tx: tx.run(ddl).consume())
+        except Neo4jError as error:
+            # Made by the other process a moment before.
+            if not str(error.code).endswith("EquivalentSchemaRuleAlreadyExists"):
+                text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
+                reason = f"the server refused a statement: {_first_line(error)}"
+                raise EngineError(reason, where=" ".join(text.split())[:120]) from error
 
     def wait_online(self, timeout: float) -> None:
         """Return when every index is online; EngineError names the one that failed or was not ready in
@@ -247,21 +235,17 @@ class Neo4jDialect:
                         hint="See SHOW INDEXES for its state",
                     ) from error
 
-    def check(self) -> list[str] | None:
-        """Return None: neo4j-admin checks a database that is stopped."""
-        return None
-
     def objection(self, query: str) -> str | None:
         """What the query does beyond reading the memory, by the server's plan of it and our look at its
         words. EngineError where it cannot be planned."""
         from neo4j import READ_ACCESS
         from neo4j.exceptions import Neo4jError
 
-        if readonly.profiles(query):
+        if "PROFILE" in readonly.preamble(query):
             return "PROFILE runs the query"
         if found := readonly.objection(query):  # before the server reads it
             return found
-        explained = query if readonly.explains(query) else f"EXPLAIN {query}"
+        explained = query if "EXPLAIN" in readonly.preamble(query) else f"EXPLAIN {query}"
         try:
             session = self._driver.session(database=self._database, default_access_mode=READ_ACCESS)
             with session, session.begin_transaction() as work:  # closed without a commit
@@ -278,7 +262,5 @@ class Neo4jDialect:
 
 
 def _first_line(error: Exception) -> str:
-    text = str(getattr(error, "message", None) or error).strip().splitlines()
-    return (
-        re.sub(r"\s*\(line \d+, column \d+ \(offset: \d+\)\)", "", text[0]) if text else type(error).__name__
-    )
+    text = str(getattr(error, "message", None) or error or type(error).__name__)
+    return re.sub(r"\s*\(line \d+, column \d+ \(offset: \d+\)\)", "", text.strip().partition("\n")[0])

@@ -7,7 +7,7 @@ Read-only means: nothing changed, nothing read but the memory, nothing sent, nob
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 # Order matters: what a string, a comment or a quoted name holds is no keyword, and `1.` is a number and no
@@ -71,6 +71,10 @@ PROCEDURES = frozenset(
 _EMBEDDED_PROCEDURE = re.compile(r"(?:apoc\.)?(?:algo|meta|path)\.\w+", re.IGNORECASE)
 # Functions of the server itself; others belong to plugins, and one of these may call a service.
 _FUNCTIONS = {"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"}
+_NAME = r"(?:[^\W\d]\w*|`[^`]*`)"
+_CALLED = re.compile(rf"(?:\b(CALL) )?({_NAME}(?: \. {_NAME})*)( \()?", re.IGNORECASE)
+# What may stand before the first clause, its tokens with a space between them.
+_PREAMBLE = re.compile(r"(?:(?:CYPHER|EXPLAIN|PROFILE|[\d.]+|\w+ = \w+)(?: |\Z))*", re.IGNORECASE)
 # Steps of a Neo4j plan that read rows of the graph or work on rows, without "@neo4j" and what stands in
 # brackets.
 _OPERATOR = re.compile(
@@ -133,78 +137,39 @@ def unknown_to_embedded(query: str) -> str | None:
 
 
 def _called(query: str) -> Iterator[tuple[list[str], bool]]:
-    """The names, taken apart at their dots, that an opening bracket or CALL makes procedures and functions,
-    and whether it is CALL."""
-    parts: list[str] = []
-    by_call = False
-    before = "", ""
-    for kind, text in [*_tokens(query), ("", "")]:
-        if kind == "word" or (kind == "quoted" and text.startswith("`")):
-            names = text.strip("`").split(".")
-            if before == ("sign", ".") and parts:
-                parts += names
-            else:
-                if parts and by_call:
-                    yield parts, True
-                parts, by_call = names, before[1].upper() == "CALL"
-        elif (kind, text) != ("sign", "."):
-            if parts and (by_call or (kind, text) == ("sign", "(")):
-                yield parts, by_call
-            parts = []
-        before = kind, text
+    """Return the names, taken apart at their dots, that an opening bracket or CALL makes procedures and
+    functions, and whether it is CALL."""
+    text = " ".join("''" if text[0] in "'\"" else text for _, text in _tokens(query))
+    for call, name, bracket in _CALLED.findall(text):
+        if call or bracket:
+            yield [part for quoted in name.split(" . ") for part in quoted.strip("`").split(".")], bool(call)
 
 
 def unknown_step(plan: Mapping[str, Any]) -> str | None:
-    """The first step of a Neo4j plan that is not known to only read, a procedure by its name; None where
-    all are."""
-    for operator, details in _steps(plan):
-        name = re.split(r"[@(]", operator)[0]
-        if not _OPERATOR.fullmatch(name):
-            return name
-        if name == "ProcedureCall" and (procedure := details.partition("(")[0].strip()) not in PROCEDURES:
-            return procedure
-    return None
-
-
-def _steps(plan: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Return the first step of a Neo4j plan that is not known to only read, a procedure by its name; None
+    where all are."""
     steps = [plan]  # not recursive: a plan may be thousands of steps deep
     while steps:
         step = steps.pop()
-        yield str(step.get("operatorType", "")), str((step.get("args") or {}).get("Details", ""))
-        children: Iterable[Mapping[str, Any]] = step.get("children") or ()
-        steps += children
-
-
-def profiles(query: str) -> bool:
-    """True where PROFILE stands before the query, which runs it."""
-    return "PROFILE" in _preamble(query)
-
-
-def explains(query: str) -> bool:
-    """True where EXPLAIN stands before the query, which then does not run."""
-    return "EXPLAIN" in _preamble(query)
+        name = re.split(r"[@(]", str(step.get("operatorType", "")))[0]
+        procedure = str((step.get("args") or {}).get("Details", "")).partition("(")[0].strip()
+        if not _OPERATOR.fullmatch(name):
+            return name
+        if name == "ProcedureCall" and procedure not in PROCEDURES:
+            return procedure
+        steps += step.get("children") or ()
+    return None
 
 
 def asks_server(query: str) -> bool:
-    """True for `SHOW DATABASES` and `CALL dbms.components()`."""
+    """Return whether this is `SHOW DATABASES` or `CALL dbms.components()`."""
     return _ASKS_SERVER.fullmatch(query) is not None
 
 
-def _preamble(query: str) -> set[str]:
-    """The words before the first clause: `CYPHER 5 runtime=slotted EXPLAIN ...`."""
-    found: set[str] = set()
-    tokens = [*_tokens(query), ("", "")]
-    position = 0
-    while position < len(tokens) - 1:
-        kind, text = tokens[position]
-        if tokens[position + 1] == ("sign", "="):
-            position += 3  # an option
-        elif kind == "number" or text.upper() in {"CYPHER", "EXPLAIN", "PROFILE"}:
-            found.add(text.upper())
-            position += 1
-        else:
-            break
-    return found
+def preamble(query: str) -> set[str]:
+    """Return the words before the first clause in capitals: `CYPHER 5 runtime=slotted EXPLAIN ...`."""
+    match = _PREAMBLE.match(" ".join(text for _, text in _tokens(query)))
+    return set(match[0].upper().split()) if match else set()
 
 
 def _tokens(query: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from functools import partial, wraps
 from time import perf_counter
 from typing import Any
 
-from gsw_graph.cypher import file_of
+from gsw_graph.cypher import file_of, of_memory
 
 Tracer = Callable[[str], object]
 _ITEMS, _LETTERS = 3, 200  # of a list and of a text that are shown
@@ -21,13 +21,18 @@ _CALLS_BACK = {"execute_read", "execute_write"}
 
 
 def pasteable(
-    text: str, parameters: Mapping[str, Any], seconds: float, failure: BaseException | None = None
+    text: str,
+    parameters: Mapping[str, Any],
+    seconds: float,
+    failure: BaseException | None = None,
+    memory: str = "",
 ) -> str:
     """Return one statement with its parameters, shortened, in the form of Neo4j Browser."""
     failed = f"failed ({type(failure).__name__}), " if failure is not None else ""
     head = f"// {file_of(text) or 'a query'}: {failed}{seconds * 1000:.1f} ms"
     given = [f":param {_name(name)} => {literal(value)};" for name, value in parameters.items()]
-    return "\n".join([head, *given, _COMMENTS.sub("", text).strip().removesuffix(";") + ";", ""])
+    query = of_memory(_COMMENTS.sub("", text), memory)
+    return "\n".join([head, *given, query.strip().removesuffix(";") + ";", ""])
 
 
 def literal(value: Any) -> str:
@@ -54,21 +59,21 @@ def _name(name: str) -> str:
     return name if re.fullmatch(r"[^\W\d]\w*", name) else "`" + name.replace("`", "``") + "`"
 
 
-class Traced:
-    """A driver, session, transaction or dialect that reports each statement it runs, with the seconds until
-    its first row; all else is that of `inner`."""
+class Intercepted:
+    """A driver, session, transaction or dialect whose statements go through `run(method, text, ...)`; all
+    else is that of `inner`."""
 
-    def __init__(self, inner: Any, tracer: Tracer) -> None:
-        self._inner, self._tracer = inner, tracer
+    def __init__(self, inner: Any, run: Callable[..., Any]) -> None:
+        self._inner, self._run = inner, run
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._inner, name)
         if name in _RUNS:
             return partial(self._run, value)
         if name in _BEGINS:
-            return lambda *args, **given: Traced(value(*args, **given), self._tracer)
+            return lambda *args, **given: Intercepted(value(*args, **given), self._run)
         if name in _CALLS_BACK:
-            return lambda work, *args, **given: value(self._traced(work), *args, **given)
+            return lambda work, *args, **given: value(self._intercepting(work), *args, **given)
         return value
 
     def __enter__(self) -> Any:
@@ -78,7 +83,31 @@ class Traced:
     def __exit__(self, *given: Any) -> Any:
         return self._inner.__exit__(*given)
 
-    def _run(self, method: Callable[..., Any], text: Any, *args: Any, **given: Any) -> Any:
+    def _intercepting(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(work)  # with the time limit and the mark that `unit_of_work` put on it
+        def run(tx: Any, *args: Any, **given: Any) -> Any:
+            return work(Intercepted(tx, self._run), *args, **given)
+
+        return run
+
+
+def renaming(memory: str) -> Callable[..., Any]:
+    """Return what runs each statement in a named memory."""
+
+    def run(method: Callable[..., Any], text: Any, *args: Any, **given: Any) -> Any:
+        if hasattr(text, "metadata"):  # a `Query` of the driver
+            renamed: Any = type(text)(of_memory(text.text, memory), text.metadata, text.timeout)
+        else:
+            renamed = of_memory(text, memory)
+        return method(renamed, *args, **given)
+
+    return run
+
+
+def reporting(tracer: Tracer, memory: str) -> Callable[..., Any]:
+    """Return what runs each statement and reports it, with the seconds until its first row."""
+
+    def run(method: Callable[..., Any], text: Any, *args: Any, **given: Any) -> Any:
         start, failure = perf_counter(), None
         try:
             return method(text, *args, **given)
@@ -88,12 +117,7 @@ class Traced:
         finally:
             values = {name: value for name, value in given.items() if not name.endswith("_")}
             values |= args[0] if args and args[0] else {}
-            text = str(getattr(text, "text", text))
-            self._tracer(pasteable(text, values, perf_counter() - start, failure))
+            query, seconds = str(getattr(text, "text", text)), perf_counter() - start
+            tracer(pasteable(query, values, seconds, failure, memory))
 
-    def _traced(self, work: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(work)  # with the time limit and the mark that `unit_of_work` put on it
-        def run(tx: Any, *args: Any, **given: Any) -> Any:
-            return work(Traced(tx, self._tracer), *args, **given)
-
-        return run
+    return run

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction
 
 _RELOAD = "gswgraph load PATH..."
-_ANEW = "Load the documents into a new memory: gswgraph --memory NEW load PATH..."
 # Texts that may be empty, which an import takes for missing.
 _EMPTY = (
     ("Document", "title"),
@@ -52,7 +51,8 @@ def repair(connection: Connection) -> None:
     if state is None:
         return
     schema.check_schema(state)
-    schema.repair(connection, state.dimension)
+    schema.make_constraints(connection)
+    schema.build_search_indexes(connection, state.dimension)
     texts = [statement(f"write/{name}") for name in _REPAIRS]
     for label, name in _EMPTY:
         texts += definitions("write/mend_texts", connection.dialect.name, LABEL=label, PROPERTY=name)
@@ -118,9 +118,6 @@ def _memory(connection: Connection, settings: Settings) -> Iterator[Finding]:
             f"not gswgraph's, though their labels are (they have no key): {text}; they are left alone",
             "Keep them in a database of their own (NEO4J_DATABASE), or under other labels",
         )
-    if (damage := connection.dialect.check()) is not None:
-        problem = f"the engine's own check reports {', '.join(damage)}" if damage else ""
-        yield _finding("storage", problem, "the engine's own check reports nothing wrong", _ANEW)
 
 
 def _texts(connection: Connection, _: Settings) -> Iterator[Finding]:

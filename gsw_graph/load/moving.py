@@ -329,7 +329,7 @@ def _from_json(value: Any) -> Any:
 # --- exports ---
 
 
-def export(reader: Reader, folder: str | Path) -> Exported:
+def export(connection: Connection, folder: str | Path) -> Exported:
     """Write all documents that are ready into a folder that is new or empty: all of it or, after an error,
     nothing. Documents are numbered in the order of their sources. Propositions have no place in this shape.
 
@@ -338,7 +338,7 @@ def export(reader: Reader, folder: str | Path) -> Exported:
     """
     documents, files = 0, 1
     with new_folder(folder) as beside, (beside / "corpus.json").open("w", encoding="utf-8") as corpus:
-        for number, workspace in enumerate(_workspaces(reader)):
+        for number, workspace in enumerate(_workspaces(Reader(connection))):
             document = workspace.document
             text = "\n\n".join(passage.text for passage in document.passages)
             corpus.write("[\n" if number == 0 else ",\n")

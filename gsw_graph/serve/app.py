@@ -36,6 +36,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from gsw_graph import __version__
+from gsw_graph.engine import split_address
 from gsw_graph.engine.embedded_folder import write_private
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.serve import routes
@@ -314,7 +315,7 @@ def serve(state: AppState, opened: socket.socket, address: BindAddress) -> None:
     server by the file that it leaves in the folder of an embedded memory while it runs."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     owner = secrets.token_urlsafe(32)
-    with RunningServer.announced(state.memory.url, address.local_url, owner), _stoppable():
+    with RunningServer.announced(split_address(state.memory.url)[0], address.local_url, owner), _stoppable():
         make_server(state, address, owner).run(sockets=[opened])
 
 

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.concurrency import Check, never_cancelled
-from gsw_graph.cypher import statement
+from gsw_graph.cypher import base_name, statement
 from gsw_graph.errors import EndedError, EngineError, InputError
 from gsw_graph.model.results import RankedPassage, Table
 from gsw_graph.store.reader import Reader
@@ -147,9 +147,9 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Node):
-        return {"labels": sorted(value.labels), "properties": plain(dict(value))}
+        return {"labels": sorted(map(base_name, value.labels)), "properties": plain(dict(value))}
     if isinstance(value, Relationship):
-        return {"type": value.type, "properties": plain(dict(value))}
+        return {"type": base_name(value.type), "properties": plain(dict(value))}
     if isinstance(value, Path):
         parts = [plain(value.nodes[0])]
         for start, relationship, end in zip(value.nodes, value.relationships, value.nodes[1:], strict=False):
@@ -277,7 +277,7 @@ def passages_behind(reader: Reader, nodes: Mapping[str, Node]) -> dict[str, list
     ids: dict[str, list[str]] = {name: [] for name in _LABELS.values()}
     by_id: dict[str, list[str]] = {}
     for element, node in nodes.items():
-        for label in node.labels & _LABELS.keys():
+        for label in _LABELS.keys() & set(map(base_name, node.labels)):
             if isinstance(own := node.get("id"), str):
                 ids[_LABELS[label]].append(own)
                 by_id.setdefault(own, []).append(element)

@@ -30,6 +30,8 @@ from neomodel import (
 )
 from neomodel.properties import Property
 
+from gsw_graph.errors import InputError
+
 if TYPE_CHECKING:
     import gsw_graph.memory
 
@@ -435,7 +437,10 @@ def _type(property_: Any) -> str:
 
 
 def connect(memory: gsw_graph.memory.Memory) -> None:
-    """Let neomodel speak to the server of an open memory. docs/neomodel.md has an example."""
+    """Let neomodel speak to the server of an open memory. docs/neomodel.md has an example. Raises InputError
+    for a named memory, whose labels the classes do not have."""
     from neomodel import db
 
+    if memory._connection.memory:
+        raise InputError("the classes of neomodel show the default memory only", where=memory.url)
     db.set_connection(driver=memory._connection.driver)

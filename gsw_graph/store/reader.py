@@ -145,7 +145,8 @@ class Reader:
 
     def counts(self) -> tuple[dict[str, int], dict[str, int]]:
         """Count the nodes of each label and relationships of each type."""
-        rows = self.rows("read/counts")
+        name = self._connection.memory
+        rows = self.rows("read/counts", end=f"__{name}" if name else "")
         return tuple(
             {row["name"]: row["count"] for row in rows if row["kind"] == kind}
             for kind in ("node", "relationship")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from gsw_graph.cypher import definitions, statement
+from gsw_graph.cypher import definitions, of_memory, statement
 from gsw_graph.errors import SchemaError
+from gsw_graph.model.results import StoredMemory
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -108,7 +109,7 @@ def check_schema(state: MemoryState) -> None:
 def make_constraints(connection: Connection) -> None:
     """Make what MERGE and MATCH look up, where it is missing; SchemaError where another tool's index or
     constraint is in the way."""
-    _make(connection, [index for index in _declared() if index.kind in ("unique", "range")], 0)
+    _make(connection, _declared(connection, "unique", "range"), 0)
 
 
 def build_search_indexes(connection: Connection, dimension: int) -> None:
@@ -118,16 +119,10 @@ def build_search_indexes(connection: Connection, dimension: int) -> None:
     They are made after the first rows: an index built over them answers two to four times faster than one
     that grew with them.
     """
-    _make(connection, _search_indexes(), dimension)
+    _make(connection, _declared(connection, "vector", "text"), dimension)
     connection.dialect.wait_online(_INDEX_SECONDS)
     warm_up(connection, dimension)
     _mark(connection, indexed=True)
-
-
-def repair(connection: Connection, dimension: int) -> None:
-    """Make every constraint and index that is missing."""
-    make_constraints(connection)
-    build_search_indexes(connection, dimension)
 
 
 def outgrown(connection: Connection, state: MemoryState) -> bool:
@@ -142,10 +137,7 @@ def renew_vector_indexes(connection: Connection, dimension: int) -> None:
     """Build the vector indexes anew. The memory is marked as not indexed meanwhile, so that a crash is
     made good by whoever opens it next."""
     _mark(connection, indexed=False)
-    for index in _search_indexes():
-        if index.kind == "vector":
-            (text,) = definitions("schema/drop_index", connection.dialect.name, NAME=index.name)
-            connection.dialect.run_schema(text)
+    _drop(connection, _declared(connection, "vector"))
     build_search_indexes(connection, dimension)
 
 
@@ -155,7 +147,28 @@ def missing_indexes(connection: Connection) -> list[str]:
         statement("read/indexes", connection.dialect.name), database_=connection.database, routing_="r"
     )
     states = {record["name"]: record["state"] for record in records}
-    return [index.name for index in _declared() if states.get(index.name) != "ONLINE"]
+    return [index.name for index in _declared(connection) if states.get(index.name) != "ONLINE"]
+
+
+def memories(connection: Connection) -> list[StoredMemory]:
+    """Return the memories of the database of a connection, by name."""
+    connection = connection.default or connection
+    records, _, _ = connection.driver.execute_query(
+        statement("read/memories"), database_=connection.database, routing_="r"
+    )
+    found = []
+    for name in sorted(str(record["label"]).partition("__")[2] for record in records):
+        rows, _, _ = connection.driver.execute_query(
+            of_memory(statement("read/memory_size"), name), database_=connection.database, routing_="r"
+        )
+        found += [StoredMemory(name, **row.data()) for row in rows]
+    return found
+
+
+def remove(connection: Connection) -> None:
+    """Remove what is left of a memory that holds nothing: its indexes, its constraints, its Memory node."""
+    _drop(connection, _declared(connection))
+    connection.driver.execute_query(statement("write/remove_memory"), database_=connection.database)
 
 
 def definition(index: Index, dialect: str, dimension: int) -> list[str]:
@@ -207,15 +220,17 @@ def refuse_foreign(connection: Connection) -> None:
         )
 
 
-def _declared() -> tuple[Index, ...]:
+def _declared(connection: Connection, *kinds: str) -> list[Index]:
+    """Return the constraints and indexes of a memory, of all kinds or of some."""
     # neomodel takes a third of a second to import, and asking needs none of it.
     from gsw_graph.store.nodes import indexes
 
-    return indexes()
-
-
-def _search_indexes() -> list[Index]:
-    return [index for index in _declared() if index.kind in ("vector", "text")]
+    end = f"__{connection.memory}" if connection.memory else ""
+    return [
+        replace(index, name=f"{index.name}{end}", label=f"{index.label}{end}")
+        for index in indexes()
+        if not kinds or index.kind in kinds
+    ]
 
 
 def _make(connection: Connection, wanted: list[Index], dimension: int) -> None:
@@ -249,6 +264,13 @@ def _refuse_occupied(connection: Connection, wanted: list[Index]) -> None:
                 hint="Give gswgraph a database of its own with NEO4J_DATABASE, or remove it: "
                 f"DROP {what.upper()} {record['name']}",
             )
+
+
+def _drop(connection: Connection, unwanted: list[Index]) -> None:
+    for index in unwanted:
+        name = "drop_constraint" if index.kind == "unique" else "drop_index"
+        for text in definitions(f"schema/{name}", connection.dialect.name, NAME=index.name):
+            connection.dialect.run_schema(text)
 
 
 def _vectors(connection: Connection) -> int:

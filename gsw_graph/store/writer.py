@@ -29,7 +29,7 @@ BATCH_BYTES = 1_000_000  # documents are gathered up to this before they are sen
 _FORGET_PASSAGES = 200  # a document with more is deleted in several transactions
 _FORGET_DOCUMENTS = 50
 _MERGES = 1000  # of a transaction
-_PLACE_BYTES = 70
+_ALL = 1_000_000_000
 
 
 @dataclass(slots=True)
@@ -155,19 +155,13 @@ def forget_large(session: Any, ids: Sequence[str]) -> set[str]:
 
 
 def _large(session: Any, ids: Sequence[str]) -> set[str]:
-    found = (
-        session.execute_read(
-            lambda tx: tx.run(statement("read/large_documents"), ids=list(ids), limit=_FORGET_PASSAGES).data()
-        )
-        if ids
-        else []
-    )
-    return {row["id"] for row in found}
+    text, parameters = statement("read/large_documents"), {"ids": list(ids), "limit": _FORGET_PASSAGES}
+    return set(session.execute_read(lambda tx: tx.run(text, parameters).value("id")) if ids else ())
 
 
 def _forget_found_of_large(session: Any, document: str) -> None:
     session.execute_write(_mark, "document_hidden", document, status="renewing")
-    while session.execute_write(_forget_found, [document], _FORGET_PASSAGES) == _FORGET_PASSAGES:
+    while session.execute_write(_forget, [document], _FORGET_PASSAGES, found=True) == _FORGET_PASSAGES:
         pass
 
 
@@ -185,7 +179,7 @@ def unmerge(session: Any, aliases: Sequence[str]) -> None:
 
 def _merge(tx: ManagedTransaction, rows: Sequence[Row]) -> list[str]:
     tx.run(statement("write/stamp")).consume()
-    return [record["alias"] for record in tx.run(statement("write/merges"), rows=list(rows))]
+    return tx.run(statement("write/merges"), rows=list(rows)).value("alias")
 
 
 def _unmerge(tx: ManagedTransaction, aliases: Sequence[str]) -> None:
@@ -205,7 +199,7 @@ def _write_whole(
     if replaced:
         _forget_whole(tx, replaced)
     if batch.renewed:
-        _forget_found(tx, batch.renewed, 1_000_000_000)
+        _forget(tx, batch.renewed, found=True)
     _run(tx, list(batch.statements()), dialect)
     if merges:
         tx.run(statement("write/merges"), rows=merges).consume()
@@ -230,28 +224,16 @@ def _mark(tx: ManagedTransaction, name: str, document: str, **parameters: Any) -
 
 
 def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
-    _forget(tx, ids, 1_000_000_000)
+    _forget(tx, ids)
     tx.run(statement("write/forget_documents"), ids=ids).consume()
 
 
-def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
-    """Delete up to `limit` passages of some documents with what stood in them alone; how many it deleted."""
+def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, found: bool = False) -> int:
+    """Delete up to `limit` passages of some documents with what stood in them alone; `found`: only what was
+    found in those that have anything. How many passages these were."""
     tx.run(statement("write/stamp")).consume()
-    passages = [record["id"] for record in tx.run(statement("read/passage_ids"), ids=ids, limit=limit)]
-    _forget_inside(tx, passages, "forget_content")
-    return len(passages)
-
-
-def _forget_found(tx: ManagedTransaction, ids: Sequence[str], limit: int) -> int:
-    """Delete what was found in up to `limit` passages of some documents, of those that have anything; how
-    many these were."""
-    tx.run(statement("write/stamp")).consume()
-    passages = [record["id"] for record in tx.run(statement("read/passage_ids_found"), ids=ids, limit=limit)]
-    _forget_inside(tx, passages, "forget_found")
-    return len(passages)
-
-
-def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> None:
+    listing = statement("read/passage_ids_found" if found else "read/passage_ids")
+    passages = [record["id"] for record in tx.run(listing, ids=ids, limit=limit)]
     if passages:
         places = [
             {**record.data(), "joins": is_distinctive(record["id"].title())}
@@ -259,10 +241,12 @@ def _forget_inside(tx: ManagedTransaction, passages: list[str], name: str) -> No
         ]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
         relations = [record["name"] for record in tx.run(statement("read/relations_in"), passages=passages)]
-        tx.run(statement(f"write/{name}"), passages=passages).consume()
+        content = statement("write/forget_found" if found else "write/forget_content")
+        tx.run(content, passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()
         tx.run(statement("write/forget_relations"), names=relations).consume()
+    return len(passages)
 
 
 def parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -280,23 +264,15 @@ def parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield part
 
 
-def row_size(row: Row) -> int:
-    """About how many bytes a row takes on the wire."""
-    size = 100
-    for value in row.values():
-        if isinstance(value, str):
-            size += 3 * len(value)
-        elif isinstance(value, bytes):
-            size += len(value)
-        elif isinstance(value, dict):
-            size += row_size(value)
-        elif isinstance(value, list) and value:
-            size += 9 * len(value) if isinstance(value[0], float) else sum(map(_item_size, value))
-    return size
-
-
-def _item_size(item: object) -> int:
-    return 3 * len(item) if isinstance(item, str) else _PLACE_BYTES
+def row_size(value: object) -> int:
+    """Return about how many bytes a row, or a value of it, takes on the wire."""
+    if isinstance(value, str):
+        return 3 * len(value)
+    if isinstance(value, dict):
+        return 100 + sum(map(row_size, value.values()))
+    if isinstance(value, list) and value and not isinstance(value[0], float):
+        return sum(map(row_size, value))
+    return 9 * len(value) if isinstance(value, list) else len(value) if isinstance(value, bytes) else 0
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

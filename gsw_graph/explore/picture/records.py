@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.cypher import base_name
 from gsw_graph.errors import InputError
 from gsw_graph.explore.picture.colours import CAPTIONS
 from gsw_graph.explore.picture.picture import NODES, TEXT, Picture, add_sources
@@ -66,7 +67,7 @@ def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPas
     for arrow in drawn.relationships.values():
         start, end = (node.element_id if node else "" for node in arrow.nodes)
         if {start, end} <= boxes.keys() and boxes[start] != boxes[end]:  # as of an Entity and its Concept
-            edge = picture.edge(boxes[start], boxes[end], arrow.type.replace("_", " ").lower())
+            edge = picture.edge(boxes[start], boxes[end], base_name(arrow.type).replace("_", " ").lower())
             others = {passage.id for passage in behind.get(end, ())}
             shared = [passage for passage in behind.get(start, ()) if passage.id in others]
             passages = shared or behind.get(start) or behind.get(end, ())
@@ -81,7 +82,7 @@ def of_records(query: str, drawn: Drawn, behind: Mapping[str, Sequence[RankedPas
 
 
 def _label(node: Node) -> str:
-    labels = sorted(node.labels) or ["?"]
+    labels = sorted(map(base_name, node.labels)) or ["?"]
     return next((label for label in labels if label in CAPTIONS), labels[0])
 
 

@@ -41,6 +41,17 @@ class Status(Result):
 
 
 @dataclass(frozen=True)
+class StoredMemory(Result):
+    """A memory of a database; the name of the default one is empty."""
+
+    name: str
+    embedder: str
+    created: str
+    documents: int
+    passages: int
+
+
+@dataclass(frozen=True)
 class StoredDocument(Result):
     """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
     `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read.
