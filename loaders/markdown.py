@@ -22,8 +22,7 @@ from gsw_graph.loaders.text import (
     decode,
     document,
     join_lines,
-    subscript,
-    superscript,
+    shifted,
     vocabulary,
 )
 
@@ -264,7 +263,7 @@ class _Blocks:
                     part = _LINK.sub(self._link, part)
                 part = _NOTE.sub(r"[\1]", part)
             if "<" in part:
-                part = _RAISED.sub(_shifted, part)
+                part = _RAISED.sub(lambda m: shifted(m[2], "_" if m[1].lower() == "sub" else "^"), part)
                 part = _TAG.sub(self._tag, _BREAK.sub("\n", part))
             for _ in range(2):  # twice: emphasis within emphasis
                 part = _UNDERSCORES.sub(r"\1", _STARS.sub(r"\1", part))
@@ -289,12 +288,6 @@ class _Blocks:
     def _tag(self, tag: re.Match[str]) -> str:
         self._left["picture"] += tag[0].lower().startswith("<img")
         return " " if tag[1] else ""
-
-
-def _shifted(match: re.Match[str]) -> str:
-    begin, end = match.span()
-    before, after = match.string[max(0, begin - 60) : begin], match.string[end : end + 1]
-    return subscript(before, match[2]) if match[1].lower() == "sub" else superscript(before, match[2], after)
 
 
 def _lines(rows: list[str]) -> Block:

@@ -20,8 +20,7 @@ from xml.etree.ElementTree import Element
 
 from gsw_graph.loaders import web
 from gsw_graph.loaders.files import Converted, NothingError, UnusableError, properties
-from gsw_graph.loaders.text import subscript, superscript
-from gsw_graph.loaders.web import kind_of
+from gsw_graph.loaders.text import shifted
 
 Kind: TypeAlias = Literal["docx", "pptx", "xlsx"]
 Parts: TypeAlias = dict[str, bytes]
@@ -42,6 +41,7 @@ _UNREAD = (
     (r"[^/]+/media/.+", b"", "picture"),
     (r"[^/]+/(?:charts|chartEx)/chart[^/]*\.xml", b"", "chart"),
     (r"[^/]+/embeddings/.+", b"", "embedded object"),
+    (r"[^/]+/diagrams/data[^/]*\.xml", b"", "diagram"),
     (r"word/(?:header|footer)\d*\.xml", rb"<w:t[ >]", "page header or footer"),
 )
 
@@ -116,18 +116,12 @@ def _kind(names: list[str], parts: Parts) -> Kind:
 
 
 def _parse(data: bytes) -> Element:
-    """Parse a part; formulas become text, and what is there twice, for newer and older programs, stays in
-    its newer form."""
-    root = ElementTree.fromstring(data)  # noqa: S314 (`_texts` refuses entities)
-    for parent in list(root.iter()):
-        if kind_of(parent) == "AlternateContent":
-            parent[1:] = []
-        for place, child in enumerate(parent):
-            if kind_of(child) in ("oMath", "oMathPara") and not kind_of(parent).startswith("oMath"):
-                run = parent[place] = Element(f"{_W}r")
-                text = ElementTree.SubElement(run, f"{_W}t", {_SPACE: "preserve"})
-                text.text, run.tail = web.formula(child), child.tail
-    return root
+    return ElementTree.fromstring(data)  # noqa: S314 (`_texts` refuses entities)
+
+
+def kind_of(element: Element) -> str:
+    """Return the name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
 
 
 def _value(element: Element | None, name: str = "val") -> str | None:
@@ -157,7 +151,6 @@ _ABOUT = {"creator": "author", "subject": "subject", "keywords": "keywords", "de
 
 # --- Word ---
 
-_DIAGRAM = "{*}ptLst/{*}pt/{*}t/{*}p"  # its texts (SmartArt)
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
@@ -165,14 +158,10 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 def _read_word(parts: Parts, contents: Converted) -> None:
     import mammoth
 
-    diagrams: list[str] = []
     notes: set[str] = set()
-    for name in list(parts):
+    for name in parts:
         if re.fullmatch(r"word/(?:document|footnotes|endnotes)\.xml", name):
-            root = _prepared(parts[name], contents.left_out, notes)
-            parts[name] = ElementTree.tostring(root, encoding="utf-8")
-        elif "/diagrams/data" in name:
-            diagrams += _paragraphs(_parse(parts[name]), _DIAGRAM)
+            parts[name] = _prepared(parts[name], contents.left_out, notes)
     result = mammoth.convert_to_html(
         _packed(parts),
         style_map="p[style-name='Title'] => h1:fresh",
@@ -183,7 +172,6 @@ def _read_word(parts: Parts, contents: Converted) -> None:
     about = contents.about
     web.read_page(result.value, contents)
     contents.about = about
-    contents.text = "\n\n".join([contents.text, *diagrams])
 
 
 def _packed(parts: Parts) -> io.BytesIO:
@@ -196,44 +184,27 @@ def _packed(parts: Parts) -> io.BytesIO:
     return stream
 
 
-def _prepared(data: bytes, left_out: Counter[str], notes: set[str]) -> Element:
-    """Return a part of a Word document so changed that nothing of it is lost on the way to HTML: text boxes
-    become paragraphs after that which they hang on; hidden runs go, and all but the first reference to a
-    note, as the whole note would be written for each."""
+def _prepared(data: bytes, left_out: Counter[str], notes: set[str]) -> bytes:
+    """Return a part of a Word document with formulas as their text, without hidden runs, and without all but
+    one reference to a note, as the whole note would be written for each."""
     root = _parse(data)
     for parent in list(root.iter()):
-        for child in list(parent):
-            kind = kind_of(child)
-            if kind == "AlternateContent" and child.find(f"*//{_W}txbxContent") is not None:
-                child[0].tag, child.tag = f"{_W}r", f"{_W}smartTag"
+        for place, child in reversed(list(enumerate(parent))):
+            kind, vanish = kind_of(child), child.find(f"{_W}rPr/{_W}vanish")
+            if kind == "oMath":
+                parent[place] = ElementTree.Element(f"{_W}r")
+                text = ElementTree.SubElement(parent[place], f"{_W}t", {_SPACE: "preserve"})
+                text.text = "".join(child.itertext())
+                left_out["layout of a formula"] += 1
+            elif kind == "r" and vanish is not None and _value(vanish) not in ("0", "false", "off"):
+                left_out["hidden text"] += any(text.text for text in child.iter(f"{_W}t"))
+                parent.remove(child)
             elif kind in ("footnoteReference", "endnoteReference"):
-                note = f"{kind} {_value(child, 'id')}"
-                if note in notes:
+                if (note := f"{kind} {_value(child, 'id')}") in notes:
                     parent.remove(child)
                 notes.add(note)
-            elif kind == "r" and (vanish := child.find(f"{_W}rPr/{_W}vanish")) is not None:
-                if _value(vanish) not in ("0", "false", "off"):
-                    left_out["hidden text"] += any(text.text for text in child.iter(f"{_W}t"))
-                    parent.remove(child)
-            elif kind == "del" and child.find(f".//{_W}delText") is not None:
-                left_out["deleted text"] += 1
-    for parent in list(root.iter()):
-        for place, paragraph in reversed(list(enumerate(parent))):
-            if paragraph.tag == f"{_W}p":
-                boxes = list(_boxes(paragraph))
-                parent[place + 1 : place + 1] = [block for box in boxes for block in box]
-                for box in boxes:
-                    box[:] = []
-    return root
-
-
-def _boxes(paragraph: Element) -> Iterator[Element]:
-    """Yield the text boxes of a paragraph; those within are their own paragraphs' affair."""
-    for child in paragraph:
-        if child.tag == f"{_W}txbxContent":
-            yield child
-        else:
-            yield from _boxes(child)
+            left_out["deleted text"] += kind == "del" and child.find(f".//{_W}delText") is not None
+    return bytes(ElementTree.tostring(root, encoding="utf-8"))
 
 
 def _paragraphs(element: Element, path: str) -> list[str]:
@@ -242,18 +213,16 @@ def _paragraphs(element: Element, path: str) -> list[str]:
 
 
 def _plain_text(paragraph: Element) -> str:
-    """Return the text of a paragraph of Word or DrawingML in a line."""
-    text = shift = ""
+    """Return the text of a paragraph of DrawingML in a line."""
+    text = sign = ""
     for part in paragraph.iter():
         kind = kind_of(part)
-        if kind in ("r", "fld", "rPr"):
-            shift = (_value(part, "baseline") or "").strip("0%")
-        elif kind == "t" and shift:
-            write = subscript if shift.startswith("-") else superscript
-            text += write(text[-60:], part.text or "")
+        if kind in ("r", "fld"):
+            baseline = _value(part.find("{*}rPr"), "baseline") or "0"
+            sign = "_" if baseline.startswith("-") else "^" if baseline.strip("0%") else ""
         elif kind == "t":
-            text += part.text or ""
-        elif kind in ("br", "p", "tab", "cr"):
+            text += shifted(part.text or "", sign) if sign else part.text or ""
+        elif kind in ("br", "p", "tab"):
             text += " "
     return " ".join(text.split())
 
@@ -274,8 +243,6 @@ def _slides(parts: Parts) -> Iterator[str]:
             if kind == "notesSlide":
                 notes = list(_shapes(_parse(parts[part])))
                 yield from [f"notes: {notes[0]}", *notes[1:]] if notes else []
-            elif kind == "diagramData":
-                yield from _paragraphs(_parse(parts[part]), _DIAGRAM)
 
 
 def _shapes(element: Element) -> Iterator[str]:
@@ -291,7 +258,7 @@ def _shapes(element: Element) -> Iterator[str]:
         elif kind == "tbl":
             rows = [[_plain_text(cell) for cell in row.iterfind("{*}tc")] for row in shape.iterfind("{*}tr")]
             yield "\n".join(_table(rows))
-        elif kind != "sp":
+        elif kind not in ("sp", "Fallback"):  # the same again for older programs
             yield from _shapes(shape)
 
 

@@ -209,75 +209,19 @@ def _is_label(cell: str, column: int, rows: list[list[str]]) -> bool:
 
 # --- typography ---
 
-# Lookbehind windows are bounded, so that no text makes these slow.
-_WINDOW = 60
-_BASE = re.compile(r"[^\W\d_]+$|\d[\d.,]*$|$")
-_MARKED = re.compile(r"\[.*\]|\(.*\)|[^\w\s]+|", re.DOTALL)
-_NOTES = re.compile(r"\d+(?:\s*[,;\u2013-]\s*\d+)+")
-_AFTER_OPERATOR = re.compile(r"[×·*=+/^≈~<>±\u2212]\s*\d[\d.,]*$")
-_TERM = re.compile(r"\([^()]*[-+*/·×^=\u2212][^()]*\)$")
-_POWERS = {"10", "2"}
-_UNITS = frozenset("km hm dm cm mm µm nm ft in yd mi sec min kg mol cm rad ha eV".split())
-_SIGNS = {"tm": "™", "sm": "℠"}
-_VARIABLES = frozenset("nxkmijtpN")
+_WINDOW = 60  # characters looked back, so that no text makes this slow
 
 
-def superscript(before: str, mark: str, after: str = "") -> str:
-    """Write a superscript in a line of plain text: 10^6, m^2, 1902[3] for the number of a note, 19th.
-
-    Args:
-        before: The text that it follows.
-        mark: What stands above the line.
-        after: The text that follows it.
-    """
-    before, mark = before[-_WINDOW:], " ".join(mark.split())
-    match = _BASE.search(before)
-    base, note, power = match[0] if match else "", f"[{mark}]", f"^{mark}"
-    amount = base[:1].isdigit()
-    if _MARKED.fullmatch(mark):
-        return mark
-    if _NOTES.fullmatch(mark):
-        return note
-    if mark.isdigit():
-        if not base and not before[-1:].strip() and after[:1].isalpha():
-            return mark  # an isotope
-        if amount:
-            return power if base in _POWERS or _AFTER_OPERATOR.search(before) else note
-        return power if len(base) == 1 or base in _UNITS or _TERM.search(before) else note
-    if not mark.isalpha():
-        return power if mark.isalnum() or mark[1:].isdigit() or mark[:-1].isdigit() else f"^({mark})"
-    if len(mark) > 1 or mark == "o":
-        return _SIGNS.get(mark.lower(), mark)  # 19th, Mme, No
-    if amount:
-        return power if mark in _VARIABLES else mark if len(base) < 3 else note
-    return power if len(base) == 1 else note
-
-
-def subscript(before: str, mark: str) -> str:
-    """Write a subscript in a line of plain text: H2O, x_i, log_2."""
-    mark = " ".join(mark.split())
-    match = _BASE.search(before[-_WINDOW:])
-    chemical = match is not None and match[0].isalpha() and len(match[0]) < 3
-    return mark if not mark or (chemical and mark.isdigit()) else f"_{mark}"
+def shifted(mark: str, sign: str) -> str:
+    """Write what stands above (sign "^") or below ("_") the line: 10^6, x_i, H2O, 19th, [3]."""
+    is_plain = mark.isalpha() if sign == "^" else mark.isdigit()
+    return mark if is_plain or not mark[:1].isalnum() else f"{sign}{mark}"
 
 
 _SOFT = re.compile("\u00ad(?:[ \t]*\n[ \t]*)?")
 _LINE_END = re.compile(r"(?<=\w)[-\u2010]\n[ \t]*(?=(\w{1,60}))")
 _LEFT = re.compile(r"[\w'’-]+$")
 _WORDS = re.compile(r"\w+(?:[-\u2010]\w+)*")
-# A hyphen before these is one of several words that share an end: pre- and post-war.
-_SHARED = frozenset("and or nor to und oder bis et ou y e o en of og och".split())
-# First and last parts of compounds that keep their hyphen.
-_FIRST = frozenset(
-    "self ex well half all cross high low long short full part mid quasi one two three four five six seven "
-    "eight nine ten twenty thirty forty fifty sixty seventy eighty ninety first second third much so left "
-    "right open hard soft old new good best better cold hot wide deep large small great world co vice "
-    "mother father brother sister north south east west anglo franco time ill far then once ever".split()
-)
-_LAST = frozenset(
-    "year old based like time century made known born led free wide in law up down off out day week month "
-    "general elect style type level term scale speaking minded sized shaped looking".split()
-)
 
 
 def vocabulary(text: str) -> Set[str]:
@@ -288,8 +232,8 @@ def vocabulary(text: str) -> Set[str]:
 def join_lines(text: str, words: Callable[[], Set[str]] | None = None) -> str:
     """Join the words that hyphens part at line ends, and take soft hyphens out.
 
-    A hyphen that belongs to its word stays: where the text writes the word so elsewhere, before a capital or
-    a digit, and in compounds such as self-governing.
+    A hyphen that belongs to its word stays: where the text writes the word so elsewhere, and before a capital
+    or a digit.
 
     Args:
         text: With line ends.
@@ -309,11 +253,7 @@ def join_lines(text: str, words: Callable[[], Set[str]] | None = None) -> str:
 
 
 def _hyphen(left: str, right: str, written: Set[str]) -> str:
-    first, last = left.lower(), right.lower()
-    if last in _SHARED:
-        return "- "
-    shouted = len(left) > 1 and left.isupper() and right.isupper() and len(right) > 1
-    if not (left[-1].isalpha() and right[0].isalpha()) or (right[0].isupper() and not shouted):
+    if not (left[-1].isalpha() and right[0].isalpha()) or (right[0].isupper() and not left.isupper()):
         return "-"
-    compound = f"{first}-{last}" in written or "-" in first or first in _FIRST or last in _LAST
-    return "-" if compound and first + last not in written else ""
+    first, last = left.lower(), right.lower()
+    return "-" if f"{first}-{last}" in written and first + last not in written else ""

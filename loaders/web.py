@@ -15,7 +15,6 @@ import re
 from email.message import EmailMessage, MIMEPart
 from importlib.util import find_spec
 from typing import Any
-from xml.etree import ElementTree
 
 from gsw_graph.loaders.files import (
     EXTRA,
@@ -26,7 +25,7 @@ from gsw_graph.loaders.files import (
     properties,
     refusal,
 )
-from gsw_graph.loaders.text import subscript, superscript
+from gsw_graph.loaders.text import shifted
 
 MOST = 16 * 1024 * 1024
 """Bytes of a page."""
@@ -73,7 +72,6 @@ _HIDDEN = re.compile(
     r"|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:;|$|!))",
     re.IGNORECASE,
 )
-_RULE = re.compile(r"([^{}]{1,400})\{([^{}]{0,2000})\}")
 _ABOUT = {
     "author": "author",
     "article:author": "author",
@@ -137,20 +135,13 @@ def _clean(soup: Any, contents: Converted) -> None:
     for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
         contents.left_out["comment"] += bool(comment.strip()) and not comment.startswith("[if")
         comment.extract()
-    concealed = {  # what the style sheets of the page hide: .class and #id
-        selector.strip()
-        for style in soup("style")
-        for selectors, body in _RULE.findall(style.get_text())
-        if _HIDDEN.search(body) and "@" not in selectors
-        for selector in selectors.split(",")
-    }
     for tag in soup(_DROPPED):
         tag.decompose()
     for tag in soup(True):
         if "_decomposed" in vars(tag) or tag.name in ("html", "body"):
             continue
         kind = _LEFT_OUT.get(tag.name)
-        if kind is None and _is_hidden(tag.attrs, concealed) and not tag.find("math"):
+        if kind is None and _is_hidden(tag.attrs) and not tag.find("math"):
             kind = "hidden text"
         if kind is not None:
             contents.left_out[kind] += kind != "hidden text" or bool(tag.get_text(strip=True))
@@ -161,65 +152,20 @@ def _clean(soup: Any, contents: Converted) -> None:
         for block in tag(["p", "div", "li", "br", "section", "article"]):  # they stand in one line
             block.insert_before(" ")
     for tag in soup("math"):
-        with contextlib.suppress(ElementTree.ParseError):  # then it is its text
-            tag.replace_with(formula(ElementTree.fromstring(str(tag))))  # noqa: S314 (lxml wrote it)
+        contents.left_out["layout of a formula"] += not tag.get("alttext")
+        tag.replace_with(tag.get("alttext") or tag.get_text())
     for tag in soup(["sup", "sub"]):
-        before, mark = _beside(tag, "previous_sibling"), tag.get_text()
-        after = _beside(tag, "next_sibling")
-        tag.replace_with(subscript(before, mark) if tag.name == "sub" else superscript(before, mark, after))
+        mark = tag.get_text().strip()
+        is_note = mark.isdigit() and tag.find("a") is not None
+        tag.replace_with(f"[{mark}]" if is_note else shifted(mark, "_" if tag.name == "sub" else "^"))
 
 
-def _is_hidden(attributes: dict[str, Any], concealed: set[str]) -> bool:
-    names = {f".{name}" for name in attributes.get("class") or ()} | {f"#{attributes.get('id')}"}
+def _is_hidden(attributes: dict[str, Any]) -> bool:
     return (
         "hidden" in attributes
         or str(attributes.get("aria-hidden", "")).lower() == "true"
         or bool(_HIDDEN.search(str(attributes.get("style", ""))))
-        or not concealed.isdisjoint(names)
     )
-
-
-def _beside(tag: Any, side: str) -> str:
-    """Return the text that stands directly before or after a tag, in the same block."""
-    while (neighbour := getattr(tag, side)) is None:
-        tag = tag.parent
-        if tag is None or tag.name not in ("a", "b", "strong", "i", "em", "span", "u", "font", "small"):
-            return ""
-    return str(neighbour if isinstance(neighbour, str) else neighbour.get_text())
-
-
-# --- formulas ---
-
-_GROUPED = re.compile(r"[\w.,]*|\(.*\)", re.DOTALL)
-# Kinds of formula of MathML and of Office, by their parts. Any other is its text in reading order.
-_FORMULAS = {
-    **dict.fromkeys(("msup", "mover", "sSup"), "{0}^{1}"),
-    **dict.fromkeys(("msub", "munder", "sSub"), "{0}_{1}"),
-    **dict.fromkeys(("msubsup", "munderover", "sSubSup"), "{0}_{1}^{2}"),
-    **dict.fromkeys(("mfrac", "f"), "{0}/{1}"),
-    **dict.fromkeys(("msqrt", "rad"), "sqrt({0})"),
-    "nary": "_{0}^{1} {2}",
-    "d": "({0})",
-}
-
-
-def formula(element: ElementTree.Element) -> str:
-    """Return a formula of MathML or Office in one line: (a+b)/(2c), x^2, sqrt(n), ∑_(i=1)^n."""
-    kind = kind_of(element)
-    texts = [formula(child) for child in element if not kind_of(child).endswith("Pr")]
-    parts = [text if _GROUPED.fullmatch(text) else f"({text})" for text in texts if text]
-    sign = element.find("{*}naryPr/{*}chr")
-    written = "" if kind != "nary" else "∫" if sign is None else next(iter(sign.attrib.values()), "")
-    template = _FORMULAS.get(kind, "")
-    if template and template.count("{") == len(parts):
-        return written + template.format(*parts)
-    space = " " if kind in ("mtr", "mr", "eqArr") else ""
-    return written + space.join(texts or [element.text or ""])
-
-
-def kind_of(element: ElementTree.Element) -> str:
-    """Return the name of an element without its namespace."""
-    return str(element.tag).rpartition("}")[2]
 
 
 # --- mails ---
