@@ -1,6 +1,6 @@
 // Passages with the words of a question. $words: joined by spaces, word characters only; $k: how many. Runs once an ask of `bm25`.
-// Of equals the last bits of a score differ from one index to another, so they are left out of the order; an id
-// comes from the path of the file, so title and text come first.
+// Of equals the last bits of a score differ from one index to another, so they are left out of the order; and
+// an id comes from the path of the file, so title and text come first: the order is the same wherever the files are.
 CALL db.index.fulltext.queryNodes('passage_text', $words, {limit: $k}) YIELD node AS p, score
 MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready'

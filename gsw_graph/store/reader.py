@@ -156,10 +156,6 @@ class Reader:
         """Return the sources of documents whose load was cut off."""
         return [row["source"] for row in self.rows("read/unfinished")]
 
-    def unread(self) -> dict[str, list[int]]:
-        """Return positions of passages that no language model could read, by the source of their document."""
-        return {row["source"]: list(row["unread"]) for row in self.rows("read/unread") if row["unread"]}
-
     def extractors(self) -> dict[str, int]:
         """Count the documents that each extractor read, by `name` or `name (model)`."""
         rows = self.rows("read/extractors")
@@ -196,18 +192,13 @@ class Reader:
         are not ready took places, look further."""
         wanted = k + len(self.excluded)
         rows = self.rows(name, k=wanted, **parameters)
-        if len(rows) < wanted and (hidden := self.hidden()[0]):
+        if len(rows) < wanted and (hidden := self.rows("read/hidden")[0]["passages"]):
             rows = self.rows(name, k=wanted + hidden, **parameters)
         return [row for row in rows if row["id"] not in self.excluded][:k]
 
     def has_pairs(self) -> bool:
         """Tell whether there are question-answer pairs, which chains need."""
         return bool(self.rows("read/has_pairs"))
-
-    def hidden(self) -> tuple[int, int]:
-        """Count the passages and the propositions of documents that are not ready."""
-        row = self.rows("read/hidden")[0]
-        return row["passages"], row["propositions"]
 
     def propositions_around(
         self, embedding: Sequence[float], near: int, facts: int, *, cap: int, limit: int
