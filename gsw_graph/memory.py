@@ -229,6 +229,29 @@ class Memory:
         return loaded
 
     @with_plain_errors
+    def add(
+        self, text: str, *, speaker: str = "", session: str = "conversation", at: str | None = None
+    ) -> str:
+        """Add a turn of a conversation behind those of its session; the next question finds it.
+
+        Args:
+            text: What was said.
+            speaker: Who said it.
+            session: Names the conversation, a document whose source is `session:NAME`.
+            at: When, as ISO writes it; now where it is not given.
+
+        Returns:
+            The id of its passage.
+
+        Raises:
+            InputError: There is no text or no session.
+        """
+        from gsw_graph.load.conversations import add
+
+        with self._changing():
+            return add(self._connection, self.embedder, text, speaker=speaker, session=session, at=at)
+
+    @with_plain_errors
     def ask(
         self,
         question: str,

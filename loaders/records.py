@@ -156,13 +156,14 @@ def _array(values: list[Any], place: str, file: File) -> Iterator[Item]:
 
 def _reader(value: object) -> Reader | None:
     """Return what reads an object, by the first sign that fits; a new shape of record is its line here."""
-    from gsw_graph.loaders import panini
+    from gsw_graph.loaders import conversations, panini
 
     if not isinstance(value, dict):
         return None
     keys, with_text = value.keys(), "text" in value
     shapes: tuple[tuple[bool, Reader], ...] = (
         (panini.is_chunk(value), panini.read_chunk),
+        (conversations.is_conversation(value) and not with_text, conversations.read),
         (isinstance(value.get("documents"), dict) and not with_text, panini.read_combined),
         (not with_text and any(map(panini.is_chunk, value.values())), panini.read_keyed),
         (not keys.isdisjoint(("extracted_entities", "extracted_triples")), read_openie),

@@ -44,6 +44,9 @@ class Passage:
     position: int
     # Of a long document: title > heading > subheading.
     section: str = field(default="", compare=False)
+    # Of a turn of a conversation: who said it, and when (ISO).
+    speaker: str = field(default="", compare=False)
+    at: str = field(default="", compare=False)
 
     @property
     def full_text(self) -> str:
@@ -72,12 +75,8 @@ class Document:
     @property
     def about(self) -> str | None:
         """Return the date that it is about, by its metadata: an ISO day, or day and time."""
-        for value in (str(self.meta[key]) for key in _DATED if key in self.meta):
-            if time := _TIME.match(value):
-                return time[0].replace(" ", "T")
-            if days := next((date.days for date in find_dates(value) if date.days), None):
-                return days[0]
-        return None
+        dates = (date_of(str(self.meta[key])) for key in _DATED if key in self.meta)
+        return next(filter(None, dates), None)
 
     @property
     def properties(self) -> dict[str, Value]:
@@ -97,7 +96,16 @@ class Document:
         return content_id("passage", self.source, str(position))
 
     def entity_id(self, name: str) -> str:
-        return content_id("entity", self.id, name)
+        # A turn that is added has entities of its own.
+        first = self.passages[0].position if self.passages else 0
+        return content_id("entity", self.id, name, *([str(first)] if first else []))
+
+
+def date_of(text: str) -> str | None:
+    """Return the first date of a text as ISO writes it, a day or, where it begins with that, day and time."""
+    if time := _TIME.match(text):
+        return time[0].replace(" ", "T")
+    return next((date.days[0] for date in find_dates(text) if date.days), None)
 
 
 def metadata(pairs: Iterable[tuple[str, object]]) -> dict[str, Value]:

@@ -158,7 +158,8 @@ class Document(Keyed):
 
 class Passage(Keyed):
     """A stretch of a document; `words` is its text with characters and line ends in their plain form, by
-    which words are found; `section`: title and headings that lead to it, in a long document."""
+    which words are found; `section`: title and headings that lead to it, in a long document; `speaker` and
+    `at` of a turn of a conversation."""
 
     fulltext = ("title", "words")
     text = StringProperty()
@@ -166,6 +167,8 @@ class Passage(Keyed):
     title = StringProperty()
     position = IntegerProperty()
     section = StringProperty()
+    speaker = StringProperty()
+    at = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
     names = RelationshipTo(_full("Concept"), "NAMES", model=Names)

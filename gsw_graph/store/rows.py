@@ -184,6 +184,8 @@ def _passages(
                 "title": passage.title,
                 "position": passage.position,
                 "section": passage.section or None,
+                "speaker": passage.speaker or None,
+                "at": passage.at or None,
                 "vector": pack_vector(vector),
                 "embedding": floats(vector),
             }

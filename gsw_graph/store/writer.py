@@ -113,6 +113,15 @@ def write(
     on_written(left)
 
 
+def append(tx: ManagedTransaction, workspace: Workspace, vectors: Vectors, dialect: str) -> None:
+    """Write a passage behind those that its document has, with what was found in it."""
+    rows, (passage,) = rows_of(workspace, vectors), workspace.document.passages
+    if passage.position:
+        ids = [workspace.document.passage_id(passage.position - n) for n in (1, 0)]
+        rows["next"] = [{"from": ids[0], "to": ids[1]}]
+    _run(tx, [(name, rows[name]) for name in ORDER if rows[name] and name != "documents"], dialect)
+
+
 def forget(session: Any, ids: Sequence[str]) -> None:
     """Delete documents and all that only they supported; a large one in several transactions, out of sight
     from the first on."""

@@ -1,0 +1,8 @@
+// The document of a conversation, made where there is none. $row: {id, source, title, loader, about, now}. It has no hash, as its turns come one at a time.
+// Result: how many turns it has. Runs once a turn.
+MERGE (d:Document {id: $row.id})
+ON CREATE SET d.source = $row.source, d.title = $row.title, d.loader = $row.loader, d.extractor = 'rules', d.status = 'ready', d.about = $row.about
+SET d.content_hash = '', d.text_hash = '', d.loaded_at = $row.now
+WITH d
+OPTIONAL MATCH (d)<-[:PART_OF]-(p:Passage)
+RETURN count(p) AS turns

@@ -1,0 +1,101 @@
+"""Conversations: a session is a document, a turn a passage with its speaker and time.
+
+Read are exports with a list of turns under `messages` or `turns`, and the shapes of LoCoMo (`conversation`
+with `session_1`, `session_1_date_time` ...) and of LongMemEval (`haystack_sessions`). A turn has its text in
+`text`, `content` or `message`, who said it under `speaker`, `role`, `author`, `sender`, `from`, `user` or
+`name`, and when under `at`, `date`, `time`, `timestamp`, `ts`, `created_at` or `create_time`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from itertools import zip_longest
+from typing import Any
+
+from gsw_graph.loaders import records
+from gsw_graph.loaders.files import Item, Record
+from gsw_graph.loaders.text import source_of
+from gsw_graph.model.documents import Document, Failure, Passage, date_of, metadata
+
+LOADER = "conversation"
+_TEXT = ("text", "content", "message", "parts")
+_SPEAKER = ("speaker", "role", "author", "sender", "from", "user", "name")
+_AT = ("at", "date", "time", "timestamp", "ts", "created_at", "create_time")
+_Session = tuple[str, object, object]  # its name, its date and its turns
+
+
+def turn(position: int, text: str, speaker: str = "", at: str = "") -> Passage:
+    """Return a turn as the passage that is searched and read, which begins with who and when."""
+    lead = " ".join(filter(None, (speaker, f"({at[:10]})" if at else "")))
+    return Passage(f"{lead}: {text}" if lead else text, "", position, speaker=speaker, at=at)
+
+
+def is_conversation(value: Mapping[str, object]) -> bool:
+    """Return whether an object holds turns."""
+    lists = [value.get(key) for key in ("messages", "turns", "haystack_sessions")]
+    return isinstance(value.get("conversation"), dict) or any(isinstance(turns, list) for turns in lists)
+
+
+def read(record: Record) -> Iterator[Item]:
+    """Yield a document for each session."""
+    name = next(
+        (str(record.value[key]) for key in ("sample_id", "question_id", "id") if key in record.value), ""
+    )
+    flaw = records.flaw(record.value)
+    for key, date, turns in _sessions(record.value):
+        place = f"{record.place}: {key}" if key else record.place
+        day = _time(date)
+        spoken = [
+            part
+            for part in (_turn(value, day) for value in (turns if isinstance(turns, list) else ()))
+            if part
+        ]
+        passages = tuple(turn(n, *part) for n, part in enumerate(spoken))
+        if flaw or not passages:
+            yield Failure(place, flaw or "no turns with a text")
+            continue
+        source = "#".join(filter(None, (source_of(record.file, passages[0].text), record.number, name, key)))
+        title = str(record.value.get("title") or key or name or "conversation")
+        meta = metadata([("date", day), ("speakers", list(dict.fromkeys(part[1] for part in spoken)))])
+        yield place, Document(source, title, passages, LOADER, titled=False, meta=meta)
+
+
+def _sessions(value: Mapping[str, Any]) -> Iterator[_Session]:
+    if isinstance(conversation := value.get("conversation"), dict):
+        for key, turns in conversation.items():
+            if isinstance(turns, list):
+                yield key, conversation.get(f"{key}_date_time"), turns
+    elif isinstance(sessions := value.get("haystack_sessions"), list):
+        names, dates = value.get("haystack_session_ids") or (), value.get("haystack_dates") or ()
+        for number, (turns, key, date) in enumerate(zip_longest(sessions, names, dates), 1):
+            yield str(key or f"session {number}"), date, turns
+    else:
+        yield "", _first(value, _AT), value.get("messages") or value.get("turns")
+
+
+def _turn(value: object, day: str) -> tuple[str, str, str] | None:
+    """Return text, speaker and time of a turn; None where it has no text."""
+    if not isinstance(value, dict):
+        return None
+    speaker, content = _first(value, _SPEAKER), _first(value, _TEXT)
+    if isinstance(speaker, dict):
+        speaker = _first(speaker, ("name", "role"))
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    text = "\n".join(text for text in texts if isinstance(text, str)).strip()
+    return (text, " ".join(str(speaker or "").split()), _time(_first(value, _AT)) or day) if text else None
+
+
+def _first(value: Mapping[str, Any], keys: tuple[str, ...]) -> object:
+    return next((value[key] for key in keys if value.get(key) is not None), None)
+
+
+def _time(value: object) -> str:
+    """Return a time as ISO writes it: of a text, or of seconds since 1970."""
+    text = str(value or "").replace("/", "-").replace(",", "")
+    try:
+        moment = datetime.fromtimestamp(float(text), timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return date_of(text) or ""
+    return moment.isoformat(timespec="minutes")[:16]

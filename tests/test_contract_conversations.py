@@ -1,0 +1,56 @@
+"""Conversations: turns are added one at a time or come from exports, and are found by who said what and when."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gsw_graph import Memory
+from gsw_graph.errors import InputError
+from gsw_graph.loaders import read
+from gsw_graph.model.documents import Document
+
+
+def sessions(path: Path, value: object) -> list[Document]:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    items = list(read([str(path)]))
+    assert all(isinstance(item, Document) for item in items), items
+    return items  # type: ignore[return-value]
+
+
+def turns(document: Document) -> list[tuple[str, str, str]]:
+    return [(passage.text, passage.speaker, passage.at) for passage in document.passages]
+
+
+def test_exports_of_chats_are_sessions_of_turns(tmp_path: Path) -> None:
+    chat = {"id": "c1", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi."}], "ts": 1683540000}, {"role": "assistant", "content": "Hello."}, {"role": "tool"}]}
+    (plain,) = sessions(tmp_path / "chat.json", chat)
+    assert turns(plain) == [("user (2023-05-08): Hi.", "user", "2023-05-08T10:00"), ("assistant: Hello.", "assistant", "")]
+    locomo = {"sample_id": "s", "conversation": {"speaker_a": "Ana", "session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": [{"speaker": "Ana", "text": "I moved."}], "session_2": [{"speaker": "Bo", "text": "Good."}]}}
+    first, second = sessions(tmp_path / "locomo.json", [locomo])
+    assert (first.about, turns(first)) == ("2023-05-08", [("Ana (2023-05-08): I moved.", "Ana", "2023-05-08")])
+    assert (first.source.endswith("#1#s#session_1"), turns(second)[0][0]) == (True, "Bo: Good.")
+    long = {"question_id": "q", "haystack_sessions": [[{"role": "user", "content": "Tea."}]], "haystack_dates": ["2023/05/20 (Sat) 02:21"], "haystack_session_ids": ["a1"]}
+    (one,) = sessions(tmp_path / "long.json", [long])
+    assert (one.title, one.about, one.meta["speakers"]) == ("a1", "2023-05-20", "user")
+
+
+def test_turns_are_added_and_found_by_the_next_question(memory: Memory) -> None:
+    memory.add("I moved to Vellmouth with Otto Brandt.", speaker="Ana Ruiz", session="trip", at="2024-05-01T10:00")
+    memory.add("Otto Brandt keeps the Old Light.", speaker="Bo Lind", session="trip", at="2024-05-02")
+    id_ = memory.add("Otto Brandt was ill.", session="other")
+    shown = memory.show("session:trip")
+    assert [passage.text for passage in shown.passages] == ["Ana Ruiz (2024-05-01): I moved to Vellmouth with Otto Brandt.", "Bo Lind (2024-05-02): Otto Brandt keeps the Old Light."]
+    assert (shown.document.about, shown.document.loader) == ("2024-05-01", "conversation")
+    rows = memory.cypher("MATCH (a:Passage)-[:NEXT]->(b:Passage) RETURN a.speaker AS a, b.speaker AS b, b.at AS at").rows
+    assert rows == [{"a": "Ana Ruiz", "b": "Bo Lind", "at": "2024-05-02"}]
+    found = memory.ask("Who keeps the Old Light?", strategy="linked", k=1, llm=False).passages
+    assert [passage.source for passage in found] == ["session:trip"]
+    assert memory.show(id_).passages[0].text.endswith("): Otto Brandt was ill.")
+    assert [finding.name for finding in memory.doctor(deep=True) if not finding.ok] == []
+    memory.forget("session:trip")
+    assert memory.status().nodes["Document"] == 1
+    with pytest.raises(InputError, match="needs a text"):
+        memory.add(" ")
