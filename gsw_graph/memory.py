@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -14,8 +14,8 @@ from gsw_graph.ask.options import AskOptions
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.cypher import of_memory
-from gsw_graph.engine import connect, exists, with_plain_errors
-from gsw_graph.errors import EndedError, EngineError, InputError, StoppedError
+from gsw_graph.engine import connect, with_plain_errors
+from gsw_graph.errors import EndedError, InputError, StoppedError
 from gsw_graph.explore import contents
 from gsw_graph.explore.picture import picture
 from gsw_graph.extract import EXTRACTORS
@@ -109,13 +109,8 @@ class Memory:
         settings = settings or Settings.from_env()
         if url is not None:
             settings = replace(settings, memory=str(url))
-        if not create and not exists(settings):
-            hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
-            raise EngineError(
-                "there is no memory here", where=str(Path(settings.memory).expanduser().absolute()), hint=hint
-            )
         early = EarlyModels(settings, models)
-        connection = connect(settings, early.load if models else None)
+        connection = connect(settings, early.load if models else None, create=create)
         if tracer is not None:
             connection.trace(tracer)
         return cls(connection, settings, early.embedder)
@@ -207,9 +202,8 @@ class Memory:
         from gsw_graph.load.loading import load
 
         check = cancel.check if cancel else never_cancelled
-        names: list[str] = []
-        for path in paths:
-            names += [str(path)] if isinstance(path, str | Path) else map(str, path)
+        lists = ([path] if isinstance(path, str | Path) else path for path in paths)
+        names = [str(name) for some in lists for name in some]
 
         def report(now: Progress) -> None:
             check()
@@ -217,7 +211,7 @@ class Memory:
                 progress(now)
 
         how = LoadOptions(**options)
-        with self._locks.write(check), self._changing():
+        with self._changing(check):
             check()  # a short load would be written before its first report
             loaded = load(
                 self._connection,
@@ -316,7 +310,7 @@ class Memory:
 
     @with_plain_errors
     def _judge(self, which: int | str, verdict: Verdict) -> results.AskedQuestion:
-        self._exists()
+        self._stored_state()
         question = contents.asked(self._reader, which)
         if question.answer is None:
             raise InputError("this question was not answered", where=question.question[:200])
@@ -350,8 +344,8 @@ class Memory:
         """
         from gsw_graph.load.forgetting import forget
 
-        with self._locks.write(), self._changing():
-            if not self._exists():
+        with self._changing():
+            if self._stored_state() is None:
                 return results.Forgotten([], list(sources))
             forgotten = forget(
                 self._connection, sources, everything=everything, dry_run=dry_run, folder=folder
@@ -377,7 +371,7 @@ class Memory:
     @with_plain_errors
     def runs(self) -> results.RunCounts:
         """Return how much the symbol codebook holds, and for how many passages it is not built yet."""
-        if not self._exists():
+        if not self._stored_state():
             return results.RunCounts(0, 0, 0, 0)
         nodes, relationships = self._reader.counts()
         missing = len(self._reader.rows("read/passages_without_runs"))
@@ -390,11 +384,11 @@ class Memory:
         so many names are left."""
         from gsw_graph.load.merging import merge
 
-        if not self._exists():
+        if not self._stored_state():
             return results.Merged(None, [])
         encode = self.embedder.encode if near else None
         how: dict[str, Any] = {"encode": encode, "near": near, "at_most": at_most}
-        with self._locks.write(), self._changing():
+        with self._changing():
             return merge(self._connection, dry_run=dry_run, **how)
 
     @with_plain_errors
@@ -410,23 +404,23 @@ class Memory:
         for any other."""
         from gsw_graph.load.merging import unmerge
 
-        with self._locks.write(), self._changing():
-            self._exists()
+        with self._changing():
+            self._stored_state()
             return unmerge(self._connection, what)
 
     @with_plain_errors
     def export(self, target: str | Path, format: str = "panini") -> results.Exported:
         """Write the memory as files: `panini` into a new or empty folder, `graphml` into a new file; see
-        `gsw_graph.load.moving`. Raises InputError where there is something in the target, nothing in the
-        memory, or no such format."""
+        `gsw_graph.load.moving`. Raises InputError where there is something in the target, or nothing in the
+        memory."""
         from gsw_graph.load import moving
 
+        if self._stored_state() is None:
+            hint = "Load something first: gswgraph load PATH"
+            raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
         writers = {"panini": moving.export, "graphml": moving.export_graphml}
         if format not in writers:
             raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
-        if not self._exists():
-            hint = "Load something first: gswgraph load PATH"
-            raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
         return writers[format](self._connection, target)
 
     @with_plain_errors
@@ -443,7 +437,7 @@ class Memory:
         written. Raises InputError for another file, SchemaError where this is not empty."""
         from gsw_graph.load import moving
 
-        with self._locks.write(), self._changing():
+        with self._changing():
             return moving.restore(self._connection, source, progress or (lambda _: None))
 
     @with_plain_errors
@@ -455,22 +449,7 @@ class Memory:
     @with_plain_errors
     def status(self) -> results.Status:
         """Return what the memory holds."""
-        dialect, state, reader = self._connection.dialect, schema.read_state(self._connection), self._reader
-        status = results.Status(self._connection.url, dialect.name, dialect.version, {}, {}, [])
-        if state is None:
-            return status
-        nodes, relationships = reader.counts()
-        names = ("schema", "embedder", "dimension", "created", "version", "indexed")
-        return replace(
-            status,
-            nodes=nodes,
-            relationships=relationships,
-            unfinished=reader.unfinished(),
-            extractors=reader.extractors(),
-            unread={source: [n + 1 for n in positions] for source, positions in reader.unread().items()},
-            questions=reader.rows("read/question_counts")[0],
-            **{name: getattr(state, name) for name in names},
-        )
+        return schema.status(self._connection)
 
     @with_plain_errors
     def browser(self, question: str | None = None) -> str:
@@ -505,7 +484,7 @@ class Memory:
         from gsw_graph.load import doctor
 
         if mend:
-            with self._locks.write(), self._locks.exclusive(), self._changing():
+            with self._changing(), self._locks.exclusive():
                 doctor.repair(self._connection)
         return doctor.examine(self._connection, self._settings, deep=deep)
 
@@ -558,10 +537,7 @@ class Memory:
             parameters: Values of the query.
         """
         check = cancel.check if cancel else never_cancelled
-        with ExitStack() as stack:
-            if write:
-                stack.enter_context(self._locks.write(check))
-                stack.enter_context(self._changing())
+        with self._changing(check) if write else nullcontext():
             return adhoc.run(self._connection, query, parameters, write=write, timeout=timeout, check=check)
 
     @with_plain_errors
@@ -578,9 +554,9 @@ class Memory:
         query, values = analyses.bind(analyses.analysis(name), parameters)
         check = cancel.check if cancel else never_cancelled
         table = adhoc.run(self._connection, query, values, write=False, timeout=timeout, check=check)
-        asked = [values[key] for key in analyses.NAMES if values.get(key)] if not table.rows else []
-        if asked:
-            contents.check_concepts(self._reader, asked)
+        names = [values[key] for key in analyses.NAMES if values.get(key)]
+        if names and not table.rows:
+            contents.check_concepts(self._reader, names)
         return table
 
     def _close_chat(self, chat: Chat | None = None) -> None:
@@ -593,15 +569,16 @@ class Memory:
             mine.close()
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """While the memory changes: what was known of it is read again, then and after."""
-        self._state = None
-        try:
-            yield
-        finally:
+    def _changing(self, check: Check = never_cancelled) -> Iterator[None]:
+        """Hold the writers' lock while the memory changes; its state is read again, then and after."""
+        with self._locks.write(check):
             self._state = None
+            try:
+                yield
+            finally:
+                self._state = None
 
-    def _known(self) -> MemoryState | None:
+    def _stored_state(self) -> MemoryState | None:
         """The state of the memory, None where nothing was ever loaded."""
         state = self._state
         if state is None and (state := schema.read_state(self._connection)) is not None:
@@ -609,13 +586,10 @@ class Memory:
             self._state = state
         return state
 
-    def _exists(self) -> bool:
-        return self._known() is not None
-
     def _ready(self, check: Check = never_cancelled) -> MemoryState | None:
         """The state of a memory that can be asked, None of an empty one; indexes that an interrupted load
         left undone are made first, those of a load under way waited for."""
-        state = self._known()
+        state = self._stored_state()
         if state is None:
             return None
         schema.check(state, self._settings.embedder_label, state.dimension)
@@ -639,11 +613,15 @@ class Memory:
     ) -> Context:
         """Return what a strategy works with for one question."""
         from gsw_graph.ask import scope
+        from gsw_graph.ask.codebook import complete
         from gsw_graph.ask.retrieve.context import Context
         from gsw_graph.ask.retrieve.recipes import read_fit
 
         def complete_runs() -> None:
-            self._complete_runs(on_stage, check, may_build=options.build_runs)
+            with acquired(self._building, check):
+                complete(
+                    self._connection, reader, lambda: self.embedder, on_stage, may_build=options.build_runs
+                )
 
         reader = self._reader
         reader.excluded = frozenset(options.excluded)
@@ -659,24 +637,3 @@ class Memory:
             on_text=on_text,
             on_stage=on_stage,
         )
-
-    def _complete_runs(
-        self, on_stage: Callable[[str, str | None], None] | None, check: Check, *, may_build: bool
-    ) -> None:
-        """Build the runs that are missing, which `pruned` needs; InputError where that is not allowed."""
-        from gsw_graph.ask.codebook import build
-
-        missing = 0 if may_build else len(self._reader.rows("read/passages_without_runs"))
-        if missing:
-            raise InputError(
-                f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
-                hint="Build them: gswgraph runs build",
-            )
-
-        def report(done: int, passages: int) -> None:
-            if on_stage is not None:
-                on_stage("database", f"runs built for {done:,} of {passages:,} passages")
-
-        with acquired(self._building, check):
-            if may_build:
-                build(self._connection, self._reader, lambda: self.embedder, report)

@@ -12,6 +12,7 @@ from contract import CORPUS_NODES, DOCUMENTS, QUESTIONS, sources
 
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
+from gsw_graph.model.documents import content_id
 
 
 @pytest.mark.parametrize("question", QUESTIONS[:3], ids=lambda question: question["id"])
@@ -60,6 +61,20 @@ def test_words_are_found_however_they_are_written(memory: Memory, tmp_path: Path
     memory.load(str(tmp_path))
     for word, name in (("observatory", "hidden"), ("obser\u00advatory", "hidden"), ("Skarholm", "hidden"), ("province", "wrapped")):
         assert [passage.source.rpartition("/")[2] for passage in memory.ask(word, strategy="bm25").passages] == [f"{name}.txt"], word
+
+
+def test_the_order_of_equals_does_not_depend_on_where_the_files_are(memory: Memory, tmp_path: Path) -> None:
+    def ids(folder: Path) -> list[str]:
+        return [content_id("passage", (folder / name).as_posix(), "0") for name in names]
+
+    names = ["anvil.txt", "bellows.txt"]
+    # Ids are hashes of paths: here they have the order the other way round.
+    folder = next(place for n in range(100) if ids(place := tmp_path / str(n)) == sorted(ids(place), reverse=True))
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_text(f"The quetzal sat on the {name.removesuffix('.txt')}.\n", encoding="utf-8")
+    memory.load(folder)
+    assert sources(memory.ask("quetzal", strategy="bm25")) == names
 
 
 def test_bm25_finds_rare_words_in_any_form(corpus: Memory) -> None:

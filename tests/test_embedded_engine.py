@@ -358,7 +358,7 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             raise ClientError("Transaction error on commit")
 
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
-    with pytest.raises(EngineError, match=r"the disk is full\. Make room"):
+    with pytest.raises(EngineError, match=r"the disk is full\. Free some space"):
         Full().load()
 
 

@@ -3,6 +3,6 @@
 CALL db.index.vector.queryNodes('passage_embedding', toInteger(($k + 50) * $spread), $embedding) YIELD node AS p, score
 MATCH (p)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready' AND ($scope IS NULL OR $scope[d.id])
-RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, score
+RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, score
 ORDER BY score DESC, id
 LIMIT $k

@@ -1,6 +1,5 @@
-// How many passages and propositions stand in documents that are not ready: they take places in the indexes that a search must look past.
+// How many passages stand in documents that are not ready: they take places in the indexes that a search must look past.
 // Runs when a search found less than it asked for, or met one of them.
 MATCH (d:Document)<-[:PART_OF]-(p:Passage)
 WHERE d.status <> 'ready'
-OPTIONAL MATCH (p)<-[:IN]-(f:Proposition)
-RETURN count(DISTINCT p) AS passages, count(f) AS propositions
+RETURN count(p) AS passages

@@ -79,6 +79,6 @@ CALL (lists, named) {
     RETURN p
   }
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id}) AS texts
+  RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id, section: p.section}) AS texts
 }
 RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE COUNT { MATCH (:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] } END AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

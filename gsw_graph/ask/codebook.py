@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
 
 if TYPE_CHECKING:
@@ -222,6 +223,28 @@ def build(
     with suppress(ClientError):  # who may only read asks without the mark
         store.mark_complete(connection)
     return RunsReport(done, runs, perf_counter() - start)
+
+
+def complete(
+    connection: Connection,
+    reader: Reader,
+    embedder: Callable[[], Embedder],
+    on_stage: Callable[[str, str | None], None] | None,
+    *,
+    may_build: bool,
+) -> None:
+    """Build the runs that are missing, for a question; InputError where some are and `may_build` is not."""
+    missing = 0 if may_build else len(reader.rows("read/passages_without_runs"))
+    if missing:
+        message = f"`pruned` needs the runs of all passages, and {missing:,} have none yet"
+        raise InputError(message, hint="Build them: gswgraph runs build")
+
+    def report(done: int, passages: int) -> None:
+        if on_stage is not None:
+            on_stage("database", f"runs built for {done:,} of {passages:,} passages")
+
+    if may_build:
+        build(connection, reader, embedder, report)
 
 
 def runs_of(passages: Sequence[str], texts: dict[str, str], said: Sequence[Statement]) -> list[Run]:

@@ -7,10 +7,11 @@ import logging
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
 from gsw_graph.errors import EngineError
@@ -19,53 +20,15 @@ if TYPE_CHECKING:
     from neo4j import Driver, Session
 
     from gsw_graph.config import Settings
+    from gsw_graph.engine.embedded import EmbeddedDialect
+    from gsw_graph.engine.neo4j import Neo4jDialect
     from gsw_graph.engine.tracing import Tracer
 
-_ROOM = 1 << 20  # bytes
+_FREE_BYTES = 1 << 20  # with less a disk counts as full
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _NAME = re.compile(r"(?=.{1,40}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")  # which ends labels, types and names of indexes
 _SILENT = logging.NullHandler()  # one, so that a second connection adds no other
-
-
-class Dialect(Protocol):
-    """What differs between servers: index DDL, waiting for it, and how to tell a read from a write."""
-
-    name: str  # "neo4j" or "arcadedb"; the suffix of statements that exist once for each server
-    version: str  # as the server tells it
-
-    def run_schema(self, ddl: str) -> None:
-        """Run one DDL statement (Cypher; on the embedded engine also SQL)."""
-
-    def wait_online(self, timeout: float) -> None:
-        """Return when every index answers, raise EngineError after `timeout` seconds."""
-
-    def objection(self, query: str) -> str | None:
-        """What the query does beyond reading the memory, None where nothing; it is not run. EngineError
-        where it cannot be planned."""
-
-
-class OneWriter:
-    """A session whose transactions that write wait for those of others: the embedded engine lets both run,
-    fails the second, and the driver tries again a second later."""
-
-    def __init__(self, session: Session, turn: FairLock) -> None:
-        self._session, self._turn = session, turn
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)
-
-    def __enter__(self) -> OneWriter:
-        self._session.__enter__()
-        return self
-
-    def __exit__(self, *given: Any) -> None:
-        self._session.__exit__(*given)  # type: ignore[no-untyped-call]
-
-    def execute_write(self, work: Callable[..., Any], *args: Any, **given: Any) -> Any:
-        """As the driver's, in turn."""
-        with self._turn:
-            return self._session.execute_write(work, *args, **given)
 
 
 @dataclass(slots=True)
@@ -74,7 +37,7 @@ class Connection:
 
     driver: Driver
     database: str
-    dialect: Dialect
+    dialect: EmbeddedDialect | Neo4jDialect  # what differs between servers: DDL, what is a read
     url: str  # for people: a folder or a url, never a password
     on_close: Callable[[], None] | None = None
     writing: FairLock | None = None  # where one of two transactions that write at the same time fails
@@ -93,6 +56,8 @@ class Connection:
     def session(self, **given: Any) -> Session:
         """A session of the database that sees what others of this connection wrote, on a cluster too.
         given: as the driver takes it."""
+        from gsw_graph.engine.tracing import OneWriter
+
         session = self.driver.session(
             database=self.database, bookmark_manager=self.driver.execute_query_bookmark_manager, **given
         )
@@ -104,7 +69,7 @@ class Connection:
 
         run = reporting(tracer, self.memory)
         self.driver = cast("Driver", Intercepted(self.driver, run))
-        self.dialect = cast("Dialect", Intercepted(self.dialect, run))
+        self.dialect = cast("EmbeddedDialect", Intercepted(self.dialect, run))
 
     def close(self) -> None:
         try:
@@ -114,12 +79,21 @@ class Connection:
                 self.on_close()
 
 
-def connect(settings: Settings, meanwhile: Callable[[], None] | None = None) -> Connection:
+def connect(
+    settings: Settings, meanwhile: Callable[[], None] | None = None, *, create: bool = True
+) -> Connection:
     """Open `settings.memory`: a url goes to a Neo4j server, anything else is a folder for the embedded
     engine.
 
-    `meanwhile` is called while an embedded engine starts, which takes a second or two.
+    Args:
+        settings: Where the memory is.
+        meanwhile: Called while an embedded engine starts, which takes a second or two.
+        create: Make a folder where there is none.
     """
+    if not create and not exists(settings):
+        where = str(Path(settings.memory).expanduser().absolute())
+        hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
+        raise EngineError("there is no memory here", where=where, hint=hint)
     place, name = split_address(settings.memory)
     settings = replace(settings, memory=place)
     check_address(place)
@@ -152,13 +126,11 @@ def split_address(address: str) -> tuple[str, str]:
 
 def check_address(memory: str) -> None:
     """EngineError for what was meant as a url and is none, as `bolt:/host`, which would else be a folder."""
-    if "://" not in memory and (
-        found := re.match(r"(bolt|neo4j|https?)(\+s|\+ssc)?:", memory, re.IGNORECASE)
-    ):
+    scheme = re.match(r"(bolt|neo4j|https?)(\+s|\+ssc)?:(?!//)", memory, re.IGNORECASE)
+    if scheme:
         hint = f"Use bolt://HOST:7687, or ./{memory} for a folder of that name"
-        raise EngineError(
-            f"{found[0]} begins the address of a server, which needs two slashes", where=memory, hint=hint
-        )
+        message = f"{scheme[0]} begins the address of a server, which needs two slashes"
+        raise EngineError(message, where=memory, hint=hint)
 
 
 def exists(settings: Settings) -> bool:
@@ -204,45 +176,22 @@ def to_engine_error(error: Exception, where: str) -> EngineError:
             hint="Run it again; what was written stays",
         )
     text = " ".join(str(getattr(error, "message", None) or error).split())[:300]
-    if "No space left" in text or _is_full(where):
-        return EngineError(
-            "the disk is full", where=where, hint="Make room and run it again; what was written stays"
-        )
-    if re.search("OutOfMemory|heap (space|budget)", text) or _ran_out_of_heap(where):
-        return EngineError(
-            "the engine ran out of Java heap",
-            where=where,
-            hint="Give it more, such as GSWGRAPH_ENGINE_HEAP=4g, and run it again; what was written stays",
-        )
-    if isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
-        return EngineError(
+    full, log = False, ""
+    if "://" not in where:  # the engine itself tells no more than that a commit failed
+        from gsw_graph.engine.embedded_folder import LOG
+
+        with suppress(OSError):
+            full = shutil.disk_usage(where).free < _FREE_BYTES
+            log = (Path(where) / LOG).read_text(encoding="utf-8", errors="replace")
+    message, hint = f"the engine failed ({text})", "See gswgraph doctor and run it again; a load goes on"
+    if "No space left" in text or full:
+        message, hint = "the disk is full", "Free some space and run it again; what was written stays"
+    elif re.search("OutOfMemory|heap (space|budget)", text) or "OutOfMemoryError" in log:
+        message = "the engine ran out of Java heap"
+        hint = "Give it more, such as GSWGRAPH_ENGINE_HEAP=4g, and run it again; what was written stays"
+    elif isinstance(error, ServiceUnavailable | SessionExpired):  # whose text is a dump of addresses
+        message, hint = (
             "the engine does not answer any more",
-            where=where,
-            hint="See whether it runs, and run it again; a load goes on",
+            "See whether it runs, and run it again; a load goes on",
         )
-    return EngineError(
-        f"the engine failed ({text})",
-        where=where,
-        hint="See gswgraph doctor and run it again; a load goes on",
-    )
-
-
-def _is_full(where: str) -> bool:
-    """Whether the disk of an embedded memory has no room left: the engine says no more than that a commit
-    failed."""
-    try:
-        return "://" not in where and shutil.disk_usage(where).free < _ROOM
-    except OSError:
-        return False
-
-
-def _ran_out_of_heap(where: str) -> bool:
-    """Return whether the log of an embedded engine says that it ended for want of memory."""
-    from gsw_graph.engine.embedded_folder import LOG
-
-    try:
-        return "://" not in where and "OutOfMemoryError" in (Path(where) / LOG).read_text(
-            encoding="utf-8", errors="replace"
-        )
-    except OSError:
-        return False
+    return EngineError(message, where=where, hint=hint)

@@ -122,25 +122,17 @@ class EngineProcess:
         self._folder, self._cache, self._heap = folder, cache, heap or heap_size()
         self._pid = os.getpid()
         self._asking, self._asked = threading.Lock(), 0
-        for attempt in (1, 2):
-            self._process, self._stopped = self._spawn(), False
-            self._lines = self._listen(self._process.stdout)
-            try:
-                import neo4j  # noqa: F401 - takes half a second, and the child needs longer
+        self._process, self._stopped = self._spawn(), False
+        self._lines = self._listen(self._process.stdout)
+        try:
+            import neo4j  # noqa: F401 - takes half a second, and the child needs longer
 
-                if meanwhile is not None and attempt == 1:
-                    meanwhile()
-                word = self._word(START_SECONDS)
-            except BaseException:  # Ctrl-C while it starts
-                self._end()
-                raise
-            # a Java that died without a word may have choked on its start cache
-            caches = list(cache.glob("*.aot"))
-            if word or attempt == 2 or not caches:
-                break
-            for file in caches:
-                file.unlink(missing_ok=True)
+            if meanwhile is not None:
+                meanwhile()
+            word = self._word(START_SECONDS)
+        except BaseException:  # Ctrl-C too
             self._end()
+            raise
         if "ready" not in word:
             self._end()
             raise self._error(word)

@@ -59,22 +59,14 @@ def _name(name: str) -> str:
     return name if re.fullmatch(r"[^\W\d]\w*", name) else "`" + name.replace("`", "``") + "`"
 
 
-class Intercepted:
-    """A driver, session, transaction or dialect whose statements go through `run(method, text, ...)`; all
-    else is that of `inner`."""
+class Wrapped:
+    """A driver, session, transaction or dialect; what a subclass does not change is that of `inner`."""
 
-    def __init__(self, inner: Any, run: Callable[..., Any]) -> None:
-        self._inner, self._run = inner, run
+    def __init__(self, inner: Any, own: Any) -> None:
+        self._inner, self._own = inner, own
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._inner, name)
-        if name in _RUNS:
-            return partial(self._run, value)
-        if name in _BEGINS:
-            return lambda *args, **given: Intercepted(value(*args, **given), self._run)
-        if name in _CALLS_BACK:
-            return lambda work, *args, **given: value(self._intercepting(work), *args, **given)
-        return value
+        return getattr(self._inner, name)
 
     def __enter__(self) -> Any:
         self._inner.__enter__()
@@ -83,10 +75,34 @@ class Intercepted:
     def __exit__(self, *given: Any) -> Any:
         return self._inner.__exit__(*given)
 
+
+class OneWriter(Wrapped):
+    """A session whose transactions that write wait for those of others by its lock: the embedded engine lets
+    both run, fails the second, and the driver tries again a second later."""
+
+    def execute_write(self, work: Callable[..., Any], *args: Any, **given: Any) -> Any:
+        """As the driver's, one after another."""
+        with self._own:
+            return self._inner.execute_write(work, *args, **given)
+
+
+class Intercepted(Wrapped):
+    """What has its statements go through a function of its own, `run(method, text, ...)`."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._inner, name)
+        if name in _RUNS:
+            return partial(self._own, value)
+        if name in _BEGINS:
+            return lambda *args, **given: Intercepted(value(*args, **given), self._own)
+        if name in _CALLS_BACK:
+            return lambda work, *args, **given: value(self._intercepting(work), *args, **given)
+        return value
+
     def _intercepting(self, work: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(work)  # with the time limit and the mark that `unit_of_work` put on it
         def run(tx: Any, *args: Any, **given: Any) -> Any:
-            return work(Intercepted(tx, self._run), *args, **given)
+            return work(Intercepted(tx, self._own), *args, **given)
 
         return run
 

@@ -35,7 +35,7 @@ import numpy as np
 from gsw_graph.concurrency import prefetch
 from gsw_graph.config import Settings
 from gsw_graph.cypher import Unlogged, definitions
-from gsw_graph.engine import Connection, connect, exists, to_engine_error
+from gsw_graph.engine import Connection, connect, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
 from gsw_graph.loaders.panini import bare
 from gsw_graph.model.documents import Document, Entity, Passage, QAPair, VerbPhrase, Workspace
@@ -105,15 +105,12 @@ def copy(source: Settings, target: Settings, on_written: Report = lambda _: None
         EngineError: A side cannot be reached, or not as much was written as was read.
     """
     start = perf_counter()
-    if not exists(source):
-        where = str(Path(source.memory).expanduser().absolute())
-        raise EngineError("there is no memory here", where=where, hint="Name the folder or the url of one")
     same = (source.memory, source.database) == (target.memory, target.database)
     if "://" not in source.memory + target.memory:
         same = Path(source.memory).expanduser().resolve() == Path(target.memory).expanduser().resolve()
     if same:
         raise InputError("the memory cannot be copied onto itself", where=target.memory)
-    with closing(connect(source)) as reading:
+    with closing(connect(source, create=False)) as reading:
         _check_source(reading)
         with closing(connect(target)) as writing:
             counts = _write_all(writing, read_all(reading), on_written)

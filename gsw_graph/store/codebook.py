@@ -90,30 +90,31 @@ def statements(reader: Reader, passages: Sequence[str]) -> tuple[dict[str, str],
     """The texts of some passages, by id, and what was found to be said in them."""
     wanted = list(passages)
     texts = {
-        row["id"]: _below_title(row["title"], row["text"])
+        row["id"]: row["text"].removeprefix(f"{row['title']}\n") + f"\n{row['title']}"
         for row in reader.rows("read/passage_texts", passages=wanted)
     }
-    found = []
-    for row in reader.rows("read/pairs_to_relate", passages=wanted):
-        vector = unpack_vectors([row["vector"]])[0]
-        about, answers = (tuple(sorted(_names(row[name]), key=str)) for name in ("about", "answers"))
-        found.append(Statement(row["id"], "QAPair", row["passage"], row["relation"], vector, about, answers))
-    for row in reader.rows("read/propositions_to_relate", passages=wanted):
-        vector = unpack_vectors([row["vector"]])[0]
-        about = tuple(sorted(_names(row["mentions"]), key=str))
-        found.append(
-            Statement(
-                row["id"], "Proposition", row["passage"], row["relation"], vector, about, (), row["text"]
-            )
+    facts = [
+        Statement(
+            row["id"],
+            kind,
+            row["passage"],
+            row["relation"],
+            unpack_vectors([row["vector"]])[0],
+            _names(row["about"]),
+            _names(row.get("answers")),
+            row.get("text", ""),
         )
-    return texts, found
+        for kind, name in _KINDS.items()
+        for row in reader.rows(f"read/{name}_to_relate", passages=wanted)
+    ]
+    return texts, facts
 
 
 def unknown(reader: Reader, concepts: Sequence[str], relations: Sequence[str]) -> tuple[list[str], list[str]]:
     """Those of some concepts that have no vector yet, and of some relations that are not there."""
     lacking = [row["id"] for row in reader.rows("read/concepts_without_vector", ids=list(concepts))]
-    known = {row["name"] for row in reader.rows("read/relations_known", names=list(relations))}
-    return sorted(lacking), [name for name in relations if name not in known]
+    stored = {row["name"] for row in reader.rows("read/relations_known", names=list(relations))}
+    return sorted(lacking), [name for name in relations if name not in stored]
 
 
 def write_runs(
@@ -166,8 +167,7 @@ def _write(
     tx.run(statement("write/queue")).consume()
     there = {row["id"] for row in tx.run(statement("read/passages_with_runs"), passages=Unlogged(passages))}
     runs = [run for run in runs if there.isdisjoint(run.passages)]
-    said = [one for run in runs for edge in run.edges for one in edge.statements]
-    empty = sorted(set(passages) - there - {one.passage for one in said})
+    empty = sorted(set(passages).difference(there, *(run.passages for run in runs)))
     rows: dict[str, list[Row]] = {
         "concept_vectors": [{"id": name, "vector": pack_vector(vector)} for name, vector in concepts.items()],
         "relations": [{"name": name, "vector": pack_vector(vector)} for name, vector in relations.items()],
@@ -175,8 +175,13 @@ def _write(
     }
     for kind, name in _KINDS.items():
         rows[f"edges_of_{name}"] = [row for run in runs for row in _edge_rows(run, kind)]
-        edges = [edge for run in runs for edge in run.edges]
-        related = {one.id: edge.relation for edge in edges for one in edge.statements if one.kind == kind}
+        related = {
+            s.id: edge.relation
+            for run in runs
+            for edge in run.edges
+            for s in edge.statements
+            if s.kind == kind
+        }
         rows[f"relations_of_{name}"] = [
             {"statement": id_, "relation": relation} for id_, relation in related.items()
         ]
@@ -206,11 +211,11 @@ def _empty_row(passage: str) -> Row:
 
 def _edge_rows(run: Run, kind: str) -> Iterator[Row]:
     for position, edge in enumerate(run.edges):
-        for one in edge.statements:
-            if one.kind == kind:
+        for fact in edge.statements:
+            if fact.kind == kind:
                 yield {
                     "run": run.id,
-                    "statement": one.id,
+                    "statement": fact.id,
                     "number": edge.number,
                     "position": position,
                     "subject": edge.subject,
@@ -218,10 +223,5 @@ def _edge_rows(run: Run, kind: str) -> Iterator[Row]:
                 }
 
 
-def _below_title(title: str, text: str) -> str:
-    own = text.removeprefix(f"{title}\n")
-    return f"{own}\n{title}"
-
-
-def _names(rows: Sequence[Sequence[Any]]) -> Iterator[Name]:
-    return (Name(*row) for row in rows)
+def _names(rows: Sequence[Sequence[Any]] | None) -> tuple[Name, ...]:
+    return tuple(sorted((Name(*row) for row in rows or ()), key=str))

@@ -19,21 +19,37 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFact:
-    """A proposition, or a pair as its question and its answers. lexical: its score by the full-text index, 0
-    where it came otherwise. passage: scored 0."""
+@dataclass(frozen=True)
+class _Fact:
+    """A proposition, or a pair as its question and its answers."""
 
     id: str
     text: str
     answers: tuple[str, ...]
-    lexical: float
-    passage: RankedPassage
 
     @property
     def line(self) -> str:
-        """It in one text."""
+        """Return it as one text."""
         return f"{self.text} {', '.join(self.answers)}" if self.answers else self.text
+
+
+@dataclass(frozen=True)
+class FoundFact(_Fact):
+    """A fact of a search. lexical: its score by the full-text index, 0 where it came otherwise. passage:
+    scored 0."""
+
+    lexical: float
+    passage: RankedPassage
+
+
+@dataclass(frozen=True)
+class PassageFact(_Fact):
+    """A fact of a passage. names: that stand in it, the answers of a pair apart; cosines: with some
+    questions, in their order."""
+
+    passage: str
+    names: tuple[str, ...]
+    cosines: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,24 +58,6 @@ class Facts:
 
     facts: list[FoundFact]
     passages: list[RankedPassage]
-
-
-@dataclass(frozen=True, slots=True)
-class PassageFact:
-    """A proposition, or a pair as its question and its answers, of a passage. names: that stand in it, the
-    answers of a pair apart; cosines: with some questions, in their order."""
-
-    id: str
-    passage: str
-    text: str
-    answers: tuple[str, ...]
-    names: tuple[str, ...]
-    cosines: tuple[float, ...]
-
-    @property
-    def line(self) -> str:
-        """It in one text."""
-        return f"{self.text} {', '.join(self.answers)}" if self.answers else self.text
 
 
 def of_passages(
@@ -71,9 +69,9 @@ def of_passages(
     return [
         PassageFact(
             row["id"],
-            row["passage"],
             row["text"],
             tuple(row["answers"] or ()),
+            row["passage"],
             tuple(row["names"]),
             tuple(2 * cosine - 1 for cosine in row["cosines"]),
         )
@@ -196,19 +194,19 @@ def hop(
         row["titles"],
         strict=True,
     )
-    found = {
+    by_id = {
         id_: Pair(id_, question, tuple(answers), tuple(roles), passage, title, number)
         for number, (id_, question, answers, roles, passage, title) in enumerate(columns)
         if passage not in reader.excluded
     }
     candidates = []
-    for asked in row["asked"]:
+    for question in row["asked"]:
         ways: dict[str, list[str]] = {}
         for way in WAYS:
-            for id_ in asked[way]:
-                if id_ in found:  # a document that is not ready is out of sight
+            for id_ in question[way]:
+                if id_ in by_id:  # a document that is not ready is out of sight
                     ways.setdefault(id_, []).append(way)
-        candidates.append([(found[id_], tuple(ways[id_])) for id_ in sorted(ways)])
+        candidates.append([(by_id[id_], tuple(ways[id_])) for id_ in sorted(ways)])
     return HopResult(
         candidates,
         *(unpack_vectors(row[name]) for name in ("pair_vectors", "phrase_vectors", "passage_vectors")),

@@ -118,11 +118,17 @@ class Used(StructuredRel):
     quote = StringProperty()
 
 
-class Memory(StructuredNode):
+class Keyed(StructuredNode):
+    """A node with an `id`, which tells it apart from others of its label."""
+
+    __abstract_node__ = True
+    uid = StringProperty(db_property="id", unique_index=True)
+
+
+class Memory(Keyed):
     """One node: how the memory was made; `runs`, the
     version as of which all passages have their runs."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     schema = IntegerProperty()
     embedder = StringProperty()
     dimension = IntegerProperty()
@@ -133,10 +139,9 @@ class Memory(StructuredNode):
     vectors = IntegerProperty()
 
 
-class Document(StructuredNode):
-    """What was loaded."""
+class Document(Keyed):
+    """What was loaded; `about`: the date it is about. Its metadata are further properties, `meta_<key>`."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     source = StringProperty()
     title = StringProperty()
     content_hash = StringProperty()
@@ -147,19 +152,20 @@ class Document(StructuredNode):
     unread = ArrayProperty(IntegerProperty())
     loaded_at = StringProperty()
     status = StringProperty()
+    about = StringProperty()
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 
-class Passage(StructuredNode):
+class Passage(Keyed):
     """A stretch of a document; `words` is its text with characters and line ends in their plain form, by
-    which words are found."""
+    which words are found; `section`: title and headings that lead to it, in a long document."""
 
     fulltext = ("title", "words")
-    uid = StringProperty(db_property="id", unique_index=True)
     text = StringProperty()
     words = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
+    section = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
     names = RelationshipTo(_full("Concept"), "NAMES", model=Names)
@@ -178,11 +184,10 @@ class Role(StructuredNode):
     entities = RelationshipFrom(_full("Entity"), "PLAYS", model=Plays)
 
 
-class Concept(StructuredNode):
+class Concept(Keyed):
     """A name, the same in every document. `joins`: not of a date, a number or a common word, which bring
     nothing together. `vector` where an edge joins it."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     passages = IntegerProperty()
     joins = BooleanProperty()
@@ -192,11 +197,10 @@ class Concept(StructuredNode):
     aliases = RelationshipTo(_full("Concept"), "ALIAS_OF", model=AliasOf)
 
 
-class Entity(StructuredNode):
+class Entity(Keyed):
     """A name in one document; a date has `from` and `to`."""
 
     fulltext = ("name", "description")
-    uid = StringProperty(db_property="id", unique_index=True)
     name = StringProperty()
     description = StringProperty()
     from_ = StringProperty(db_property="from", index=True)
@@ -206,20 +210,18 @@ class Entity(StructuredNode):
     concept = RelationshipTo(_full("Concept"), "REFERS_TO")
 
 
-class VerbPhrase(StructuredNode):
+class VerbPhrase(Keyed):
     """What happens in a passage."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     phrase = StringProperty()
     vector = BytesProperty()
     passages = RelationshipTo(_full("Passage"), "IN")
     pairs = RelationshipTo(_full("QAPair"), "ASKS")
 
 
-class QAPair(StructuredNode):
+class QAPair(Keyed):
     """A question and its answers as written, and as one text; those that are entities are in `entities`."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     question = StringProperty()
     answer = StringProperty()
@@ -233,11 +235,10 @@ class QAPair(StructuredNode):
     relation = RelationshipTo(_full("Relation"), "RELATES_BY")
 
 
-class Proposition(StructuredNode):
+class Proposition(Keyed):
     """A statement; a triple has a `relation`."""
 
     fulltext = ("text", "relation")
-    uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     text = StringProperty()
     relation = StringProperty()
@@ -255,11 +256,10 @@ class Relation(StructuredNode):
     vector = BytesProperty()
 
 
-class Run(StructuredNode):
+class Run(Keyed):
     """Edges that belong together, in the order of the text; one of no edges says that its passage was
     looked at."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     edges = IntegerProperty()
     pairs = RelationshipTo(_full("QAPair"), "HOLDS", model=Holds)
@@ -267,12 +267,11 @@ class Run(StructuredNode):
     passages = RelationshipTo(_full("Passage"), "IN")
 
 
-class Question(StructuredNode):
+class Question(Keyed):
     """What was asked and answered, when, by which strategy, at what cost. `plan` is JSON; `model` the
     language model that was asked; `cited` how many passages the answer cites; `verdict` what people say of
     it."""
 
-    uid = StringProperty(db_property="id", unique_index=True)
     title = StringProperty()
     question = StringProperty()
     answer = StringProperty()
@@ -361,7 +360,8 @@ Kind = Label | Relationship
 @cache
 def labels() -> Mapping[str, Label]:
     """Return all labels by name, Memory first."""
-    return {cls.__label__: _label(cls) for cls in NODES}
+    keys = {cls: next(name for name, given in properties(cls).items() if given.unique_index) for cls in NODES}
+    return {cls.__label__: Label(cls.__label__, key, _types(cls)) for cls, key in keys.items()}
 
 
 @cache
@@ -381,24 +381,24 @@ def kinds() -> tuple[Kind, ...]:
 @cache
 def indexes() -> tuple[Index, ...]:
     """Return all constraints and indexes: those made before the first rows come first."""
-    found: list[Index] = []
+    entries: list[Index] = []
     for label, cls in zip(labels().values(), NODES, strict=True):
         prefix = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", label.name).lower()
-        found.append(Index(f"{prefix}_{label.key}", "unique", label.name, (label.key,)))
-        found += (
+        entries.append(Index(f"{prefix}_{label.key}", "unique", label.name, (label.key,)))
+        entries += (
             Index(f"{prefix}_{name}", "range", label.name, (name,))
             for name, property_ in properties(cls).items()
             if property_.index
         )
-        found += (Index(f"{prefix}_{name}", "vector", label.name, (name,)) for name in label.vectors)
+        entries += (Index(f"{prefix}_{name}", "vector", label.name, (name,)) for name in label.vectors)
         if fulltext := getattr(cls, "fulltext", ()):
-            found.append(Index(f"{prefix}_text", "text", label.name, fulltext))
-    return tuple(sorted(found, key=lambda index: index.kind in ("vector", "text")))
+            entries.append(Index(f"{prefix}_text", "text", label.name, fulltext))
+    return tuple(sorted(entries, key=lambda index: index.kind in ("vector", "text")))
 
 
 def declared() -> dict[tuple[str, str, str], type | None]:
     """Return the class of the properties of each kind of relationship, by label, type and label; sorted."""
-    found: dict[tuple[str, str, str], type | None] = {}
+    models: dict[tuple[str, str, str], type | None] = {}
     for cls in NODES:
         for definition in cls.defined_properties(aliases=False, properties=False).values():
             made = definition.definition
@@ -408,19 +408,14 @@ def declared() -> dict[tuple[str, str, str], type | None]:
                 (cls.__label__, other) if made["direction"].name == "OUTGOING" else (other, cls.__label__)
             )
             key = (begin, made["relation_type"], end)
-            found[key] = found.get(key) or made["model"]
-    return dict(sorted(found.items(), key=lambda item: item[0]))
+            models[key] = models.get(key) or made["model"]
+    return dict(sorted(models.items(), key=lambda item: item[0]))
 
 
 def properties(cls: Any) -> dict[str, Property[Any]]:
     """Return the properties of a class by their names in the graph."""
-    found = cls.defined_properties(aliases=False, rels=False)
-    return {property_.get_db_property_name(name): property_ for name, property_ in found.items()}
-
-
-def _label(cls: Any) -> Label:
-    key = next(name for name, property_ in properties(cls).items() if property_.unique_index)
-    return Label(cls.__label__, key, _types(cls))
+    given = cls.defined_properties(aliases=False, rels=False)
+    return {property_.get_db_property_name(name): property_ for name, property_ in given.items()}
 
 
 def _types(cls: Any) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.cypher import Unlogged, statement
@@ -32,6 +32,7 @@ class DocumentState:
     unread: bool
     status: str
     loader: str | None = None
+    properties: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ class Reader:
                 bool(row["unread"]),
                 row["status"],
                 row["loader"],
+                row["properties"],
             )
             for row in rows
         }
@@ -183,10 +185,6 @@ class Reader:
     def unfinished(self) -> list[str]:
         """Return the sources of documents whose load was cut off."""
         return [row["source"] for row in self.rows("read/unfinished")]
-
-    def unread(self) -> dict[str, list[int]]:
-        """Return positions of passages that no language model could read, by the source of their document."""
-        return {row["source"]: list(row["unread"]) for row in self.rows("read/unread") if row["unread"]}
 
     def extractors(self) -> dict[str, int]:
         """Count the documents that each extractor read, by `name` or `name (model)`."""
@@ -224,18 +222,13 @@ class Reader:
         are not ready took places, look further."""
         wanted = k + len(self.excluded)
         rows = self.near(name, wanted, len, k=wanted, **parameters)
-        if len(rows) < wanted and self.scope is None and (hidden := self.hidden()[0]):
+        if len(rows) < wanted and self.scope is None and (hidden := self.rows("read/hidden")[0]["passages"]):
             rows = self.near(name, wanted, len, k=wanted + hidden, **parameters)
         return [row for row in rows if row["id"] not in self.excluded][:k]
 
     def has_pairs(self) -> bool:
         """Tell whether there are question-answer pairs, which chains need."""
         return bool(self.rows("read/has_pairs"))
-
-    def hidden(self) -> tuple[int, int]:
-        """Count the passages and the propositions of documents that are not ready."""
-        row = self.rows("read/hidden")[0]
-        return row["passages"], row["propositions"]
 
     def propositions_around(
         self, embedding: Sequence[float], near: int, facts: int, *, cap: int, limit: int
@@ -356,4 +349,6 @@ def _with_cosines(found: Row) -> list[tuple[str, float]]:
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:
-    return RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], score)
+    return RankedPassage(
+        row["id"], row["title"], row["text"], row["source"], row["document"], score, row["section"]
+    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from gsw_graph.cypher import definitions, of_memory, statement
 from gsw_graph.errors import SchemaError
-from gsw_graph.model.results import StoredMemory
+from gsw_graph.model.results import Status, StoredMemory
+from gsw_graph.store.reader import Reader
 
 if TYPE_CHECKING:
     from gsw_graph.engine import Connection
@@ -156,13 +157,37 @@ def memories(connection: Connection) -> list[StoredMemory]:
     records, _, _ = connection.driver.execute_query(
         statement("read/memories"), database_=connection.database, routing_="r"
     )
-    found = []
+    stored = []
     for name in sorted(str(record["label"]).partition("__")[2] for record in records):
         rows, _, _ = connection.driver.execute_query(
             of_memory(statement("read/memory_size"), name), database_=connection.database, routing_="r"
         )
-        found += [StoredMemory(name, **row.data()) for row in rows]
-    return found
+        stored += [StoredMemory(name, **row.data()) for row in rows]
+    return stored
+
+
+def status(connection: Connection) -> Status:
+    """Return what the memory of a connection holds."""
+    dialect, state, reader = connection.dialect, read_state(connection), Reader(connection)
+    server = Status(connection.url, dialect.name, dialect.version, {}, {}, [])
+    if state is None:
+        return server
+    nodes, relationships = reader.counts()
+    names = ("schema", "embedder", "dimension", "created", "version", "indexed")
+    return replace(
+        server,
+        nodes=nodes,
+        relationships=relationships,
+        unfinished=reader.unfinished(),
+        extractors=reader.extractors(),
+        unread={
+            row["source"]: [n + 1 for n in row["unread"]]
+            for row in reader.rows("read/unread")
+            if row["unread"]
+        },
+        questions=reader.rows("read/question_counts")[0],
+        **{name: getattr(state, name) for name in names},
+    )
 
 
 def remove(connection: Connection) -> None:
