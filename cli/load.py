@@ -61,6 +61,7 @@ PROBLEM = 80  # characters of the last failure
 @field_option(LoadOptions, "budget", metavar="AMOUNT")
 @field_option(LoadOptions, "batch")
 @field_option(LoadOptions, "near")
+@field_option(LoadOptions, "meta", metavar="KEY=VALUE", multiple=True)
 @field_option(LoadOptions, "follow_links")
 @field_option(LoadOptions, "dry_run")
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no summary; failures are still listed.")

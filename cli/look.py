@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gsw_graph.models.chat.cache import Entry
 
 LISTED = 50  # for people
+LONGEST = 80  # characters of a value of metadata
 
 
 @click.command("list")
@@ -86,6 +87,8 @@ def about(document: StoredDocument) -> str:
     """Return what is known of a document beside its source and title, in one line."""
     reader = document.extractor + (f" ({document.model})" if document.model else "")
     parts = [counted(document.passages, "passage"), reader, document.loaded_at[:10]]
+    parts += [f"about {document.about}"] if document.about else []
+    parts += (f"{key}: {cut(one_line(str(value)), LONGEST)}" for key, value in document.meta.items())
     if document.status != "ready":
         parts.append(f"cut off while {document.status}; load it again")
     if document.unread:
@@ -123,6 +126,8 @@ def _print_shown(found: Shown) -> None:
     for passage in found.passages:
         title = "" if passage.title in ("", found.document.title) else f"  {one_line(passage.title)}"
         click.echo(f"\n{click.style(f'Passage {passage.position + 1}{title}', bold=True)}  {passage.id}")
+        if passage.section:
+            click.echo(one_line(passage.section))
         click.echo(clean(passage.text).rstrip())
         if lines := [*_inside(passage)]:
             click.echo("\n" + "\n".join(lines))

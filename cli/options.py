@@ -50,7 +50,7 @@ def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[
         default = field.default
         given |= {"is_flag": True, "callback": lambda _ctx, _param, value: value != default}
     else:
-        given |= {"default": field.default, "show_default": field.default is not None}
+        given |= {"default": field.default, "show_default": field.default not in (None, ())}
     return click.option(*(flags or (f"--{name.replace('_', '-')}",)), name, **given)
 
 

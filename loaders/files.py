@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from gsw_graph.errors import InputError
-from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
+from gsw_graph.model.documents import (
+    Document,
+    Failure,
+    Skipped,
+    Value,
+    Workspace,
+    counted,
+    metadata,
+)
 
 EXTRA = "pip install 'gswgraph[documents]'"
 MAX_LINE = 16 * 1024 * 1024
@@ -88,6 +96,7 @@ class Converted:
         text: Markdown, or plain text.
         title: The title that it has of its own, "" for none.
         about: A line with its properties: author, date.
+        meta: The same as metadata.
         loader: What it was: `pdf`, `docx` ...
         plain: Whether the text is plain, without marks of Markdown.
         faults: Parts of it that cannot be read.
@@ -97,25 +106,27 @@ class Converted:
     text: str = ""
     title: str = ""
     about: str = ""
+    meta: dict[str, Value] = field(default_factory=dict)
     loader: str = ""
     plain: bool = False
     faults: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
+    def describe(self, pairs: Iterable[tuple[str, object]]) -> None:
+        """Take what is known about the document: as metadata, and as a line of text, where search finds it.
+        Its keys are in small letters, so that none is taken for a name."""
+        pairs = list(pairs)
+        self.meta = metadata(pairs)
+        values: dict[str, dict[str, None]] = {}
+        for name, value in pairs:
+            if shown := " ".join(str(value).split()):
+                values.setdefault(name.lower(), {})[shown] = None
+        line = "; ".join(f"{name}: {', '.join(shown)}" for name, shown in values.items())
+        self.about = line[:_MOST_PROPERTIES]
+
 
 _MOST_PROPERTIES = 4000  # characters
 LISTED = 20  # faults of a document that are listed one by one
-
-
-def properties(pairs: Iterable[tuple[str, str]]) -> str:
-    """Write what is known about a document as a line of text, where search finds it. Its keys are in small
-    letters, so that none is taken for a name."""
-    values: dict[str, list[str]] = {}
-    for name, value in pairs:
-        if (shown := " ".join(value.split())) and shown not in values.setdefault(name.lower(), []):
-            values[name.lower()].append(shown)
-    line = "; ".join(f"{name}: {', '.join(shown)}" for name, shown in values.items() if shown)
-    return line[:_MOST_PROPERTIES]
 
 
 def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
-from gsw_graph.loaders.files import Converted, File, Item, NothingError, left_out, properties
+from gsw_graph.loaders.files import Converted, File, Item, NothingError, left_out
 from gsw_graph.loaders.split import Block, split
 from gsw_graph.loaders.text import (
     about_blocks,
@@ -63,7 +63,7 @@ def read(file: File) -> Iterator[Item]:
     """Yield the document of a Markdown file, and what was left out."""
     text = decode(file)
     contents = Converted(loader="markdown")
-    title, contents.about, contents.text = _front_matter(text)
+    title, contents.text = _front_matter(text, contents)
     yield from write(file, contents, marked=True, other_title=title)
     yield from left_out(file.name, contents.left_out)
 
@@ -90,15 +90,38 @@ def write(
     texts = split([*about_blocks(contents.about), *(block for block, _ in ([] if empty else blocks))])
     if not texts:
         raise NothingError("empty: headings or front matter, and no text")
-    yield from document(file, contents.loader, title or other_title, texts, contents.text, key=key)
+    shown = title or other_title
+    sections = list(_sections(shown, blocks, texts)) if len(texts) > 1 else ()
+    yield from document(
+        file, contents.loader, shown, texts, contents.text, key=key, meta=contents.meta, sections=sections
+    )
+
+
+def _sections(title: str, blocks: Iterable[tuple[Block, int]], texts: Iterable[str]) -> Iterator[str]:
+    """Yield the headings that lead to the beginning of each passage: title > heading > subheading."""
+    headings = deque((block.text.strip(), level) for block, level in blocks if level)
+    path: list[tuple[str, int]] = []
+    for text in texts:
+        end, section = 0, None
+        while headings:
+            heading, level = headings[0]
+            match = re.compile(rf"^{re.escape(heading)}$", re.MULTILINE).search(text, end)
+            if match is None:
+                break
+            if section is None and text[end : match.start()].strip():
+                section = path
+            path = [*((above, depth) for above, depth in path if depth < level), headings.popleft()]
+            end = match.end()
+        names = [heading for heading, _ in (path if section is None else section)]
+        yield " > ".join(dict.fromkeys(filter(None, [title, *names]))) if names else ""
 
 
 # --- front matter ---
 
 
-def _front_matter(text: str) -> tuple[str, str, str]:
-    """Return the title that front matter gives, a line of all else it says, and the text after it. Front
-    matter that cannot be read is text."""
+def _front_matter(text: str, contents: Converted) -> tuple[str, str]:
+    """Return the title that front matter gives, and the text after it; all else it says describes the
+    document. Front matter that cannot be read is text."""
     mark, values, stop = text.partition("\n")[0].rstrip(), None, 0
     try:
         if mark.startswith("{"):
@@ -110,11 +133,11 @@ def _front_matter(text: str) -> tuple[str, str, str]:
     except Exception:  # each format has its own errors
         values = None
     if not isinstance(values, dict) or not values:
-        return "", "", text
+        return "", text
     title = values.pop("title", None) or values.pop("Title", None)
-    about = properties(pair for key, value in values.items() for pair in _flat(str(key), value))
+    contents.describe(pair for key, value in values.items() for pair in _flat(str(key), value))
     title = " ".join(str(title).split()) if isinstance(title, str | int | float) else ""
-    return title, about, text[stop:].lstrip("\n")
+    return title, text[stop:].lstrip("\n")
 
 
 def _parse(mark: str, written: str) -> object:
@@ -129,8 +152,8 @@ def _parse(mark: str, written: str) -> object:
     return yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (either is safe)
 
 
-def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield each text of a value, with what leads to it: "author name"."""
+def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Yield each text or number of a value, with what leads to it: "author name"."""
     if depth > _MOST_DEPTH or value is None:
         return
     if isinstance(value, dict | list | tuple | set):
@@ -138,7 +161,8 @@ def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, str]]:
         for name, part in parts:
             yield from _flat(f"{key} {name}".strip(), part, depth + 1)
     else:  # an alias may be a wiki link
-        yield key, _WIKI_LINK.sub(_link_name, str(value))
+        number = isinstance(value, bool | int | float)
+        yield key, value if number else _WIKI_LINK.sub(_link_name, str(value))
 
 
 def _link_name(link: re.Match[str]) -> str:

@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from gsw_graph.loaders import web
-from gsw_graph.loaders.files import Converted, NothingError, UnusableError, properties
+from gsw_graph.loaders.files import Converted, NothingError, UnusableError
 from gsw_graph.loaders.text import shifted
 
 Kind: TypeAlias = Literal["docx", "pptx", "xlsx"]
@@ -68,7 +68,7 @@ def markdown(data: bytes, contents: Converted) -> None:
             sum(len(re.findall(sign, parts.get(name, b""))) for name in unread) if sign else len(unread)
         )
     core = parts.get("docProps/core.xml")
-    contents.about = properties(
+    contents.describe(
         (_ABOUT[kind_of(element)], element.text or "")
         for element in (_parse(core) if core else ())
         if kind_of(element) in _ABOUT and (element.text or "").lower() not in _WRITERS
@@ -169,9 +169,9 @@ def _read_word(parts: Parts, contents: Converted) -> None:
         convert_image=lambda _: [],  # an image may be a link to a file of this machine
         external_file_access=False,
     )
-    about = contents.about
+    about, meta = contents.about, contents.meta
     web.read_page(result.value, contents)
-    contents.about = about
+    contents.about, contents.meta = about, meta
 
 
 def _packed(parts: Parts) -> io.BytesIO:

@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import islice
 from typing import Any
 
-from gsw_graph.loaders.files import Converted, UnusableError, properties
+from gsw_graph.loaders.files import Converted, UnusableError
 from gsw_graph.loaders.text import join_lines
 
 # PDFium is not made for several threads.
@@ -57,7 +57,7 @@ def read_pdf(data: bytes, contents: Converted) -> None:
     contents.text, contents.plain = join_lines("\n".join(filter(None, pages))), True
     title = " ".join(described.pop("Title").split())
     contents.title = title if title.casefold() in " ".join(pages[0].casefold().split()) else ""
-    contents.about = properties(described.items())
+    contents.describe(described.items())
 
 
 _ABOUT = ("Author", "Subject", "Keywords")

@@ -53,7 +53,7 @@ from gsw_graph.loaders.files import (
 )
 from gsw_graph.loaders.split import SENTENCE_LIMIT, paragraphs, split, words
 from gsw_graph.loaders.text import decode_bytes
-from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id
+from gsw_graph.model.documents import Document, Failure, Passage, Skipped, content_id, metadata
 
 SHAPES = (
     'understood are {"title": ..., "text": ..., "id"?, "source"?}, one a line (JSONL) or in one JSON '
@@ -61,6 +61,11 @@ SHAPES = (
     '"propositions"; Panini\'s workspaces ("entity_nodes"); OpenIE results and propositions ({"docs": [...]})'
 )
 _UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")  # in JSON
+OWN = frozenset(
+    "title text id source passage entities verb_phrases propositions extracted_entities "
+    "extracted_triples".split()
+)
+"""Keys of records that are no metadata."""
 _TITLE = 200  # characters; a longer first line is text
 Reader: TypeAlias = Callable[[Record], Iterator[Item]]
 
@@ -206,7 +211,8 @@ def record_document(value: Mapping[str, object], place: str, loader: str) -> Doc
     shown = str(title or "")
     source = "#".join(part for part in (str(source or ""), key) if part) or named(shown, written)
     passages = tuple(Passage(part, shown, n) for n, part in enumerate(pieces(written)))
-    return Document(source, shown, passages, loader)
+    meta = metadata((key, part) for key, part in value.items() if key not in OWN)
+    return Document(source, shown, passages, loader, meta=meta)
 
 
 def named(title: str, text: str) -> str:

@@ -10,14 +10,17 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 
 from gsw_graph.loaders.files import (
     Converted,
     File,
     Item,
     NothingError,
+    Record,
     UnusableError,
     detect_encoding,
     line_too_long,
@@ -26,7 +29,7 @@ from gsw_graph.loaders.files import (
     shortened,
 )
 from gsw_graph.loaders.split import Block, paragraphs, split
-from gsw_graph.model.documents import Document, Failure, Passage, content_id
+from gsw_graph.model.documents import Document, Failure, Passage, Value, content_id, typed
 
 _TITLE = re.compile(r"([^\n]{1,100})\n[^\S\n]*\n\s*(?=\S)")
 
@@ -53,7 +56,9 @@ def read_code(file: File) -> Iterator[Item]:
 def write(file: File, contents: Converted, key: str = "") -> Iterator[Item]:
     """Yield the document of a plain text that was converted; see `document` for `key`."""
     texts = split([*about_blocks(contents.about), *paragraphs(contents.text)])
-    yield from document(file, contents.loader, contents.title, texts, contents.text, key=key)
+    yield from document(
+        file, contents.loader, contents.title, texts, contents.text, key=key, meta=contents.meta
+    )
 
 
 def about_blocks(about: str) -> list[Block]:
@@ -94,7 +99,15 @@ def decode_bytes(data: bytes, name: str) -> str:
 
 
 def document(
-    file: File, loader: str, title: str, texts: list[str], content: str, name: str = "", key: str = ""
+    file: File,
+    loader: str,
+    title: str,
+    texts: list[str],
+    content: str,
+    name: str = "",
+    key: str = "",
+    meta: Mapping[str, Value] = MappingProxyType({}),
+    sections: Sequence[str] = (),
 ) -> Iterator[Item]:
     """Yield a document of a file.
 
@@ -107,11 +120,14 @@ def document(
         content: All it says: the name of what has no path.
         name: A title that is no name.
         key: Which of the documents of its file it is, "" for the only one.
+        meta: What is known about it.
+        sections: Those of its passages, where it has any.
     """
     shown = title or name or stem(file)
-    passages = tuple(Passage(text, shown, n) for n, text in enumerate(texts))
+    places = zip_longest(texts, sections, fillvalue="")
+    passages = tuple(Passage(text, shown, n, section) for n, (text, section) in enumerate(places))
     source = source_of(file, content) + (f"#{key}" if key else "")
-    yield file.name, Document(source, shown, passages, loader, titled=bool(title))
+    yield file.name, Document(source, shown, passages, loader, bool(title), meta)
 
 
 def source_of(file: File, content: str) -> str:
@@ -141,13 +157,24 @@ _SEPARATOR = re.compile(r'\s*"?sep=(.)"?\s*?(?:\n|$)')
 
 
 def read_table(file: File) -> Iterator[Item]:
-    """Yield the document of a table, then the rows that cannot be read."""
+    """Yield the document of a table, then the rows that cannot be read. Where a column is named `text`, each
+    row is a document, as a record of JSON is, and its other columns are metadata."""
+    from gsw_graph.loaders import records
+
     text = decode(file)
     faults: list[str] = []
-    table = "\n".join(_table_lines([row for row in _table_rows(text, faults) if any(row)]))
+    rows = [row for row in _table_rows(text, faults) if any(row)]
+    head = [cell.lower() for cell in rows[0]] if rows else []
+    table = "\n".join(_table_lines(rows))
     if not table:
         raise UnusableError(faults[0] if faults else "a table without rows")
-    yield from document(file, "csv", "", split([Block(table + "\n", "lines")]), text)
+    if "text" in head:
+        for number, row in enumerate(rows[1:], 2):
+            cells = zip(head, row, strict=False)
+            value = {key: cell if key in records.OWN else typed(cell) for key, cell in cells if cell}
+            yield from records.read_record(Record(value, f"{file.name}: row {number}", file))
+    else:
+        yield from document(file, "csv", "", split([Block(table + "\n", "lines")]), text)
     yield from (Failure(file.name, fault, part=True) for fault in shortened(faults))
 
 

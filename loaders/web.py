@@ -22,7 +22,6 @@ from gsw_graph.loaders.files import (
     UnusableError,
     decode,
     detect_encoding,
-    properties,
     refusal,
 )
 from gsw_graph.loaders.text import shifted
@@ -117,7 +116,7 @@ def read_page(page: str, contents: Converted) -> None:
     )
     try:
         contents.title = " ".join(soup.title.get_text().split()) if soup.title and not soup.h1 else ""
-        contents.about = properties(
+        contents.describe(
             (_ABOUT[name], str(meta.get("content") or ""))
             for meta in soup("meta")
             if (name := str(meta.get("name") or meta.get("property") or "").lower()) in _ABOUT
@@ -228,7 +227,7 @@ def read_mail(data: bytes, contents: Converted) -> None:
         for header in ("From", "To", "Cc", "Bcc")
         for name, address in email.utils.getaddresses([_header(message, header)])
     ]
-    contents.about = properties([*people, ("date", written)])
+    contents.describe([*people, ("date", written)])
 
 
 def _content(part: MIMEPart) -> str:

@@ -26,7 +26,7 @@ def test_load_passes_its_options_on(fake):
         "load",
         ("a", "-"),
         {"extractor": "none", "replace": True, "upgrade": False, "second_pass": False, "batch": False, "dry_run": True, "budget": None}
-        | {"near": 0.0, "follow_links": False, "stdin": None, "progress": False},
+        | {"near": 0.0, "meta": (), "follow_links": False, "stdin": None, "progress": False},
     )
     assert result.output == ""
 

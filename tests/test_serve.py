@@ -90,7 +90,7 @@ def test_an_agent_retrieves_pairs(sample: Memory) -> None:
 
 def test_loads_and_answers_come_as_events(server: Served) -> None:
     head = {"Accept": "text/event-stream"}
-    files = [("files", ("trip/day one.md", b"# Quellam\n\nThe Quellam Lamp was lit by Zorvik Anselm in 1931.")), ("files", ("two.csv", b"title,text\nLamp,It is red.\n"))]
+    files = [("files", ("trip/day one.md", b"# Quellam\n\nThe Quellam Lamp was lit by Zorvik Anselm in 1931.")), ("files", ("two.csv", b"title,note\nLamp,It is red.\n"))]
     told = events(server.client.post("/api/load", files=files, headers=head).text)
     assert {name for name, _ in told[:-1]} == {"progress"}
     assert told[-1][0] == "report"

@@ -22,5 +22,5 @@ CALL (p) {
   MATCH (p)-[:NAMES]->(c:Concept)
   RETURN collect(c.id) AS names
 }
-RETURN p.id AS id, p.position AS position, p.title AS title, p.text AS text, names, entities, phrases, propositions
+RETURN p.id AS id, p.position AS position, p.title AS title, p.text AS text, p.section AS section, names, entities, phrases, propositions
 ORDER BY position

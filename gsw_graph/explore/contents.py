@@ -228,8 +228,12 @@ def _meant(reader: Reader, name: str, folder: str | Path | None) -> tuple[Stored
 
 def _document(row: Row) -> StoredDocument:
     names = ("id", "source", "title", "loader", "extractor", "model", "status", "loaded_at", "passages")
+    properties = row["properties"]
     return StoredDocument(
-        **{name: row[name] for name in names}, unread=sorted(n + 1 for n in row["unread"] or ())
+        **{name: row[name] for name in names},
+        unread=sorted(n + 1 for n in row["unread"] or ()),
+        meta={key[5:]: properties[key] for key in sorted(properties) if key.startswith("meta_")},
+        about=properties.get("about"),
     )
 
 
@@ -259,6 +263,7 @@ def _passage(row: Row) -> WholePassage:
         entities,
         phrases,
         [Fact(fact["id"], fact["text"], row["id"]) for fact in facts],
+        row["section"],
     )
 
 

@@ -24,7 +24,7 @@ from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS, Extractor, Rules, Work, with_names
 from gsw_graph.load.options import LoadOptions
-from gsw_graph.model.documents import Document, Failure, Skipped, Workspace, counted
+from gsw_graph.model.documents import Document, Failure, Skipped, Value, Workspace, counted
 from gsw_graph.model.results import DocumentCounts, LoadReport, Progress
 from gsw_graph.models.chat.limits import Budget
 from gsw_graph.models.embed.embedder import Embedder
@@ -183,6 +183,7 @@ def load(
     items = loaders.read(
         names, stdin=stdin, uploads=uploads, position=position, follow_links=options.follow_links
     )
+    items = _described(items, options.metadata())
     reader = Reader(connection)
     counters = LoadCounters(loaders.size(names, uploads=uploads, follow_links=options.follow_links))
 
@@ -219,6 +220,18 @@ def load(
             note=_note(counters, chosen, settings),
             **_spent(chat),
         )
+
+
+def _described(items: Iterable[Item | Failure], meta: Mapping[str, Value]) -> Iterator[Item | Failure]:
+    """Yield items with more metadata, which wins over their own."""
+    for item in items:
+        if isinstance(item, Document):
+            yield replace(item, meta={**item.meta, **meta})
+        elif isinstance(item, Workspace):
+            document = replace(item.document, meta={**item.document.meta, **meta})
+            yield replace(item, document=document)
+        else:
+            yield item
 
 
 @contextmanager
@@ -290,12 +303,14 @@ def new_work(
         fresh: list[Work] = []
         for item, document in zip(some, documents, strict=True):
             state = stored_states.get(document.id)
-            stored = state.loader if state else None
+            stored, properties = state.loader if state else None, document.properties.items()
             if document.loader in _RECORDS and stored is not None and stored not in _RECORDS:
                 counters.failures.append(Failure(document.source, _CLAIMED))
             elif mode := _mode(item, document, state, extractor, counters, options):
                 named = with_names(item) if isinstance(item, Workspace) else None
                 fresh.append(Work(item, mode, state, named))
+            elif state and any(state.properties.get(name) != value for name, value in properties):
+                fresh.append(Work(item, "describe", state, Workspace(document, state.extractor)))
             else:
                 counters.add(unchanged=1)
         here, last = position() - last, position()
@@ -314,7 +329,7 @@ def windows(work: Iterable[Work], extractor: Extractor, counters: LoadCounters) 
         if done.workspace is not None:
             window.append((done.workspace, done.mode))
             passages += len(done.document.passages)
-            counters.add(**{"new" if done.mode == "new" else "replaced": 1})
+            counters.add(**{{"new": "new", "describe": "unchanged"}.get(done.mode, "replaced"): 1})
         if passages >= enough:
             yield window
             window, passages, enough = [], 0, extractor.window
@@ -352,6 +367,8 @@ def embed(
 def texts(workspace: Workspace, mode: Mode) -> tuple[list[str], list[str], list[str], list[str]]:
     """Return what is embedded of a workspace: its passages, where the memory has not got them, its pairs,
     propositions and phrases."""
+    if mode == "describe":
+        return [], [], [], []
     return (
         [] if mode == "renew" else [passage.full_text for passage in workspace.document.passages],
         [pair.text for phrase in workspace.verb_phrases for pair in phrase.pairs],

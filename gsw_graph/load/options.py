@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gsw_graph.config import Settings, option
 from gsw_graph.errors import InputError
 from gsw_graph.extract import BY_MODEL, EXTRACTORS
+from gsw_graph.model.documents import Value, metadata, typed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,15 @@ class LoadOptions:
     near: float = option(
         0.0, "Afterwards join names as merge --near does: those whose vectors have this cosine, as 0.93."
     )
+    meta: tuple[str, ...] = option((), "Metadata of all that is loaded, key=value; may be repeated.")
     follow_links: bool = option(False, "Follow links that lead out of a folder; else they are skipped.")
+
+    def metadata(self) -> dict[str, Value]:
+        """Return the metadata that all documents get; InputError where it is not `key=value`."""
+        pairs = [text.partition("=") for text in self.meta]
+        if wrong := [key for key, equals, _ in pairs if not equals or not key.strip()]:
+            raise InputError(f"{wrong[0]!r} is no metadata", hint="Give key=value, as in --meta project=tide")
+        return metadata((key, typed(value)) for key, _, value in pairs)
 
     def chosen(self, settings: Settings) -> str:
         """Return the extractor's name; InputError where an option does not fit."""

@@ -4,9 +4,20 @@ a database."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, TypeAlias
+
+from gsw_graph.text.dates import find_dates
+
+Value: TypeAlias = "str | int | float | bool | list[str]"
+"""Of metadata."""
+_KEYS, _CHARACTERS, _ITEMS = 100, 2000, 100  # of metadata: keys of a document, of a text, of a list
+_DATED = ("about", "date", "published", "created", "sent")  # keys of the date that a document is about
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
 
 def content_id(*parts: str) -> str:
@@ -31,6 +42,8 @@ class Passage:
     text: str
     title: str
     position: int
+    # Of a long document: title > heading > subheading.
+    section: str = field(default="", compare=False)
 
     @property
     def full_text(self) -> str:
@@ -46,6 +59,7 @@ class Document:
     """What a loader reads. `source` names it for good: the same source loaded again is the same document, new
     content replaces the old.
     `titled`: the title is of the document itself, and so a name; else it is the name of its file.
+    `meta`: what is known about it, as of `metadata`.
     """
 
     source: str
@@ -53,6 +67,23 @@ class Document:
     passages: tuple[Passage, ...]
     loader: str
     titled: bool = True
+    meta: Mapping[str, Value] = field(default_factory=dict, compare=False)
+
+    @property
+    def about(self) -> str | None:
+        """Return the date that it is about, by its metadata: an ISO day, or day and time."""
+        for value in (str(self.meta[key]) for key in _DATED if key in self.meta):
+            if time := _TIME.match(value):
+                return time[0].replace(" ", "T")
+            if days := next((date.days for date in find_dates(value) if date.days), None):
+                return days[0]
+        return None
+
+    @property
+    def properties(self) -> dict[str, Value]:
+        """Return metadata and date as the graph has them."""
+        about = {"about": self.about} if self.about else {}
+        return {**about, **{f"meta_{key}": value for key, value in self.meta.items()}}
 
     @property
     def id(self) -> str:
@@ -67,6 +98,36 @@ class Document:
 
     def entity_id(self, name: str) -> str:
         return content_id("entity", self.id, name)
+
+
+def metadata(pairs: Iterable[tuple[str, object]]) -> dict[str, Value]:
+    """Return metadata as it is stored: keys of small letters, digits and _; texts, numbers, truth values and
+    lists of texts. A key that comes again makes a list; an object within leads to keys of its own."""
+    values: dict[str, list[Any]] = {}
+    for key, value in pairs:
+        name = re.sub(r"\W+", "_", key.lower()).strip("_")
+        if isinstance(value, Mapping):
+            inner = metadata((f"{name}_{part}", item) for part, item in value.items())
+            values |= {part: item if isinstance(item, list) else [item] for part, item in inner.items()}
+        for item in value if isinstance(value, list | tuple | set) else (value,):
+            if isinstance(item, bool | float) or (isinstance(item, int) and abs(item) < 1 << 63):
+                values.setdefault(name, []).append(item)
+            elif not isinstance(item, Mapping) and (text := " ".join(str(item or "").split())):
+                values.setdefault(name, []).append(text[:_CHARACTERS])
+    return {
+        name: items[0] if len(items) == 1 else [str(item) for item in items[:_ITEMS]]
+        for name, items in list(values.items())[:_KEYS]
+        if name and items
+    }
+
+
+def typed(text: str) -> object:
+    """Return the number or truth value that a text is, else the text."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    return value if isinstance(value, bool | int | float) else text
 
 
 @dataclass(frozen=True, slots=True)

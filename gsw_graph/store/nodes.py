@@ -140,7 +140,7 @@ class Memory(Keyed):
 
 
 class Document(Keyed):
-    """What was loaded."""
+    """What was loaded; `about`: the date it is about. Its metadata are further properties, `meta_<key>`."""
 
     source = StringProperty()
     title = StringProperty()
@@ -152,18 +152,20 @@ class Document(Keyed):
     unread = ArrayProperty(IntegerProperty())
     loaded_at = StringProperty()
     status = StringProperty()
+    about = StringProperty()
     passages = RelationshipFrom(_full("Passage"), "PART_OF")
 
 
 class Passage(Keyed):
     """A stretch of a document; `words` is its text with characters and line ends in their plain form, by
-    which words are found."""
+    which words are found; `section`: title and headings that lead to it, in a long document."""
 
     fulltext = ("title", "words")
     text = StringProperty()
     words = StringProperty()
     title = StringProperty()
     position = IntegerProperty()
+    section = StringProperty()
     vector = BytesProperty()
     embedding = ArrayProperty(FloatProperty())
     names = RelationshipTo(_full("Concept"), "NAMES", model=Names)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 TITLE_WEIGHT = 8.0  # of a name that is the title of its passage, where any other has 1 (docs/linked.md)
-# How a workspace comes in: as a new document, in the place of an older text, or as what was newly found in
-# passages that stay as they are.
-Mode = Literal["new", "replace", "renew"]
+# How a workspace comes in: as a new document, in the place of an older text, as what was newly found in
+# passages that stay as they are, or with its metadata alone.
+Mode = Literal["new", "replace", "renew", "describe"]
 
 # The statements of a batch in the order they must run.
 ORDER = (
-    *("documents", "passages", "next", "renewed_documents", "entities", "names", "roles"),
+    *("documents", "passages", "next", "renewed_documents", "metadata", "entities", "names", "roles"),
     *("verb_phrases", "qa_pairs", "answered_by", "about", "propositions", "mentions"),
 )
 
@@ -56,6 +56,9 @@ def rows_of(
     """The rows of one workspace, by statement. Vectors of passages that stay (`renew`) are not looked at.
     floats: makes of a vector what the rows carry, by default the list that a driver takes."""
     rows: dict[str, list[Row]] = {name: [] for name in ORDER}
+    if mode == "describe":
+        rows["metadata"] = [{"id": workspace.document.id, "meta": workspace.document.properties}]
+        return rows
     _document(workspace, rows["renewed_documents" if mode == "renew" else "documents"])
     if mode != "renew":
         _passages(workspace, vectors, rows, floats)
@@ -158,6 +161,7 @@ def _document(workspace: Workspace, rows: list[Row]) -> None:
             "unread": list(workspace.unread) or None,
             "loaded_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "status": "ready",
+            "meta": document.properties,
         }
     )
 
@@ -179,6 +183,7 @@ def _passages(
                 "words": normalise_text(passage.text),
                 "title": passage.title,
                 "position": passage.position,
+                "section": passage.section or None,
                 "vector": pack_vector(vector),
                 "embedding": floats(vector),
             }

@@ -40,10 +40,12 @@ class PassageText(Result):
 
 @dataclass(frozen=True)
 class RankedPassage(PassageText):
-    """A passage of an answer; `score` is comparable within one answer only."""
+    """A passage of an answer; `score` is comparable within one answer only. `section`: title and headings
+    that lead to it, in a long document."""
 
     document: str
     score: float
+    section: str | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.model.documents import Failure
+from gsw_graph.model.documents import Failure, Value
 from gsw_graph.model.results.answers import QA, Fact, PassageText, RankedPassage, Result, frame
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ class StoredMemory(Result):
 @dataclass(frozen=True)
 class StoredDocument(Result):
     """A document of the memory. status: `ready`, or `loading` or `renewing` where its load was cut off.
-    `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read."""
+    `passages`: how many; `unread`: the numbers, from 1, of those that its language model could not read.
+    `meta`: what is known about it; `about`: the date it is about."""
 
     id: str
     source: str
@@ -66,6 +67,8 @@ class StoredDocument(Result):
     loaded_at: str
     passages: int
     unread: list[int]
+    meta: dict[str, Value] = field(default_factory=dict)
+    about: str | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,7 @@ class WholePassage(Result):
     entities: list[FoundEntity]
     phrases: list[FoundPhrase]
     propositions: list[Fact]
+    section: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,74 @@
+"""Metadata and sections: what is known about documents comes into the memory, and changes without reading a text again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dump import dump
+
+from gsw_graph import Memory
+from gsw_graph.errors import InputError
+from gsw_graph.loaders import read
+from gsw_graph.model.documents import Document, metadata
+
+LAMP = "Ana Ruiz lit the lamp of the Old Light in 1863."
+
+
+def document(path: Path, content: str) -> Document:
+    path.write_text(content, encoding="utf-8")
+    first = next(read([str(path)]))
+    assert isinstance(first, Document), first
+    return first
+
+
+def known(memory: Memory, name: str) -> tuple[dict[str, Any], str | None]:
+    (stored,) = memory.documents(name).documents
+    return stored.meta, stored.about
+
+
+def test_values_keep_their_type_and_keys_are_plain() -> None:
+    pairs = [("Due Date", "2020-05-01"), ("tags", ["a", "b"]), ("n", 3), ("x", 0.5), ("ok", True), ("no", None), ("by", {"name": "Ana"}), ("big", 1 << 70), ("-", "x")]
+    assert metadata(pairs) == {"due_date": "2020-05-01", "tags": ["a", "b"], "n": 3, "x": 0.5, "ok": True, "by_name": "Ana", "big": str(1 << 70)}
+
+
+def test_every_format_says_what_is_known_about_its_documents(tmp_path: Path) -> None:
+    front = document(tmp_path / "a.md", f"---\ntitle: T\nauthor: {{name: Ana}}\ntags: [sea, light]\ndate: 2020-05-01\nrank: 3\n---\n{LAMP}")
+    assert (dict(front.meta), front.about) == ({"author_name": "Ana", "tags": ["sea", "light"], "date": "2020-05-01", "rank": 3}, "2020-05-01")
+    line = document(tmp_path / "a.jsonl", json.dumps({"text": LAMP, "author": "Bo", "year": 1863}) + "\n")
+    assert dict(line.meta) == {"author": "Bo", "year": 1863}
+    row = document(tmp_path / "a.csv", f"id,text,author,year,done\n7,{LAMP},Bo,1863,true\n")
+    assert (row.source, dict(row.meta)) == ("7", {"author": "Bo", "year": 1863, "done": True})
+    mail = document(tmp_path / "a.eml", f"From: Ana <ana@x.org>\nTo: Bo <bo@x.org>, Cy <cy@x.org>\nDate: Fri, 1 May 2020 10:00:00 +0000\nSubject: S\n\n{LAMP}")
+    assert (mail.meta["from"], mail.meta["to"], mail.about) == ("Ana <ana@x.org>", ["Bo <bo@x.org>", "Cy <cy@x.org>"], "2020-05-01T10:00")
+
+
+def test_metadata_alone_changed_reads_and_embeds_nothing(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = {"id": "lamp", "text": LAMP, "author": "Ana", "tags": ["sea", "light"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    memory.load(tmp_path / "a.jsonl", meta=["project=tide", "date=1 May 2020", "n=3"])
+    assert known(memory, "lamp") == ({"author": "Ana", "date": "1 May 2020", "n": 3, "project": "tide", "tags": ["sea", "light"]}, "2020-05-01")
+    before = [line for line in dump(memory) if "meta_author" not in str(line)]
+    monkeypatch.setattr("gsw_graph.extract.rules.extract", None)
+    monkeypatch.setattr("gsw_graph.models.embed.embedder.Embedder.encode", None)
+    assert memory.load(tmp_path / "a.jsonl").documents.unchanged == 1
+    (tmp_path / "a.jsonl").write_text(json.dumps({**record, "author": "Bo", "tags": "sea"}) + "\n", encoding="utf-8")
+    report = memory.load(tmp_path / "a.jsonl", meta=["done=true"])
+    assert (report.documents.unchanged, report.documents.replaced, report.failures) == (1, 0, [])
+    assert known(memory, "lamp") == ({"author": "Bo", "date": "1 May 2020", "done": True, "n": 3, "project": "tide", "tags": "sea"}, "2020-05-01")
+    assert [line for line in dump(memory) if "meta_author" not in str(line)] == before
+    with pytest.raises(InputError, match="'project' is no metadata"):
+        memory.load(tmp_path / "a.jsonl", meta=["project"])
+
+
+def test_passages_of_a_long_document_know_their_section(memory: Memory, tmp_path: Path) -> None:
+    prose = "The keeper wrote of the tide and of the lamp every day. " * 25
+    (tmp_path / "a.md").write_text(f"# Lights\n\n{prose}\n\n## Keepers\n\n{prose}\n\n### Ana\n\n{prose}\n\n## Lamps\n\n{prose}", encoding="utf-8")
+    (tmp_path / "b.md").write_text(f"# Short\n\n## Part\n\n{LAMP}", encoding="utf-8")
+    memory.load(tmp_path)
+    sections = [passage.section for passage in memory.show("Lights").passages]
+    assert list(dict.fromkeys(sections)) == [None, "Lights > Keepers", "Lights > Keepers > Ana", "Lights > Lamps"]
+    assert memory.show("Short").passages[0].section is None
+    assert {passage.section for passage in memory.ask("lamp", strategy="bm25", llm=False).passages} <= {*sections}
