@@ -33,7 +33,11 @@ STRATEGIES = "dense,linked,ricr"
 def write(folder: Path, number: int) -> None:
     """Write questions and their corpus as HippoRAG 2 does."""
     (folder / "set.json").write_text(json.dumps([published.musique(n) for n in range(number)]))
-    corpus = {p["title"]: {"title": p["title"], "text": p["text"]} for n in range(number) for p in published.paragraphs(n)}
+    corpus = {
+        p["title"]: {"title": p["title"], "text": p["text"]}
+        for n in range(number)
+        for p in published.paragraphs(n)
+    }
     (folder / "set_corpus.json").write_text(json.dumps([*corpus.values()]))
 
 
@@ -72,7 +76,9 @@ class Runs:
             CalledProcessError: It failed.
         """
         command = [sys.executable, "-m", "gsw_graph.cli", "--memory", str(self.folder / "memory"), *args]
-        process = subprocess.Popen(command, cwd=self.folder, env={**os.environ, **self.env}, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            command, cwd=self.folder, env={**os.environ, **self.env}, stdout=subprocess.DEVNULL
+        )
         while (code := process.poll()) is None:
             time.sleep(0.02)
             if calls is not None and len(self.server.calls) >= calls:
@@ -92,7 +98,17 @@ class Runs:
         for file in self.cache.glob("llm.sqlite*"):
             file.unlink()
         first, under_way, begin = len(self.server.calls), 0, time.monotonic()
-        asking = ("eval", "set.json", "--strategy", STRATEGIES, "--at-once", str(at_once), "--out", name, "-q")
+        asking = (
+            "eval",
+            "set.json",
+            "--strategy",
+            STRATEGIES,
+            "--at-once",
+            str(at_once),
+            "--out",
+            name,
+            "-q",
+        )
         for number in kills:
             under_way += self.call(*asking, calls=first + number)
         self.call(*asking)
@@ -100,14 +116,19 @@ class Runs:
         return {
             "seconds": round(taken, 1),
             "calls": len(calls),
-            "at once": max(sum(other.arrived <= call.arrived < (other.answered or 0) for other in calls) for call in calls),
+            "at once": max(
+                sum(other.arrived <= call.arrived < (other.answered or 0) for other in calls)
+                for call in calls
+            ),
             "repeated": len(calls) - len({call.digest for call in calls}),
             "under way at kills": under_way,
         }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--at-once", type=int, default=16)
     parser.add_argument("--delay", type=float, default=1.0)

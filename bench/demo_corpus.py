@@ -1,7 +1,7 @@
 """Build examples/corpus.jsonl, the documents of `gswgraph demo`: examples/corpus with what the recorded replies found.
 
-    python bench/demo_corpus.py            # writes examples/corpus.jsonl
-    python bench/demo_corpus.py --check    # fails where the file is another
+python bench/demo_corpus.py            # writes examples/corpus.jsonl
+python bench/demo_corpus.py --check    # fails where the file is another
 """
 
 from __future__ import annotations
@@ -73,7 +73,9 @@ def add(workspace: dict[str, Any], reply: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check
     corpus = "".join(

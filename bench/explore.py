@@ -125,7 +125,10 @@ def child() -> int | None:
 
 def measure(memory: Memory, names: list[str], rounds: int, pid: int | None) -> None:
     dialect = memory._connection.dialect
-    print(f"{dialect.name} {dialect.version}\n\n| analysis | rows | first, s | then, s | of a processor, s |\n|---|---:|---:|---:|---:|", flush=True)
+    print(
+        f"{dialect.name} {dialect.version}\n\n| analysis | rows | first, s | then, s | of a processor, s |\n|---|---:|---:|---:|---:|",
+        flush=True,
+    )
     for name in names:
         times: list[tuple[float, float]] = []
         try:

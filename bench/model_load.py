@@ -113,9 +113,7 @@ def load(
                 json.dumps({"id": f"p{number}", "title": passage.title, "text": passage.text}) + "\n"
             )
             said.write(
-                json.dumps(
-                    {"when": {"stage": "extract", "key": passage.text}, "reply": reply(workspace)}
-                )
+                json.dumps({"when": {"stage": "extract", "key": passage.text}, "reply": reply(workspace)})
                 + "\n"
             )
     command = [

@@ -46,7 +46,10 @@ def main() -> None:
                     begun = time.perf_counter()
                     with memory._connection.session(default_access_mode="READ") as session:
                         found = {
-                            row["id"] for row in session.run(text, {"k": k, "embedding": vector.tolist()})
+                            row["id"]
+                            for row in session.run(
+                                text, {"k": k, "embedding": vector.tolist(), "scope": None, "spread": 1.0}
+                            )
                         }
                     seconds[form] += time.perf_counter() - begun
                     missed[form] += len(best - found)

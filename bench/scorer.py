@@ -48,7 +48,9 @@ def report(name: str, rows: list[list[float]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("questions", type=Path)
     parser.add_argument("--memory", required=True)
     parser.add_argument("--folds", type=int, default=5)
@@ -63,7 +65,9 @@ def main() -> None:
             out = set(order[fold :: arguments.folds])
             kept = [question for number, question in enumerate(every.questions) if number not in out]
             file = Path(folder) / f"{fold}.json"
-            file.write_text(json.dumps(asdict(fit_scores(memory, replace(every, questions=kept))[0])), "utf-8")
+            file.write_text(
+                json.dumps(asdict(fit_scores(memory, replace(every, questions=kept))[0])), "utf-8"
+            )
             fitted = Memory(memory._connection, replace(memory.settings, fit=str(file)), memory.embedder)
             held += [judge(fitted, every.questions[number], arguments.strategy) for number in sorted(out)]
     report("held out", held)

@@ -98,7 +98,10 @@ class Server:
 def text(number: int) -> str:
     """A document that is like no other, about the things that are asked."""
     made = random.Random(number)
-    names = [f"{made.choice('BDFGKLMPRST')}{made.choice('aeiou')}{made.choice('lmnrst')}{made.randrange(10**6)}" for _ in range(8)]
+    names = [
+        f"{made.choice('BDFGKLMPRST')}{made.choice('aeiou')}{made.choice('lmnrst')}{made.randrange(10**6)}"
+        for _ in range(8)
+    ]
     return "\n\n".join(
         f"{one} visited Port Aldous in {made.randrange(1700, 2000)} and met {other} at the Tidewater Theatre."
         for one, other in pairwise(names)
@@ -132,7 +135,9 @@ async def client_of(server: Server) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def mixed(server: Server, clients: int, seconds: float, share: float, prefix: str, seen: Seen | None = None) -> Seen:
+async def mixed(
+    server: Server, clients: int, seconds: float, share: float, prefix: str, seen: Seen | None = None
+) -> Seen:
     """Clients that ask and, for a share of their turns, load. seen: gets what they saw as they see it."""
     seen, end = seen or Seen(), time.monotonic() + seconds
 
@@ -168,11 +173,15 @@ def p95(seconds: list[float]) -> float:
 
 def main() -> None:
     """Run all of it and print one JSON document."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memory", help="a folder that is made, or the url of an empty database")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--asks", type=int, default=default_asks(model=False), help="questions at once, as of `serve`")
+    parser.add_argument(
+        "--asks", type=int, default=default_asks(model=False), help="questions at once, as of `serve`"
+    )
     parser.add_argument("--share", type=float, default=0.1, help="of turns that load")
     parser.add_argument("--fake", action="store_true", help="with the embedder of the tests")
     given = parser.parse_args()

@@ -13,7 +13,9 @@ def statements(tree: ast.AST) -> int:
     texts = [
         node
         for node in nodes
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     ]
     return len(nodes) - len(texts)
 

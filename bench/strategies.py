@@ -22,33 +22,57 @@ CUTS = ("recall@2", "recall@5", "recall@10", "all_gold@5", "ndcg@5")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path(tempfile.mkdtemp()))
     given = parser.parse_args()
-    print(f"| questions, passages | strategy | plans | {' | '.join(CUTS)} |\n|---|---|---|{'---|' * len(CUTS)}")
+    print(
+        f"| questions, passages | strategy | plans | {' | '.join(CUTS)} |\n|---|---|---|{'---|' * len(CUTS)}"
+    )
     for folder in given.folders:
         questions = read_questions(folder / "questions.json").subset(None, given.sample, given.seed)
-        corpus = next(folder / name for name in ("workspaces.jsonl", "corpus.json") if (folder / name).exists())
+        corpus = next(
+            folder / name for name in ("workspaces.jsonl", "corpus.json") if (folder / name).exists()
+        )
         planned = any(question.plan for question in questions.questions)
         with Memory.open(given.out / folder.name / "memory") as memory:
             memory.load(corpus)
             nodes = memory.status().nodes
             holds = {"pairs": nodes.get("QAPair"), "propositions": nodes.get("Proposition")}
-            able = {name: each for name, each in strategies().items() if all(holds.get(need) for need in each.needs)}
+            able = {
+                name: each
+                for name, each in strategies().items()
+                if all(holds.get(need) for need in each.needs)
+            }
             for plans in ("none", "gold") if planned else ("none",):
                 out = given.out / folder.name / plans
                 names = [name for name, each in able.items() if plans == "none" or each.follows_plan]
-                done = evaluate(memory, questions, names, plans=plans, answer=False, llm=False, at_once=given.at_once, out=out)
+                done = evaluate(
+                    memory,
+                    questions,
+                    names,
+                    plans=plans,
+                    answer=False,
+                    llm=False,
+                    at_once=given.at_once,
+                    out=out,
+                )
                 write(done, out)
                 for name, figures in done.strategies.items():
                     cells = [f"{figures[cut.split('@')[0]][cut.split('@')[1]]:.3f}" for cut in CUTS]
                     low, high = figures["intervals"]["recall@5"]
                     cells[1] += f" [{low:.3f}, {high:.3f}]"
-                    row = [f"{len(questions.questions)} of {folder.name}, {nodes['Passage']:,}", f"`{name}`", plans, *cells]
+                    row = [
+                        f"{len(questions.questions)} of {folder.name}, {nodes['Passage']:,}",
+                        f"`{name}`",
+                        plans,
+                        *cells,
+                    ]
                     print(f"| {' | '.join(row)} |", flush=True)
 
 

@@ -65,6 +65,11 @@ class _Ask(click.Command):
 @field_option(AskOptions, "strict")
 @field_option(AskOptions, "k", "-k", type=click.IntRange(min=1))
 @field_option(AskOptions, "answer", "--no-answer", help="The evidence only: chains and passages.")
+@field_option(AskOptions, "inside", "--in", multiple=True, metavar="PATH")
+@field_option(AskOptions, "outside", "--not-in", multiple=True, metavar="PATH")
+@field_option(AskOptions, "since", metavar="DATE")
+@field_option(AskOptions, "until", metavar="DATE")
+@field_option(AskOptions, "where", multiple=True, metavar="CONDITION")
 @click.option(
     "--trace",
     type=click.Choice(("way", "all")),
@@ -127,6 +132,7 @@ def ask(
       gswgraph ask --no-past "Who founded the foundry?"
       gswgraph ask --budget 2000tok "Who founded the foundry?"
       gswgraph ask --evidence compact "Who founded the foundry?"
+      gswgraph ask "Who founded the foundry?" --in notes/ --where 'author = "Grau"' --since 1901
       gswgraph ask "Who built the Marrow Bridge?" --browse
       gswgraph ask --json < questions.txt
     """

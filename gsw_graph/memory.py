@@ -318,6 +318,7 @@ class Memory:
                 return answer
             # An answer with citations may be used again; no model is loaded for that alone.
             again = answer.answer is not None and answer.citations and "embedder" in context.used
+            again = again and not given.has_scope
             vector = context.vector(question).tolist() if again else None
             return replace(answer, id=questions.keep(self._connection, answer, vector))
 
@@ -634,6 +635,7 @@ class Memory:
         check: Check = never_cancelled,
     ) -> Context:
         """Return what a strategy works with for one question."""
+        from gsw_graph.ask import scope
         from gsw_graph.ask.codebook import complete
         from gsw_graph.ask.retrieve.context import Context
         from gsw_graph.ask.retrieve.recipes import read_fit
@@ -646,6 +648,8 @@ class Memory:
 
         reader = self._reader
         reader.excluded = frozenset(options.excluded)
+        if options.has_scope:
+            scope.apply(reader, options)
         return Context(
             reader,
             self,

@@ -38,32 +38,6 @@ def test_a_document_of_many_transactions_is_the_same_as_of_one(corpus: Memory, b
     assert corpus.status().nodes["Passage"] > CORPUS_NODES["Passage"] + 30
 
 
-def test_a_document_that_is_half_written_is_not_seen_until_it_is_whole(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = cut_off(monkeypatch, -1, ("_run", "_mark"))
-    corpus.load(big)
-    whole, total = dump(corpus), calls[0]
-    corpus.forget(big)
-    for old in ("none", "half written", "ready"):  # what stood there before
-        with monkeypatch.context() as patch:
-            if old == "ready":
-                corpus.load(big)
-                Path(big).write_text(Path(big).read_text(encoding="utf-8").replace("kept the", "kept  the"), encoding="utf-8")
-            cut_off(patch, total - 1, ("_run", "_mark"))
-            with pytest.raises(CutOffError):
-                corpus.load(big)
-        assert corpus.status().unfinished == [Path(big).as_posix()]
-        assert "big.txt" not in seen(corpus)
-        failed = [finding for finding in corpus.doctor() if not finding.ok]
-        assert [finding.check for finding in failed] == ["documents"]
-        assert big in (failed[0].mend or "")
-    Path(big).write_text(Path(big).read_text(encoding="utf-8").replace("kept  the", "kept the"), encoding="utf-8")
-    corpus.load(big)
-    assert corpus.status().unfinished == []
-    assert "big.txt" in seen(corpus)
-    assert differences(dump(corpus), whole) == []
-    assert all(finding.ok for finding in corpus.doctor())
-
-
 def test_a_document_that_is_half_forgotten_is_not_seen(corpus: Memory, big: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = dump(corpus)
     corpus.load(big)
@@ -168,5 +142,3 @@ def test_walks_look_past_a_document_that_is_not_whole(
     after = found()
     assert list(after) == list(before)
     assert after == pytest.approx(before, rel=apart)
-
-

@@ -24,7 +24,6 @@ from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import nodes
 
-STEPS = 40
 NAMES = ("", "letters", "notes")
 FOREIGN = "CREATE (a:Person {name: 'Ada', id: 'p1'})-[:LIVES_IN {since: 1}]->(b:City {name: 'Oslo'}), (:Memory__old {id: 'theirs'})"
 
@@ -56,13 +55,14 @@ def foreign(memory: Memory) -> list[dict[str, object]]:
     return memory.cypher(query).rows
 
 
-def test_no_memory_sees_what_another_holds(memories: list[Memory], tmp_path: Path) -> None:
+@pytest.mark.parametrize("steps", [40, pytest.param(1000, marks=pytest.mark.slow)])
+def test_no_memory_sees_what_another_holds(memories: list[Memory], tmp_path: Path, steps: int) -> None:
     """Random steps on three memories that share their documents; each holds what its own documents bring."""
     rng = random.Random(33)
     texts = {n: f"Captain{n} Ann-Marie Smith met Captain{n} Ann Marie Smith in Harbour{n % 3} on 3 May 18{n + 10}." for n in range(6)}
     held: list[dict[int, str]] = [{} for _ in memories]
     before = foreign(memories[0])
-    for step in range(STEPS):
+    for step in range(steps):
         number = rng.randrange(len(memories))
         memory, mine = memories[number], held[number]
         document = rng.choice(list(texts))

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from crash_place import CRASHES, Place, load_at_once
+from crash_place import CRASHES, Place
 from dump import differences, dump
 
 from gsw_graph.memory import Memory
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
-DOCUMENTS = 60 if CRASHES > 1 else 30
+DOCUMENTS = 60 if CRASHES > 1 else 16
 
 
 def write_corpus(folder: Path, changed: bool) -> None:
@@ -34,14 +34,11 @@ def write_corpus(folder: Path, changed: bool) -> None:
 
 
 
-
 def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
-    write_corpus(tmp_path / "corpus", changed=False)
-    seconds = min(place().finish() for _ in range(min(2, CRASHES)))  # one may have been held up, and kills by it would come too late
     write_corpus(tmp_path / "corpus", changed=True)
-    undisturbed = place()
-    load_at_once(undisturbed)
-    with Memory.open(settings=undisturbed.settings) as memory:
+    seconds = min((place().finish() for _ in range(2 * (CRASHES > 1))), default=3.0)  # one may be held up, and kills by it would come too late
+    with Memory.open(settings=place().settings) as memory:
+        memory.load(str(tmp_path / "corpus"))
         expected = dump(memory)
     killed = place()
     rng, kills, half = random.Random(1871), 0, (CRASHES + 1) // 2
@@ -57,33 +54,30 @@ def test_kill_anywhere(place: Callable[[], Place], tmp_path: Path) -> None:
 
 
 
-
 def test_kill_while_names_are_merged(place: Callable[[], Place], tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
-    texts = [f"Then Captain{n} Ann-Marie Smith met Captain{n} Ann Marie Smith in Oldtown." for n in range(120)]
+    texts = [f"Then Captain{n} Ann-Marie Smith met Captain{n} Ann Marie Smith in Oldtown." for n in range(40)]
     (tmp_path / "corpus" / "all.jsonl").write_text("\n".join(json.dumps({"id": f"d{n}", "title": "", "text": text}) for n, text in enumerate(texts)), encoding="utf-8")
     here = place()
-    load_at_once(here)
     with Memory.open(settings=here.settings) as memory:
+        memory.load(str(here.folder))
         before = dump(memory)
         wanted = len(memory.merge(dry_run=True).groups)
-        assert wanted >= 120
-    merged = []
-    for groups in (1, 30):  # that it says it merges before it is killed
+        assert wanted >= 40
+    for groups in (1, 10):  # that it says it merges before it is killed
         with here.start("merge") as process:
             assert process.stdout is not None
             assert process.stdout.readline().startswith("open")
             assert [process.stdout.readline() for _ in range(groups)] == ["merging\n"] * groups
             process.kill()
-        with Memory.open(settings=here.settings) as memory:
-            merged.append(memory.status().relationships["ALIAS_OF"])
     with Memory.open(settings=here.settings) as memory:
+        merged = memory.status().relationships["ALIAS_OF"]
         memory.merge()
         assert memory.status().relationships["ALIAS_OF"] == wanted
         assert [finding for finding in memory.doctor() if not finding.ok] == []
         memory.unmerge("all")
         assert differences(dump(memory), before) == []
-    assert 0 <= merged[0] < merged[1] < wanted
+    assert 0 < merged < wanted
 
 
 def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[], Place], tmp_path: Path) -> None:
@@ -99,8 +93,8 @@ def test_ctrl_c_ends_a_load_quietly_and_the_next_completes_it(place: Callable[[]
         said, code = process.stderr.read(), process.wait(60)
     assert code == 130, said
     assert said.strip() == "Interrupted. The same command completes what is missing."
-    load_at_once(here)
     with Memory.open(settings=here.settings) as memory:
+        assert memory.load(str(here.folder)).failures == []
         assert memory.status().nodes["Document"] == DOCUMENTS
         assert [finding for finding in memory.doctor() if not finding.ok] == []
         stopped = memory.load(str(here.folder)).documents

@@ -20,7 +20,6 @@ from engines import opened
 from neo4j.exceptions import ClientError
 
 from gsw_graph.config import Settings
-from gsw_graph.cypher import definitions
 from gsw_graph.engine import (
     Connection,
     connect,
@@ -77,30 +76,13 @@ def gone(pid: int, seconds: float = 20) -> bool:
     return False
 
 
-def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:
-    settings = Settings(memory=str(tmp_path / "memory"))
-    with opened(settings) as connection:
-        connection.driver.execute_query("CREATE (:Kept {id: 1})", database_=connection.database)
-        assert connection.url == str(tmp_path / "memory")
-        assert connection.dialect.name == "arcadedb"
-    with opened(settings) as connection:
-        records = connection.driver.execute_query("MATCH (n:Kept) RETURN n.id AS id", database_=connection.database).records
-    assert [record["id"] for record in records] == [1]
-
-
 @POSIX
 def test_folder_and_password_are_private(tmp_path: Path) -> None:
     folder = embedded_folder.prepare(tmp_path / "memory")
     assert folder.stat().st_mode & 0o777 == 0o700
     assert (folder / "password").stat().st_mode & 0o777 == 0o600
-    assert len(embedded_folder.read_password(folder)) >= 24
-
-
-def test_password_differs_and_stays(tmp_path: Path) -> None:
-    one, two = embedded_folder.prepare(tmp_path / "one"), embedded_folder.prepare(tmp_path / "two")
-    first = embedded_folder.read_password(one)
-    assert first != embedded_folder.read_password(two)
-    assert embedded_folder.read_password(embedded_folder.prepare(tmp_path / "one")) == first
+    assert len(password := embedded_folder.read_password(folder)) >= 24
+    assert embedded_folder.read_password(embedded_folder.prepare(folder)) == password
 
 
 def test_nothing_is_printed(tmp_path: Path) -> None:
@@ -145,17 +127,6 @@ def test_killed_parent_frees_the_memory(tmp_path: Path) -> None:
 
 
 @POSIX
-def test_killed_engine_leaves_no_lock(tmp_path: Path) -> None:
-    parent, engine = hold(tmp_path / "memory")
-    os.kill(engine, signal.SIGKILL)
-    try:
-        with opened(Settings(memory=str(tmp_path / "memory"))):
-            pass
-    finally:
-        end(parent)
-
-
-@POSIX
 def test_engine_ends_though_a_fork_keeps_the_pipe(tmp_path: Path) -> None:
     fork = "import os\nif os.fork() == 0: os.close(1); time.sleep(30); os._exit(0)\nos.kill(os.getpid(), 9)"
     code = HOLDER.replace("time.sleep(600)", fork)
@@ -176,22 +147,6 @@ def test_an_interrupted_question_leaves_its_answer_to_nobody(shared: Any, monkey
             process.ask({"analyze": "RETURN 1", "database": shared.database})
     assert process.ask({"analyze": "CREATE (n) RETURN n", "database": shared.database})["reads"] is False
     assert process.ask({"analyze": "RETURN 1", "database": shared.database})["reads"] is True
-
-
-def test_interrupt_of_the_terminal_does_not_reach_the_engine(tmp_path: Path) -> None:
-    parent, engine = hold(tmp_path / "memory")
-    try:
-        assert os.getsid(engine) != os.getsid(parent.pid)
-    finally:
-        end(parent)
-
-
-def test_closing_twice_and_asking_after_it(tmp_path: Path) -> None:
-    connection = connect(Settings(memory=str(tmp_path / "memory")))
-    connection.close()
-    connection.close()
-    with pytest.raises(EngineError, match="is closed"):
-        connection.dialect.objection("RETURN 1")
 
 
 @POSIX
@@ -244,22 +199,6 @@ def test_a_newer_format_and_a_broken_marker_are_refused(tmp_path: Path) -> None:
         embedded_folder.prepare(folder)
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_write_permission_is_named(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(EngineError, match="cannot be opened"):
-            connect(Settings(memory=str(tmp_path / "memory")))
-    finally:
-        tmp_path.chmod(0o700)
-
-
-def test_an_engine_that_does_not_start_shows_its_log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(embedded, "heap_size", lambda: "1m")  # too small for any Java
-    with pytest.raises(EngineError, match=r"did not start: .*[Hh]eap.*engine\.log"):
-        connect(Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache"))
-
-
 def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path: Path) -> None:
     with opened(Settings(memory=str(tmp_path / "memory"))):
         pass
@@ -272,6 +211,7 @@ def test_an_engine_whose_database_does_not_open_says_so_and_ends(tmp_path: Path)
     assert "Traceback" in (tmp_path / "memory" / embedded_folder.LOG).read_text()
 
 
+@pytest.mark.slow
 def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
     settings = Settings(memory=str(tmp_path / "memory"), cache_dir=tmp_path / "cache")
     with opened(settings):
@@ -283,26 +223,6 @@ def test_the_start_cache_is_made_and_used(tmp_path: Path) -> None:
     found[0].write_bytes(b"broken")  # must cost time only
     with opened(settings) as connection:
         assert connection.driver.execute_query("RETURN 1 AS x", database_=connection.database).records[0]["x"] == 1
-
-
-def test_schema_in_both_languages_and_a_vector_query(shared: Connection) -> None:
-    names = {"NAME": "qv", "LABEL": "QA", "PROPERTY": "embedding", "DIMENSIONS": "3"}
-    for text in ("CREATE CONSTRAINT qa_id IF NOT EXISTS FOR (n:QA) REQUIRE n.id IS UNIQUE", *definitions("schema/vector", "arcadedb", **names)):
-        shared.dialect.run_schema(text)
-        shared.dialect.run_schema(text)  # again is no error
-    shared.dialect.wait_online(1)
-    rows = [{"id": 1, "v": [1.0, 0.0, 0.0]}, {"id": 2, "v": [0.0, 1.0, 0.0]}]
-    shared.driver.execute_query("UNWIND $rows AS r MERGE (n:QA {id: r.id}) SET n.embedding = r.v", rows=rows, database_=shared.database)
-    query = "CALL db.index.vector.queryNodes($index, 1, $v) YIELD node, score RETURN node.id AS id, score"
-    record = shared.driver.execute_query(query, index="QA[embedding]", v=[0.9, 0.1, 0.0], database_=shared.database).records[0]
-    assert record["id"] == 1
-    assert record["score"] > 0.99
-
-
-@pytest.mark.parametrize("statement", ["CREATE VERTEX TYP X", "CREATE CONSTRAINT x FOR n:P"])
-def test_a_wrong_schema_statement_says_why(shared: Connection, statement: str) -> None:
-    with pytest.raises(EngineError, match=r"refused a statement: .*(line 1|input)"):
-        shared.dialect.run_schema(statement)
 
 
 def test_a_large_message_arrives(shared: Connection) -> None:

@@ -75,14 +75,6 @@ def test_what_is_counted_has_a_class() -> None:
     assert [ast.literal_eval(names) for names in embedded] == [[label for label in labels if label != "Document"], types]
 
 
-def test_all_statements_use_declared_labels_and_types() -> None:
-    folder = Path(__file__).parents[1] / "cypher"
-    for file in sorted(folder.rglob("*.cypher")):
-        text = re.sub(r"//.*|'[^']*'", "", file.read_text(encoding="utf-8"))
-        assert set(re.findall(r"\(\w*:(\w+)", text)) <= set(CLASSES), file
-        assert set(re.findall(r"\[\w*:(\w+)", text)) <= {type_ for _, type_, _ in DECLARED}, file
-
-
 def test_every_property_that_a_load_writes_is_declared_and_the_other_way_round(loaded: Memory) -> None:
     written = {}
     for label in CLASSES:

@@ -1,11 +1,13 @@
 // Passages with a date that lies within bounds, of those nearest to a question and those of its names.
 // $embedding; $keys: what may be names in the question; $bounds: {from_least, from_most, to_least, to_most} as ISO days, inclusive: of an interval's first day (from) and of
 // its last (to). "Before D": to_most the day before D; "after": from_least the day after; "between": from_least and to_most; "during": from_most its last day, to_least its
-// first. $near: passages of the vector index; $common: a name that stands in more passages than this brings none.
+// first. $near: passages of the vector index; $common: a name that stands in more passages than this brings none; $scope, $spread: as of `dense`.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row a passage, `first` the first day of its earliest such date. Runs once a search of `pathwise` in the order of time.
 CALL () {
-  CALL db.index.vector.queryNodes('passage_embedding', $near + 50, $embedding) YIELD node AS p, score
+  CALL db.index.vector.queryNodes('passage_embedding', toInteger(($near + 50) * $spread), $embedding) YIELD node AS p, score
+  MATCH (p)-[:PART_OF]->(d:Document)
+  WHERE $scope IS NULL OR $scope[d.id]
   RETURN p
   ORDER BY score DESC, p.id
   LIMIT $near
@@ -17,7 +19,8 @@ CALL () {
   RETURN p
 }
 WITH DISTINCT p
-MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
+MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
+WHERE $scope IS NULL OR $scope[d.id]
 MATCH (p)<-[:IN]-(e:Entity)
 WHERE e.from >= $bounds.from_least AND e.from <= $bounds.from_most AND e.to >= $bounds.to_least AND e.to <= $bounds.to_most
 RETURN p.id AS id, min(e.from) AS first

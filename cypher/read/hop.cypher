@@ -1,23 +1,25 @@
 // One hop of the chains: the pairs that may answer some concrete questions, with the ways they came. All sub-questions of a level and all beams in one round trip.
 // $questions: [{embedding, words, keys, passages}], words for the full-text index, keys what may be names in the question, passages ids whose pairs are wanted;
 // $pairs: nearest of the vector index;
+// $scope, $spread: as of `dense`;
 // $entities: names of the full-text index, equal ones of several documents being one; $common: a name that stands in more passages than this brings no pairs (the vectors find those
 // that matter), so that what a hop costs is bounded.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
 UNWIND $questions AS question
 CALL (question) {
-  CALL db.index.vector.queryNodes('qa_pair_embedding', $pairs + 50, question.embedding) YIELD node AS pair, score
+  CALL db.index.vector.queryNodes('qa_pair_embedding', toInteger(($pairs + 50) * $spread), question.embedding) YIELD node AS pair, score
   WITH pair, score
+  WHERE $scope IS NULL OR EXISTS { MATCH (pair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] }
   ORDER BY score DESC, pair.id
   LIMIT $pairs
   RETURN collect(pair) AS near
 }
 CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
-  CALL db.index.fulltext.queryNodes('entity_text', words, {limit: $entities * 10}) YIELD node AS e, score
+  CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
-  WHERE c.passages <= $common
+  WHERE c.passages <= $common AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] })
   WITH c, max(score) AS score, collect(e) AS written
   ORDER BY score DESC, c.id
   LIMIT $entities
@@ -43,7 +45,8 @@ CALL (lists) {
   UNWIND lists AS pairs
   UNWIND pairs AS pair
   WITH DISTINCT pair
-  MATCH (pair)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'})
+  MATCH (pair)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document {status: 'ready'})
+  WHERE $scope IS NULL OR $scope[d.id]
   MATCH (pair)<-[:ASKS]-(v:VerbPhrase)
   OPTIONAL MATCH (pair)-[:ANSWERED_BY]->(e:Entity)
   WITH pair, p, v, collect(e.description) AS roles

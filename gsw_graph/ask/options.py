@@ -16,7 +16,23 @@ MAX_PASSAGES = 10_000  # of an answer
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskOptions:
+class ScopeOptions:
+    """Which documents alone are searched; see `ask/scope.py`."""
+
+    inside: tuple[str, ...] = option((), "Sources, files or folders that alone are searched.")
+    outside: tuple[str, ...] = option((), "Sources, files or folders that are not searched.")
+    since: str | None = option(None, "Documents about this day or a later one: 2024, 2024-03 or 2024-03-09.")
+    until: str | None = option(None, "Documents about this day or an earlier one.")
+    where: tuple[str, ...] = option((), 'Conditions on metadata: author = "Grau", year >= 1901.')
+
+    @property
+    def has_scope(self) -> bool:
+        """Whether only some documents are searched."""
+        return bool(self.inside or self.outside or self.since or self.until or self.where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions(ScopeOptions):
     """How a question is asked.
 
     A new option is a field here, read as `context.options` where it matters, and a line in `cli/ask.py`.
@@ -69,4 +85,5 @@ class AskOptions:
     @property
     def may_reuse(self) -> bool:
         """Whether an earlier answer may stand for this one: nothing says how the question is answered."""
-        return self.past and self.strategy == "auto" and self.plan is None and self.answer
+        usual = self.strategy == "auto" and self.plan is None and not self.has_scope
+        return self.past and usual and self.answer

@@ -104,7 +104,7 @@ class Strategy(Generic[RecipeT]):
     they have names. follows_plan: a plan can be given, and where a language model is set one is made for it.
     makes_plan: none is, as it takes the question apart itself. needs: what it cannot run without. gives: what
     comes back. confidence: how sure its chains are. steady: its first passages are the same however many
-    are wanted, and more cost nothing to speak of.
+    are wanted, and more cost nothing to speak of. scoped: it searches within a scope.
     """
 
     name: str
@@ -118,6 +118,7 @@ class Strategy(Generic[RecipeT]):
     gives: frozenset[Gives] = frozenset({"passages"})
     confidence: ChainConfidence | None = None
     steady: bool = False
+    scoped: bool = True
 
     def __call__(self, context: Context, query: Query) -> Retrieved:
         """Run it with its recipe."""

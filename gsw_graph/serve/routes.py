@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from gsw_graph import __version__
-from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.options import AskOptions, ScopeOptions
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import Strategy
 from gsw_graph.concurrency import Cancel
@@ -67,8 +67,11 @@ class AskBody(AskOptions):
     k: TopK = 5
 
 
-class SearchBody(Body):
+@dataclass(frozen=True, kw_only=True)
+class SearchBody(ScopeOptions):
     """What passages are searched by."""
+
+    __pydantic_config__ = Body.model_config
 
     question: QuestionText
     strategy: StrategyName = "auto"
@@ -173,11 +176,12 @@ async def ask(context: Context, body: AskBody) -> Response:
 async def search(context: Context, body: SearchBody) -> Response:
     """The passages for a question, best first; no language model is asked, and nothing is kept."""
 
+    options = {**vars(body)}
+
     def work(cancel: Cancel) -> Any:
         answer = context.memory.ask(
-            body.question,
-            strategy=body.strategy,
-            k=body.k,
+            options.pop("question"),
+            **options,
             answer=False,
             llm=False,
             keep=False,

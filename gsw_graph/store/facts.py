@@ -177,7 +177,14 @@ def hop(
 ) -> HopResult:
     """The pairs that may answer some questions, in one round trip. pairs: nearest of the vector index;
     entities: of the full-text index; common: passages in which a name stands that still brings its pairs."""
-    row = reader.rows("read/hop", questions=list(questions), pairs=pairs, entities=entities, common=common)[0]
+    limits = {"pairs": pairs, "entities": entities, "common": common}
+    row = reader.near(
+        "read/hop",
+        pairs,
+        lambda rows: min((len(ways["vector"]) for ways in rows[0]["asked"]), default=0),
+        questions=list(questions),
+        **limits,
+    )[0]
     columns = zip(
         row["ids"],
         row["questions"],

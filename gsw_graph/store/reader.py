@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 Row = dict[str, Any]
+_SPREAD = 3.0  # a question is about what is in its scope, where more than the average is near
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +97,39 @@ class PairOf:
 
 class Reader:
     """Reads of one connection; `round_trips` counts them. What a question is answered from comes from no
-    passage whose id is among `excluded`."""
+    passage whose id is among `excluded`, and from the documents of `scope` alone, where that is not None."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.round_trips = 0
         self.excluded: frozenset[str] = frozenset()
+        self.scope: dict[str, bool] | None = None
+        self._total = self._inside = 0  # passages of the memory, and of the scope
+
+    def set_scope(self, **conditions: Any) -> None:
+        """See only the documents of some conditions from now on; see the statement."""
+        row = self.rows("read/scope", **conditions)[0]
+        self.scope = dict.fromkeys(row["ids"], True)
+        self._total, self._inside = row["total"], row["inside"]
+
+    def near(self, name: str, wanted: int, count: Callable[[list[Row]], int], **parameters: Any) -> list[Row]:
+        """Return the rows of a statement that searches a vector index. It looks at `$spread` times as many
+        nodes as are wanted: with a scope as many as hold these on average, and at all where that is too few.
+
+        Args:
+            name: The statement.
+            wanted: Nodes that it should find in the scope.
+            count: How many it found.
+            parameters: Others of the statement.
+        """
+        if self.scope is None:
+            return self.rows(name, spread=1.0, **parameters)
+        rows: list[Row] = []
+        for spread in (_SPREAD * self._total / max(self._inside, 1), float(self._total)):
+            rows = self.rows(name, spread=min(spread, float(self._total)), **parameters)
+            if count(rows) >= min(wanted, self._inside):
+                break
+        return rows
 
     def rows(self, name: str, **parameters: Any) -> list[Row]:
         """Return all rows of a statement under `cypher/`, such as `read/sources`."""
@@ -109,6 +137,8 @@ class Reader:
 
         self.round_trips += 1
         text = statement(name, self._connection.dialect.name)
+        if "$scope" in text:
+            parameters["scope"] = self.scope
         parameters = {
             key: Unlogged(value) if isinstance(value, list) else value for key, value in parameters.items()
         }
@@ -177,7 +207,7 @@ class Reader:
         """Return the `k` passages nearest to a vector, scored by cosine in [-1, 1]. `once`: one round trip,
         even where hidden documents leave fewer."""
         rows = (
-            self.rows("read/dense", k=k, embedding=embedding)
+            self.near("read/dense", k, len, k=k, embedding=embedding)
             if once and not self.excluded
             else self._past_hidden("read/dense", k, embedding=embedding)
         )
@@ -191,9 +221,9 @@ class Reader:
         """Return the `k` best rows of an index search; where passages that are excluded or in documents that
         are not ready took places, look further."""
         wanted = k + len(self.excluded)
-        rows = self.rows(name, k=wanted, **parameters)
-        if len(rows) < wanted and (hidden := self.rows("read/hidden")[0]["passages"]):
-            rows = self.rows(name, k=wanted + hidden, **parameters)
+        rows = self.near(name, wanted, len, k=wanted, **parameters)
+        if len(rows) < wanted and self.scope is None and (hidden := self.rows("read/hidden")[0]["passages"]):
+            rows = self.near(name, wanted, len, k=wanted + hidden, **parameters)
         return [row for row in rows if row["id"] not in self.excluded][:k]
 
     def has_pairs(self) -> bool:
@@ -231,8 +261,10 @@ class Reader:
     ) -> Neighbours:
         """Return the part of the name graph that walks from some questions reach first, without what is
         around the names `seen` and without the passages `known`; see the statement for the limits."""
-        row = self.rows(
+        row = self.near(
             "read/neighbourhood",
+            limits["near"],
+            lambda rows: min((len(found["ids"]) for found in rows[0]["near"]), default=0),
             embeddings=list(embeddings),
             keys=list(keys),
             seen=list(seen),
@@ -297,9 +329,8 @@ class Reader:
     ) -> dict[str, str]:
         """Return the passages near a question with a date within bounds, and the first day of the earliest of
         these; see the statement for the parameters."""
-        rows = self.rows(
-            "read/dated", embedding=list(embedding), keys=list(keys), bounds=dict(bounds), **limits
-        )
+        values: dict[str, Any] = {"embedding": list(embedding), "keys": list(keys), "bounds": dict(bounds)}
+        rows = self.near("read/dated", limits["near"], len, **values, **limits)
         return {row["id"]: row["first"] for row in rows}
 
     def aliases(self) -> dict[str, str]:

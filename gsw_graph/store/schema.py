@@ -225,9 +225,8 @@ def warm_up(connection: Connection, dimension: int) -> None:
             },
         ),
     ):
-        connection.driver.execute_query(
-            statement(name), parameters, database_=connection.database, routing_="r"
-        )
+        given = {**parameters, "scope": None, "spread": 1.0}
+        connection.driver.execute_query(statement(name), given, database_=connection.database, routing_="r")
 
 
 def refuse_foreign(connection: Connection) -> None:

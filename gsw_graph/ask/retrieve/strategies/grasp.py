@@ -600,4 +600,5 @@ GRASP = Strategy(
     makes_plan=True,
     needs=frozenset({"llm"}),
     gives=frozenset({"passages", "answer"}),
+    scoped=False,
 )

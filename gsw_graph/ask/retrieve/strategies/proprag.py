@@ -96,4 +96,5 @@ PROPRAG = Strategy(
     PROPOSITION_RECIPES["default"],
     PROPOSITION_RECIPES,
     needs=frozenset({"propositions"}),
+    scoped=False,
 )

@@ -215,4 +215,5 @@ PRUNED = Strategy(
     PRUNED_RECIPES,
     follows_plan=True,
     steady=True,
+    scoped=False,
 )

@@ -118,7 +118,7 @@ def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:
         "search",
         missing,
         lambda context: LINKED(context, Query(missing, k=top_k)).passages,
-        ["read/nearest", "read/neighbourhood", "read/passages"],
+        ["read/neighbourhood", "read/passages"],
         list,
     )
 

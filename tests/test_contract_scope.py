@@ -1,0 +1,103 @@
+"""A scope cuts the graph: nothing outside of it is found, counted or named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import fakes
+import pytest
+import samples
+
+from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.scope import condition
+from gsw_graph.config import Settings
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+from gsw_graph.model.results import Answer
+from gsw_graph.models.embed.embedder import Embedder
+
+STRATEGIES = ("auto", "linked", "ricr", "fusion", "pathwise", "dense", "bm25")
+QUESTIONS = ("Who built the Stone Pier?", "Where did the builder of the Stone Pier live in 1863?", "Who met Captain Ruiz?")
+
+
+def notes(folder: Path, name: str, count: int) -> Path:
+    """A folder of notes about the same names as the samples."""
+    folder.mkdir()
+    for n in range(count):
+        (folder / f"{n}.md").write_text(f"# {name} {n}\n\n{name} {n}: Captain Ruiz met Ana Ruiz at the Stone Pier on 3 May 18{n + 10}.")
+    return folder
+
+
+def found(answer: Answer) -> list[tuple[str, float]]:
+    return [(passage.text, round(passage.score, 4)) for passage in answer.passages]
+
+
+@pytest.fixture
+def both(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Memory, Path, Path]]:
+    """A memory of two folders, one of which is noise about the names of the other."""
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    inside, outside = notes(tmp_path / "inside", "Log", 12), notes(tmp_path / "outside", "Noise", 40)
+    with Memory.open(settings=fresh_settings) as memory:
+        assert memory.load(str(outside), *samples.write(tmp_path)).failures == []
+        assert memory.load(str(inside)).failures == []
+        yield memory, inside, outside
+
+
+def test_nothing_outside_is_found_or_changes_the_order(both: tuple[Memory, Path, Path]) -> None:
+    memory, inside, outside = both
+    scoped = {(q, s): memory.ask(q, strategy=s, k=10, inside=(str(inside),), trace=True, keep=False) for q in QUESTIONS for s in STRATEGIES}
+    others = tuple(d.source for d in memory.documents().documents if not d.source.startswith(inside.as_posix()))
+    complement = memory.ask(QUESTIONS[0], strategy="linked", k=10, outside=(f"{outside}/", *others), keep=False)
+    for (question, strategy), answer in scoped.items():
+        assert answer.passages, (question, strategy)
+        assert all(passage.source.startswith(inside.as_posix()) for passage in answer.passages), (question, strategy)
+    assert found(complement) == found(scoped[QUESTIONS[0], "linked"])
+    memory.forget(*{d.source for d in memory.documents().documents if not d.source.startswith(inside.as_posix())})
+    for (question, strategy), answer in scoped.items():
+        alone = memory.ask(question, strategy=strategy, k=10, keep=False)
+        if strategy != "bm25":  # the scores of an index know how often a word occurs in all of it
+            assert found(answer) == found(alone), (question, strategy)
+
+
+def test_metadata_and_days_are_conditions(both: tuple[Memory, Path, Path]) -> None:
+    memory = both[0]
+    memory.cypher("MATCH (d:Document) WHERE d.title STARTS WITH 'Log' SET d.meta_author = 'Grau', d.meta_tags = ['tide', 'log'], d.meta_year = 1901, d.about = '1901-03-09'", write=True)
+
+    def titles(**scope: object) -> set[str]:
+        return {passage.title.split()[0] for passage in memory.ask(QUESTIONS[0], strategy="linked", k=100, keep=False, **scope).passages}
+
+    for scope in ({"where": ('author = "Grau"',)}, {"where": ("Tags contains TIDE", "year >= 1901")}, {"since": "1901-03"}, {"until": "1901"}, {"where": ("title contains log",)}):
+        assert titles(**scope) == {"Log"}, scope
+    assert "Log" not in titles(where=("loader != corpus",)) or titles(where=("loader != corpus",))
+    for scope in ({"where": ("year > 1901",)}, {"since": "1902"}, {"until": "1901-03-08"}, {"inside": ("nothing",)}):
+        with pytest.raises(InputError, match="no document is in this scope"):
+            memory.ask(QUESTIONS[0], **scope)
+
+
+def test_an_earlier_answer_is_not_given_within_a_scope(both: tuple[Memory, Path, Path]) -> None:
+    assert AskOptions().may_reuse
+    assert not AskOptions(inside=("a",)).may_reuse
+    memory, _, outside = both
+    answer = memory.ask("Who built the Stone Pier?", inside=(str(outside),))
+    assert answer.id is not None
+    assert memory.ask("Who built the Stone Pier?").past is None
+
+
+@pytest.mark.parametrize("text", ["author", "= Grau", "author ~ x", ""])
+def test_what_is_no_condition_says_so(text: str) -> None:
+    with pytest.raises(InputError, match="is no condition"):
+        condition(text)
+
+
+def test_conditions_are_read() -> None:
+    assert condition('Author = "a = b"') == {"key": "meta_author", "op": "=", "value": "a = b"}
+    assert condition("year>=1901") == {"key": "meta_year", "op": ">=", "value": 1901}
+    assert condition("title contains the tide") == {"key": "title", "op": "contains", "value": "the tide"}
+
+
+def test_a_strategy_without_scope_says_so(both: tuple[Memory, Path, Path]) -> None:
+    with pytest.raises(InputError, match="proprag takes no scope"):
+        both[0].ask(QUESTIONS[0], strategy="proprag", inside=(str(both[1]),))
+    with pytest.raises(InputError, match="'May' is no date"):
+        both[0].ask(QUESTIONS[0], since="May")
