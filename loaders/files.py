@@ -138,8 +138,7 @@ def left_out(name: str, kinds: Mapping[str, int]) -> Iterator[Skipped]:
 def shortened(faults: Iterable[str]) -> list[str]:
     """Return the first faults of a document, and how many more there are."""
     faults = list(faults)
-    more = [f"and {len(faults) - LISTED} more faults"] if len(faults) > LISTED else []
-    return [*faults[:LISTED], *more]
+    return [*faults[:LISTED], *([f"and {len(faults) - LISTED} more faults"] if len(faults) > LISTED else [])]
 
 
 # --- paths ---

@@ -161,8 +161,7 @@ def _flat(key: str, value: object, depth: int = 0) -> Iterator[tuple[str, object
         for name, part in parts:
             yield from _flat(f"{key} {name}".strip(), part, depth + 1)
     else:  # an alias may be a wiki link
-        number = isinstance(value, bool | int | float)
-        yield key, value if number else _WIKI_LINK.sub(_link_name, str(value))
+        yield key, value if isinstance(value, bool | int | float) else _WIKI_LINK.sub(_link_name, str(value))
 
 
 def _link_name(link: re.Match[str]) -> str:

@@ -142,8 +142,7 @@ def _array(values: list[Any], place: str, file: File) -> Iterator[Item]:
 
     readers = [_reader(value) for value in values]
     if not any(readers):
-        reason = f"JSON of an unknown shape: {SHAPES}"
-        yield Failure(place, reason) if values else Skipped(place, "empty")
+        yield Failure(place, f"JSON of an unknown shape: {SHAPES}") if values else Skipped(place, "empty")
         return
     # The chunks of one document may stand in several objects.
     keyed = [value for value, reader in zip(values, readers, strict=True) if reader is panini.read_keyed]
@@ -319,8 +318,7 @@ def read_workspace(record: Record, loader: str = "workspaces") -> Iterator[Item]
         return
     assembler, places, node = Assembler(document), Places(document.passages), Node(value)
     if own:
-        objects = node.objects("entities", name=("name",))
-        entities = [(name, list(entity.roles())) for name, entity in objects]
+        entities = [(name, list(entity.roles())) for name, entity in node.objects("entities", name=("name",))]
         phrases = node.phrases("verb_phrases", answers=lambda question: [*question.answers({})])
         add_contents(assembler, places, entities, phrases)
     else:

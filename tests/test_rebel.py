@@ -82,7 +82,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tiny(folder: Path) -> rebel.Rebel:
-    return rebel.load("cpu", str(folder))
+    return rebel.Rebel("cpu", str(folder))
 
 
 def document(source: str, *texts: str, title: str = "") -> Document:
@@ -187,17 +187,17 @@ def test_what_fails_while_it_reads_is_told(tiny, monkeypatch):
 
 def test_weights_of_torch_are_read_without_running_code(tmp_path):
     make_rebel(tmp_path / "plain", taught={}, safe=False)
-    assert workspaces(rebel.load("cpu", str(tmp_path / "plain")), [document("a", "Ana Ruiz")])
+    assert workspaces(rebel.Rebel("cpu", str(tmp_path / "plain")), [document("a", "Ana Ruiz")])
     (tmp_path / "plain" / "pytorch_model.bin").write_bytes(b"\x80\x02cposix\nsystem\nq\x00X\x04\x00\x00\x00exitq\x01\x85q\x02Rq\x03.")
     with pytest.raises(ModelError, match="cannot be loaded"):
-        rebel.load("cpu", str(tmp_path / "plain"))
+        rebel.Rebel("cpu", str(tmp_path / "plain"))
 
 
 def test_what_is_no_rebel_is_refused(tmp_path, folder, monkeypatch):
     with pytest.raises(ModelError, match="there is no model here"):
-        rebel.load("cpu", str(tmp_path / "missing"))
+        rebel.Rebel("cpu", str(tmp_path / "missing"))
     with pytest.raises(InputError, match="no device"):
-        rebel.load("fast", str(folder))
+        rebel.Rebel("fast", str(folder))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelError, match=r"rebel-large: no such model is here, nor could it be downloaded\. With a network .* --extractor rules or llm"):
-        rebel.load("cpu")
+        rebel.Rebel("cpu")

@@ -235,8 +235,7 @@ def shown(document: Document, position: int, *, context: bool = True) -> str:
 
 def _end(passage: Passage) -> str:
     """Return the last sentences of a passage, or the last words of a long one."""
-    text = " ".join(passage.text[-4 * _CONTEXT :].split())
-    sentences = _SENTENCE.split(text)
+    sentences = _SENTENCE.split(" ".join(passage.text[-4 * _CONTEXT :].split()))
     end = sentences.pop()
     while sentences and len(end) + len(sentences[-1]) < _CONTEXT:
         end = f"{sentences.pop()} {end}"

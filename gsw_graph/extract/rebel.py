@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from sentencex import segment
@@ -43,16 +42,43 @@ Piece = tuple[int, int, str, int]  # document, passage, text that the model read
 
 
 class Rebel:
-    """REBEL on one device; an extractor, not for several threads. model: its name or folder."""
+    """REBEL on one device; an extractor, not for several threads. It is downloaded if it is nowhere on this
+    machine.
+
+    Args:
+        device: As in the settings.
+        model: Its name or folder.
+
+    Raises:
+        ModelError: It cannot be loaded.
+        InputError: There is no such device.
+    """
 
     name = "rebel"
     window = 256
 
-    def __init__(self, model: str, folder: Path | None, device: str) -> None:
+    def __init__(self, device: str = "auto", model: str = MODEL) -> None:
+        folder, self.device = find_model(model), choose_device(device)
         self.model: str | None = model
-        self.device = device
-        self._tokenizer, self._network = _load(model, folder, device)
-        self._batch = _BATCH[device]
+        self._batch = _BATCH[self.device]
+        with quiet_libraries():
+            import torch
+            from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+            place = str(folder or model)
+            options: dict[str, Any] = {"local_files_only": folder is not None, "trust_remote_code": False}
+            kind = torch.float16 if self.device == "cuda" else torch.float32
+            try:
+                self._tokenizer = AutoTokenizer.from_pretrained(place, **options)
+                network = AutoModelForSeq2SeqLM.from_pretrained(
+                    place, weights_only=True, dtype=kind, **options
+                )
+                self._network = network.to(self.device).eval()
+            except Exception as error:  # every library below raises its own kinds
+                reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
+                broken = f"the extraction model cannot be loaded ({reason})"
+                what = broken if folder else "no such model is here, nor could it be downloaded"
+                raise ModelError(what, where=model, hint=_OTHER) from error
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         """Fill in the workspaces of work as it comes, a few documents at a time."""
@@ -127,20 +153,6 @@ class Rebel:
         return list(written)
 
 
-def load(device: str = "auto", name: str = MODEL) -> Rebel:
-    """Load REBEL by name or folder, downloaded only if it is nowhere on this machine.
-
-    Args:
-        device: As in the settings.
-        name: Of the model.
-
-    Raises:
-        ModelError: It cannot be loaded.
-        InputError: There is no such device.
-    """
-    return Rebel(name, find_model(name), choose_device(device))
-
-
 def triples(written: str) -> list[Triple]:
     """Read what the model wrote: `<triplet> subject <subj> object <obj> relation`, and of the same subject
     again `<subj> object <obj> relation`.
@@ -163,23 +175,3 @@ def triples(written: str) -> list[Triple]:
 def _words(text: str) -> str:
     """Return the words of a text, however they are written and parted."""
     return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
-
-
-def _load(name: str, folder: Path | None, device: str) -> tuple[Any, Any]:
-    with quiet_libraries():
-        import torch
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-        place = name if folder is None else str(folder)
-        options: dict[str, Any] = {"local_files_only": folder is not None, "trust_remote_code": False}
-        kind = torch.float16 if device == "cuda" else torch.float32
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(place, **options)
-            model = AutoModelForSeq2SeqLM.from_pretrained(place, weights_only=True, dtype=kind, **options)
-            model = model.to(device).eval()
-        except Exception as error:  # every library below raises its own kinds
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            loading = f"the extraction model cannot be loaded ({reason})"
-            what = loading if folder else "no such model is here, nor could it be downloaded"
-            raise ModelError(what, where=name, hint=_OTHER) from error
-    return tokenizer, model

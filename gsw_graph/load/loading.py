@@ -228,8 +228,7 @@ def _described(items: Iterable[Item | Failure], meta: Mapping[str, Value]) -> It
         if isinstance(item, Document):
             yield replace(item, meta={**item.meta, **meta})
         elif isinstance(item, Workspace):
-            document = replace(item.document, meta={**item.document.meta, **meta})
-            yield replace(item, document=document)
+            yield replace(item, document=replace(item.document, meta={**item.document.meta, **meta}))
         else:
             yield item
 
@@ -273,7 +272,7 @@ def opened_extractor(
         if options.dry_run:
             yield Rules(name, rebel.MODEL), None
         else:
-            yield rebel.load(settings.device), None
+            yield rebel.Rebel(settings.device), None
     else:
         yield Rules(name), None
 

@@ -285,8 +285,7 @@ def _scored(index: ConceptIndex, first: Concept, second: Concept) -> Pair | None
         score, reasons = 0.96, ["the same letters"]
     if first.titles - second.titles and second.titles - first.titles:
         score, reasons = min(score, 0.7), [*reasons, "but each is the title of a passage of its own"]
-    ambiguous = next(iter(stated), "alias") != "alias"
-    return Pair(first.id, second.id, round(score, 3), tuple(reasons), ambiguous)
+    return Pair(first.id, second.id, round(score, 3), tuple(reasons), next(iter(stated), "alias") != "alias")
 
 
 def may_be_same(first: Concept, second: Concept) -> bool:

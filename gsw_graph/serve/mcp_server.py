@@ -61,7 +61,7 @@ class Server(MCPServer[Any]):
         for tool in (self.search, self.ask, self.follow_name, self.read, self.status):
             self.add_tool(tool, annotations=READS, structured_output=False)
         if not state.read_only:
-            for change in (self.add_document, self.forget_document, self.judge_answer):
+            for change in (self.add_document, self.remember, self.forget_document, self.judge_answer):
                 self.add_tool(change, annotations=WRITES, structured_output=False)
         for prefix in (DOCUMENT, PASSAGE):
             self.resource(prefix + "{id}", name=prefix.split("/")[2][:-1], mime_type="text/markdown")(
@@ -181,6 +181,20 @@ class Server(MCPServer[Any]):
             raise ToolError(report.failures[0].reason)
         counts = {name: number for name, number in jsonable(report)["documents"].items() if number}
         return bounded({"source": record["source"], "documents": counts})
+
+    async def remember(
+        self,
+        text: Annotated[str, Field(min_length=1, max_length=4000)],
+        speaker: Annotated[str, Field(max_length=100, description="Who said it.")] = "",
+        session: Annotated[str, Field(min_length=1, max_length=200)] = "conversation",
+        at: Annotated[str | None, Field(max_length=40, description="When (ISO); else now.")] = None,
+    ) -> list[str]:
+        """Remember what was said in a conversation, behind what was said before in the same session."""
+        passage = await self._run(
+            self._state.loads,
+            lambda _: self._state.memory.add(text, speaker=speaker, session=session, at=at),
+        )
+        return [f"remembered as passage {passage}"]
 
     async def forget_document(
         self, source: Annotated[str, Field(min_length=1, max_length=1000)]

@@ -115,4 +115,5 @@ def _cited(hop: Link, found: Retrieved) -> Citation:
         passage.title,
         passage.source,
         quote(passage.text, hop.pair.question, hop.answer),
+        passage.section,
     )

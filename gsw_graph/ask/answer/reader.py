@@ -249,4 +249,4 @@ def cited(item: Item, question: str, answer: str) -> Citation:
     """The passage of a line, with the sentence that holds the pair or, of a passage, the answer."""
     passage = item.passage
     text = quote(passage.text, item.question or question, item.answer or answer)
-    return Citation(passage.id, passage.document, passage.title, passage.source, text)
+    return Citation(passage.id, passage.document, passage.title, passage.source, text, passage.section)

@@ -50,13 +50,14 @@ class RankedPassage(PassageText):
 
 @dataclass(frozen=True)
 class Citation(Result):
-    """Where a statement comes from."""
+    """Where a statement comes from; `section` as of a passage."""
 
     passage: str
     document: str
     title: str
     source: str
     text: str
+    section: str | None = None
 
 
 @dataclass(frozen=True)
