@@ -29,6 +29,7 @@ from gsw_graph.model.documents import (
     Workspace,
     counted,
     metadata,
+    storable,
 )
 
 EXTRA = "pip install 'gswgraph[documents]'"
@@ -119,7 +120,7 @@ class Converted:
         self.meta = metadata(pairs)
         values: dict[str, dict[str, None]] = {}
         for name, value in pairs:
-            if shown := " ".join(str(value).split()):
+            if shown := " ".join(storable(str(value)).split()):
                 values.setdefault(name.lower(), {})[shown] = None
         line = "; ".join(f"{name}: {', '.join(shown)}" for name, shown in values.items())
         self.about = line[:_MOST_PROPERTIES]

@@ -30,8 +30,13 @@ def known(memory: Memory, name: str) -> tuple[dict[str, Any], str | None]:
 
 
 def test_values_keep_their_type_and_keys_are_plain() -> None:
-    pairs = [("Due Date", "2020-05-01"), ("tags", ["a", "b"]), ("n", 3), ("x", 0.5), ("ok", True), ("no", None), ("by", {"name": "Ana"}), ("big", 1 << 70), ("-", "x")]
-    assert metadata(pairs) == {"due_date": "2020-05-01", "tags": ["a", "b"], "n": 3, "x": 0.5, "ok": True, "by_name": "Ana", "big": str(1 << 70)}
+    pairs = [("Due Date", "2020-05-01"), ("tags", ["a", "b"]), ("n", 3), ("x", 0.5), ("ok", True), ("no", None), ("by", {"name": "Ana"}), ("big", 1 << 70), ("-", "x"), ("nan", float("nan")), ("bad\ud800", "a\0\ud800b")]
+    assert metadata(pairs) == {"due_date": "2020-05-01", "tags": ["a", "b"], "n": 3, "x": 0.5, "ok": True, "by_name": "Ana", "big": str(1 << 70), "nan": "nan", "bad": "ab"}
+
+
+def test_no_value_is_too_deep(tmp_path: Path) -> None:
+    text = '{"text": "Ana came.", "a": ' + '{"b": ' * 300 + "1" + "}" * 300 + ', "l": ' + "[" * 300 + "]" * 300 + ', "ok": 1}'
+    assert document(tmp_path / "a.jsonl", text).meta == {"ok": 1}
 
 
 def test_every_format_says_what_is_known_about_its_documents(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace
+from gsw_graph.model.documents import Document, Entity, Proposition, QAPair, VerbPhrase, Workspace, storable
 from gsw_graph.text.dates import find_dates
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, WORD, normalise
 
@@ -112,8 +112,8 @@ class Node:
             self.faults.append(f"`{path}` is not a string but {kind_of(value)}")
         elif len(value) > self.longest:
             self.faults.append(f"`{path}` has more than {self.longest} characters")
-        else:  # without what no database holds
-            return value.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+        else:
+            return storable(value)
         return None
 
     def _listed(self, keys: Sequence[str]) -> list[tuple[str, Any]]:

@@ -15,7 +15,8 @@ from gsw_graph.text.dates import find_dates
 
 Value: TypeAlias = "str | int | float | bool | list[str]"
 """Of metadata."""
-_KEYS, _CHARACTERS, _ITEMS = 100, 2000, 100  # of metadata: keys of a document, of a text, of a list
+# Of metadata: keys of a document, characters of a text, items of a list, objects within objects.
+_KEYS, _CHARACTERS, _ITEMS, _DEPTH = 100, 2000, 100, 4
 _DATED = ("about", "date", "published", "created", "sent")  # keys of the date that a document is about
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?")
 
@@ -108,19 +109,27 @@ def date_of(text: str) -> str | None:
     return next((date.days[0] for date in find_dates(text) if date.days), None)
 
 
-def metadata(pairs: Iterable[tuple[str, object]]) -> dict[str, Value]:
+def storable(text: str) -> str:
+    """Return a text without what no database holds: NUL and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+
+
+def metadata(pairs: Iterable[tuple[str, object]], depth: int = 0) -> dict[str, Value]:
     """Return metadata as it is stored: keys of small letters, digits and _; texts, numbers, truth values and
-    lists of texts. A key that comes again makes a list; an object within leads to keys of its own."""
+    lists of texts. A key that comes again makes a list; an object within leads to keys of its own, at most
+    four levels deep."""
     values: dict[str, list[Any]] = {}
     for key, value in pairs:
-        name = re.sub(r"\W+", "_", key.lower()).strip("_")
-        if isinstance(value, Mapping):
-            inner = metadata((f"{name}_{part}", item) for part, item in value.items())
+        name = re.sub(r"\W+", "_", storable(key.lower())).strip("_")[:_CHARACTERS]
+        if isinstance(value, Mapping) and depth < _DEPTH:
+            inner = metadata(((f"{name}_{part}", item) for part, item in value.items()), depth + 1)
             values |= {part: item if isinstance(item, list) else [item] for part, item in inner.items()}
         for item in value if isinstance(value, list | tuple | set) else (value,):
-            if isinstance(item, bool | float) or (isinstance(item, int) and abs(item) < 1 << 63):
+            if isinstance(item, int | float) and abs(item) < 1 << 63:  # not so of NaN
                 values.setdefault(name, []).append(item)
-            elif not isinstance(item, Mapping) and (text := " ".join(str(item or "").split())):
+            elif not isinstance(item, Mapping | list | tuple | set) and (
+                text := " ".join(storable(str(item or "")).split())
+            ):
                 values.setdefault(name, []).append(text[:_CHARACTERS])
     return {
         name: items[0] if len(items) == 1 else [str(item) for item in items[:_ITEMS]]
