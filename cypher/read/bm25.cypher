@@ -3,6 +3,6 @@
 // an id comes from the path of the file, so title and text come first: the order is the same wherever the files are.
 CALL db.index.fulltext.queryNodes('passage_text', $words, {limit: toInteger($k * $spread)}) YIELD node AS p, score
 MATCH (p)-[:PART_OF]->(d:Document)
-WHERE d.status = 'ready' AND ($scope IS NULL OR $scope[d.id])
+WHERE d.status = 'ready' AND ($scope IS NULL OR $scope[p.id])
 RETURN p.id AS id, p.title AS title, p.text AS text, d.source AS source, d.id AS document, p.section AS section, score
 ORDER BY round(score * 10000) DESC, title, text, id

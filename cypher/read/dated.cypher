@@ -6,8 +6,8 @@
 // One row a passage, `first` the first day of its earliest such date. Runs once a search of `pathwise` in the order of time.
 CALL () {
   CALL db.index.vector.queryNodes('passage_embedding', toInteger(($near + 50) * $spread), $embedding) YIELD node AS p, score
-  MATCH (p)-[:PART_OF]->(d:Document)
-  WHERE $scope IS NULL OR $scope[d.id]
+  WITH p, score
+  WHERE $scope IS NULL OR $scope[p.id]
   RETURN p
   ORDER BY score DESC, p.id
   LIMIT $near
@@ -19,8 +19,8 @@ CALL () {
   RETURN p
 }
 WITH DISTINCT p
-MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-WHERE $scope IS NULL OR $scope[d.id]
+MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
+WHERE $scope IS NULL OR $scope[p.id]
 MATCH (p)<-[:IN]-(e:Entity)
 WHERE e.from >= $bounds.from_least AND e.from <= $bounds.from_most AND e.to >= $bounds.to_least AND e.to <= $bounds.to_most
 RETURN p.id AS id, min(e.from) AS first

@@ -10,7 +10,7 @@ UNWIND $questions AS question
 CALL (question) {
   CALL db.index.vector.queryNodes('qa_pair_embedding', toInteger(($pairs + 50) * $spread), question.embedding) YIELD node AS pair, score
   WITH pair, score
-  WHERE $scope IS NULL OR EXISTS { MATCH (pair)-[:IN]->(:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] }
+  WHERE $scope IS NULL OR EXISTS { MATCH (pair)-[:IN]->(p:Passage) WHERE $scope[p.id] }
   ORDER BY score DESC, pair.id
   LIMIT $pairs
   RETURN collect(pair) AS near
@@ -19,7 +19,7 @@ CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
-  WHERE c.passages <= $common AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] })
+  WHERE c.passages <= $common AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE $scope[p.id] })
   WITH c, max(score) AS score, collect(e) AS written
   ORDER BY score DESC, c.id
   LIMIT $entities
@@ -45,8 +45,8 @@ CALL (lists) {
   UNWIND lists AS pairs
   UNWIND pairs AS pair
   WITH DISTINCT pair
-  MATCH (pair)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document {status: 'ready'})
-  WHERE $scope IS NULL OR $scope[d.id]
+  MATCH (pair)-[:IN]->(p:Passage)-[:PART_OF]->(:Document {status: 'ready'})
+  WHERE $scope IS NULL OR $scope[p.id]
   MATCH (pair)<-[:ASKS]-(v:VerbPhrase)
   OPTIONAL MATCH (pair)-[:ANSWERED_BY]->(e:Entity)
   WITH pair, p, v, collect(e.description) AS roles

@@ -3,7 +3,7 @@
 // $embeddings: of the questions; $keys: what may be names in them; $near: passages of the vector index; $best: of them, those whose names are seeds;
 // $cap: passages of one name, those that it is the title of first; $scan: how many of a very common name are looked at; $limit: passages in all.
 // $texts: passages near each question, and as many that its rare names lead to, whose texts come too: a walk finds most of its first among these.
-// $scope: ids of the documents that are searched, as a map, null for all; $spread: nodes of the index looked at for each that is wanted.
+// $scope: ids of the passages that are searched, as a map, null for all; $spread: nodes of the index looked at for each that is wanted.
 // $seen, $known: ids of seed names and of passages that an earlier one has brought; what is around these is there.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `total` passages of the memory; `near` a map a question with its nearest passages; `seeds`; then each passage and each name once, as lists side by side; `texts`.
@@ -11,8 +11,8 @@
 UNWIND $embeddings AS embedding
 CALL (embedding) {
   CALL db.index.vector.queryNodes('passage_embedding', toInteger(($near + 50) * $spread), embedding) YIELD node AS p, score
-  MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
-  WHERE $scope IS NULL OR $scope[d.id]
+  MATCH (p)-[:PART_OF]->(:Document {status: 'ready'})
+  WHERE $scope IS NULL OR $scope[p.id]
   WITH p, score
   ORDER BY score DESC, p.id
   LIMIT $near
@@ -36,7 +36,7 @@ CALL (held, named) {
   WHERE NOT c.id IN $seen
   CALL (c) {
     MATCH (c)<-[n:NAMES]-(p:Passage)
-    WHERE $scope IS NULL OR EXISTS { MATCH (p)-[:PART_OF]->(d:Document) WHERE $scope[d.id] }
+    WHERE $scope IS NULL OR $scope[p.id]
     WITH n, p LIMIT $scan
     RETURN p, n.title AS title
     ORDER BY title DESC, p.id
@@ -60,7 +60,7 @@ CALL (all) {
   UNWIND some AS c
   WITH DISTINCT c
   OPTIONAL MATCH (c)-[:ALIAS_OF]->(canonical:Concept)
-  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] } END) AS frequencies
+  RETURN collect(c.id) AS concepts, collect(coalesce(canonical.id, c.id)) AS canonicals, collect(CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE $scope[q.id] } END) AS frequencies
 }
 CALL (lists, named) {
   CALL (lists, named) {
@@ -69,10 +69,10 @@ CALL (lists, named) {
     RETURN p
     UNION
     UNWIND named AS c
-    WITH c, CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] } END AS places
+    WITH c, CASE WHEN $scope IS NULL THEN COUNT { (c)<-[:NAMES]-() } ELSE COUNT { MATCH (c)<-[:NAMES]-(q:Passage) WHERE $scope[q.id] } END AS places
     WHERE places <= $cap
     MATCH (c)<-[n:NAMES]-(p:Passage)
-    WHERE $scope IS NULL OR EXISTS { MATCH (p)-[:PART_OF]->(d:Document) WHERE $scope[d.id] }
+    WHERE $scope IS NULL OR $scope[p.id]
     WITH p, sum(n.weight / sqrt(places)) AS weight
     ORDER BY weight DESC, p.id
     LIMIT $texts
@@ -81,4 +81,4 @@ CALL (lists, named) {
   MATCH (p)-[:PART_OF]->(d:Document {status: 'ready'})
   RETURN collect({id: p.id, title: p.title, text: p.text, source: d.source, document: d.id, section: p.section}) AS texts
 }
-RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE COUNT { MATCH (:Passage)-[:PART_OF]->(d:Document) WHERE $scope[d.id] } END AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts
+RETURN CASE WHEN $scope IS NULL THEN COUNT { MATCH (:Passage) } ELSE size(keys($scope)) END AS total, near, seeds, ids, names, weights, concepts, canonicals, frequencies, texts

@@ -1,4 +1,4 @@
-// The documents of a scope, and how many passages the memory has and how many of them are in it. Runs once an ask with a scope.
+// The passages of the documents of a scope, and how many the memory has. Runs once an ask with a scope.
 // $inside, $outside: sources, files and folders without the slash at the end, the first empty for all; $since, $until: bounds of the day that a document is about, inclusive, '' for none,
 // of which a document without a day fits neither; $where: [{key, op, value}] over properties of documents, a list fits where one of its values does.
 MATCH (d:Document {status: 'ready'})
@@ -14,5 +14,6 @@ WHERE (size($inside) = 0 OR any(name IN $inside WHERE d.source = name OR d.sourc
     WHEN '>' THEN value > condition.value
     WHEN '>=' THEN value >= condition.value
     ELSE toLower(toString(value)) CONTAINS toLower(toString(condition.value)) END))
-WITH collect(d) AS documents
-RETURN [d IN documents | d.id] AS ids, COUNT { MATCH (:Passage) } AS total, reduce(n = 0, d IN documents | n + COUNT { (d)<-[:PART_OF]-() }) AS inside
+MATCH (d)<-[:PART_OF]-(p:Passage)
+WITH collect(p.id) AS ids
+RETURN ids, COUNT { MATCH (:Passage) } AS total

@@ -97,20 +97,20 @@ class PairOf:
 
 class Reader:
     """Reads of one connection; `round_trips` counts them. What a question is answered from comes from no
-    passage whose id is among `excluded`, and from the documents of `scope` alone, where that is not None."""
+    passage whose id is among `excluded`, and from those whose id is in `scope`, where that is not None."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.round_trips = 0
         self.excluded: frozenset[str] = frozenset()
         self.scope: dict[str, bool] | None = None
-        self._total = self._inside = 0  # passages of the memory, and of the scope
+        self._total = 0  # passages of the memory, where there is a scope
 
     def set_scope(self, **conditions: Any) -> None:
-        """See only the documents of some conditions from now on; see the statement."""
+        """See only the documents that fit some conditions from now on; see the statement."""
         row = self.rows("read/scope", **conditions)[0]
         self.scope = dict.fromkeys(row["ids"], True)
-        self._total, self._inside = row["total"], row["inside"]
+        self._total = row["total"]
 
     def near(self, name: str, wanted: int, count: Callable[[list[Row]], int], **parameters: Any) -> list[Row]:
         """Return the rows of a statement that searches a vector index. It looks at `$spread` times as many
@@ -125,9 +125,9 @@ class Reader:
         if self.scope is None:
             return self.rows(name, spread=1.0, **parameters)
         rows: list[Row] = []
-        for spread in (_SPREAD * self._total / max(self._inside, 1), float(self._total)):
+        for spread in (_SPREAD * self._total / len(self.scope), float(self._total)):
             rows = self.rows(name, spread=min(spread, float(self._total)), **parameters)
-            if count(rows) >= min(wanted, self._inside):
+            if count(rows) >= min(wanted, len(self.scope)):
                 break
         return rows
 
