@@ -6,7 +6,7 @@ from pathlib import Path
 
 import fakes
 import pytest
-from contract import CORPUS, CORPUS_NODES, CORPUS_RELATIONSHIPS, DOCUMENTS, FILES, records
+from contract import CORPUS, CORPUS_NODES, CORPUS_RELATIONSHIPS, FILES, records
 from dump import differences, dump, version
 
 from gsw_graph.config import Settings
@@ -61,18 +61,6 @@ def test_another_extractor_reads_again_when_asked_to(fresh_settings: Settings, f
 
 def test_the_graph_is_the_same_on_every_engine(corpus: Memory, embedded_corpus: Memory) -> None:
     assert differences(dump(corpus, vectors=False), dump(embedded_corpus, vectors=False)) == []
-
-
-def test_texts_come_back_as_they_were(corpus: Memory) -> None:
-    rows = corpus.cypher("MATCH (p:Passage)-[:PART_OF]->(d:Document) RETURN d.source AS s, p.position AS n, p.title AS t, p.text AS x").rows
-    stored = {(row["s"], row["n"]): (row["t"], row["x"]) for row in rows}
-    assert stored == {(d.source, p.position): (p.title, p.text) for d in DOCUMENTS for p in d.passages}
-    rows = corpus.cypher("MATCH (a:Passage)-[:NEXT]->(b:Passage) RETURN a.id AS a, b.id AS b").rows
-    assert {(row["a"], row["b"]) for row in rows} == {(d.passage_id(n), d.passage_id(n + 1)) for d in DOCUMENTS for n in range(len(d.passages) - 1)}
-
-
-
-
 
 
 def test_the_second_load_writes_nothing(corpus: Memory) -> None:
@@ -136,5 +124,3 @@ def test_what_fails_is_listed_and_the_rest_is_loaded(memory: Memory, tmp_path: P
     report = memory.load(str(path))
     assert (report.documents.new, report.documents.failed, len(report.failures)) == (1, 2, 2)
     assert memory.status().nodes["Document"] == 1
-
-

@@ -73,16 +73,6 @@ def test_a_changed_text_does(sample: Memory, tmp_path: Path) -> None:
     assert rows(sample, "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(p:Passage)<-[:IN]-(q:QAPair) RETURN q.id AS id") == []
 
 
-def test_another_extractor_replaces(sample: Memory, tmp_path: Path) -> None:
-    (pier,) = samples.plain(samples.RECORDS[:1])
-    found = {"docs": [{**pier, "passage": f"{pier['title']}\n{pier['text']}", "extracted_entities": ["Ana Ruiz"], "extracted_triples": []}]}
-    (tmp_path / "other.json").write_text(json.dumps(found), encoding="utf-8")
-    assert states(sample.load(str(tmp_path / "other.json"))) == (0, 1, 0)
-    assert rows(sample, "MATCH (:Document {source: 'pier'})<-[:PART_OF]-(:Passage)<-[:IN]-(x) RETURN labels(x) AS labels, x.name AS name") == [(("Entity",), "Ana Ruiz")]
-    assert rows(sample, "MATCH (d:Document {source: 'pier'}) RETURN d.extractor AS extractor") == [("openie",)]
-    assert sample.load(str(tmp_path / "other.json")).documents.unchanged == 1
-
-
 def test_workspaces_of_a_corpus_that_was_loaded_as_text_keep_its_passages(sample: Memory, tmp_path: Path) -> None:
     expected = dump(sample)
     sample.forget(everything=True)

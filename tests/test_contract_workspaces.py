@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
-import fakes
 import numpy as np
 import pytest
 import samples
@@ -45,26 +42,6 @@ def test_pairs_stand_with_their_phrases_and_passages(sample: Memory) -> None:
         assert unpack_vectors([pack_vector(one)])[0] == pytest.approx(one, abs=0.5 / 127 + 1e-6)
 
 
-def test_phrases_and_propositions(sample: Memory) -> None:
-    found = rows(sample, "MATCH (d:Document)<-[:PART_OF]-(:Passage)<-[:IN]-(v:VerbPhrase) RETURN d.source AS source, v.phrase AS phrase, v.vector AS vector")
-    assert Counter(row[:2] for row in found) == Counter((r["id"], verb["phrase"]) for r in samples.RECORDS for verb in r["verb_phrases"])
-    assert Counter(row[:2] for row in found)["pier", "built"] == 2
-    for _, phrase, vector in found:
-        assert bytes.fromhex(str(vector)) == pack_vector(sample.embedder.encode([str(phrase)])[0])
-    found = rows(
-        sample,
-        "MATCH (d:Document)<-[:PART_OF]-(:Passage)<-[:IN]-(f:Proposition)"
-        " RETURN d.source AS source, f.text AS text, f.relation AS relation, size(f.embedding) AS dimension",
-    )
-    assert set(found) == {
-        ("pier", "Ana Ruiz built the Stone Pier.", None, fakes.DIMENSION),
-        ("pier", "The pier is old.", None, fakes.DIMENSION),
-        ("valle", "Carla Duarte is the mayor of Valle Alto.", None, fakes.DIMENSION),
-        ("ombre", "Ombre flows into Salt Sea", "flows into", fakes.DIMENSION),
-        ("ombre", "Ombre is long", "is", fakes.DIMENSION),
-    }
-
-
 def test_answers_and_names_of_pairs_are_entities_of_their_document(sample: Memory) -> None:
     found = rows(sample, "MATCH (q:QAPair)-[a:ANSWERED_BY]->(e:Entity) RETURN q.question AS question, a.position AS position, e.name AS name")
     assert set(found) == samples.answered_by()
@@ -74,12 +51,6 @@ def test_answers_and_names_of_pairs_are_entities_of_their_document(sample: Memor
     assert set(found) == {(question, name) for question, names in samples.ABOUT.items() for name in names}
     for type_ in ("ANSWERED_BY", "ABOUT"):
         assert rows(sample, f"MATCH (p:Passage)<-[:IN]-(q:QAPair)-[:{type_}]->(e:Entity) WHERE NOT EXISTS {{ (e)-[:IN]->(p) }} RETURN q.question AS q") == []
-
-
-def test_mentions_have_their_part_in_a_triple(sample: Memory) -> None:
-    found = rows(sample, "MATCH (f:Proposition)-[m:MENTIONS]->(e:Entity) RETURN f.text AS text, e.name AS name, m.role AS role")
-    assert len(found) == len(samples.MENTIONS)
-    assert set(found) == samples.MENTIONS
 
 
 def test_roles_states_and_days(sample: Memory) -> None:
@@ -114,5 +85,3 @@ def test_concepts_join_documents_and_spellings(sample: Memory) -> None:
 
 def test_the_graph_is_the_same_on_every_engine(sample: Memory, embedded_sample: Memory) -> None:
     assert differences(dump(sample, vectors=False), dump(embedded_sample, vectors=False)) == []
-
-

@@ -73,15 +73,6 @@ def test_html_is_headings_text_and_tables(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    "start", ["<!DOCTYPE html>", "<html lang='en'>", "<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC 'x'>", "<body>", "\ufeff\n <!-- a\nb --><HTML>"]
-)
-def test_html_is_known_by_its_beginning(tmp_path, start):
-    assert load(tmp_path / "a.txt", f"{start}<title>Lights</title><p>{LAMP}</p>").title == "Lights"
-    assert load(tmp_path / "b.html", f"<div>{LAMP}</div>").loader == "html"
-    assert load(tmp_path / "c.txt", f"<div>{LAMP}</div>").loader == "text"
-
-
 def test_html_is_read_in_the_encoding_it_names(tmp_path):
     words = "Смотритель маяка"
     for n, codec in enumerate(["koi8-r", "windows-1251", "utf-16", "utf-8"]):

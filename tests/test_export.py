@@ -10,7 +10,6 @@ import pytest
 
 from gsw_graph.ask.plan import load as load_plan
 from gsw_graph.config import Settings
-from gsw_graph.errors import InputError
 from gsw_graph.load import moving as exporting
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Exported
@@ -96,20 +95,6 @@ def test_the_files_are_what_panini_reads(memory, tmp_path):
         ids = {entity["id"] for entity in gsw["entity_nodes"]}
         answers = [answer for verb in gsw["verb_phrase_nodes"] for question in verb["questions"] for answer in question["answers"]]
         assert all(answer in ids or answer.startswith("TEXT:") for answer in answers)
-
-
-def test_documents_out_of_sight_and_empty_memories(memory, tmp_path):
-    with pytest.raises(InputError, match="nothing to export"):
-        memory.export(tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    memory.load(str(EXAMPLES / "workspaces.jsonl"))
-    memory.cypher("MATCH (d:Document {source: 'fennick'}) SET d.status = 'loading'", write=True)
-    assert memory.export(tmp_path / "six").documents == 6
-    memory.forget(everything=True)
-    assert memory.export(tmp_path / "none").documents == 0
-    assert read(tmp_path / "none") == {"corpus.json": []}
-
-
 
 
 def test_an_export_that_fails_leaves_nothing(memory, tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from gsw_graph.load.merging import (
@@ -13,7 +12,6 @@ from gsw_graph.load.merging import (
     find_pairs,
     find_statements,
     group_pairs,
-    near_pairs,
     same_letters,
 )
 from gsw_graph.text.names import normalise
@@ -129,34 +127,3 @@ def test_what_only_a_chain_joins_stays_apart() -> None:
     assert {canonical: set(aliases) for canonical, aliases in group_pairs(index, longer)[0]} == {
         "two": {"one", "three"}
     }
-
-
-def test_near_vectors_join_what_may_be_the_same_and_a_budget_takes_the_nearest() -> None:
-    """AutoPrunedRetriever, section 2.7; what kinds or numbers keep apart stays apart however near it is."""
-    names = {
-        "Harbour Office": "organisation",
-        "Office of the Harbour": "organisation",
-        "Harbor Bureau": "organisation",
-        "King Olaf II": "person",
-        "King Olaf III": "person",
-    }
-    index = world(*(("", name, {name: role}) for name, role in names.items()))
-    vectors = {
-        "harbour office": [1, 0],
-        "office of the harbour": [0.99, 0.141],
-        "harbor bureau": [0.95, 0.312],
-        "king olaf ii": [0, 1],
-        "king olaf iii": [0, 1],
-    }
-    encode = lambda written: np.array([vectors[normalise(name)] for name in written], np.float32)  # noqa: E731
-    pairs = near_pairs(index, encode, 0.93)
-    assert ({pairs[0].first, pairs[0].second}, pairs[0].method) == (
-        {"harbour office", "office of the harbour"},
-        "vectors",
-    )
-    assert len(pairs) == 3, "the kings are two"
-    assert near_pairs(index, encode, 0.985) == [pair for pair in pairs if pair.score >= 0.985]
-    groups, _ = group_pairs(index, pairs[:1])
-    assert [{canonical, *aliases} for canonical, aliases in groups] == [
-        {"harbour office", "office of the harbour"}
-    ]

@@ -77,12 +77,6 @@ def test_a_paragraph_end_is_preferred():
     assert split(paragraphs(f"{long}\n\n{short}\n\n{long}")) == [long, short, long]
 
 
-def test_short_paragraphs_share_a_passage_and_a_short_end_joins_the_last():
-    assert split(paragraphs("One.\n\nTwo.\n\n\nThree.")) == ["One.\n\nTwo.\n\n\nThree."]
-    body = (FILLER * 15).strip()
-    assert split(paragraphs(f"{body}\n\nThe end.")) == [f"{body}\n\nThe end."]
-
-
 def test_a_long_sentence_stays_whole_up_to_the_limit():
     sentence = "Word" + " word" * (SENTENCE_LIMIT - 2) + " end."
     assert sentence in split(paragraphs(f"Before it. {sentence} After it."))[0]
@@ -108,14 +102,6 @@ def test_scripts_without_spaces_are_counted_by_characters():
     assert all(passage.endswith("。") and len(passage) <= MOST + LEAST for passage in passages)
 
 
-def test_a_heading_leads_the_text_it_stands_over():
-    body = (FILLER * 13).strip()
-    passages = split([Block(body + "\n\n"), Block("Harbour\n\n", "heading"), Block("North\n\n", "heading"), Block(body + "\n\n")])
-    assert passages == [body, f"Harbour\n\nNorth\n\n{body}"]
-
-
-
-
 def test_a_code_block_stays_whole_while_it_fits():
     code = "```\n" + "x = f(1). Then. That\n" * 30 + "```"
     assert any(code in passage for passage in split([Block(FILLER * 10 + "\n\n"), Block(code + "\n\n", "lines"), Block(FILLER * 10)]))
@@ -123,5 +109,3 @@ def test_a_code_block_stays_whole_while_it_fits():
     pieces = split([Block("\n".join(rows), "lines")])
     assert len(pieces) > 1
     assert [row for piece in pieces for row in piece.split("\n")] == rows
-
-
