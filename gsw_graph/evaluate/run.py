@@ -143,8 +143,8 @@ def evaluate(
         open_judge(memory.settings, judge, limit) if judge is not None else nullcontext() as chat,
         open_journal(Path(out) if out is not None else None, run) as journal,
     ):
-        # what could not be asked may be asked now
-        done = {key for key, row in journal.rows.items() if row.error is None}
+        # what could not be asked, or answered by the language model, may be now
+        done = {key for key, row in journal.rows.items() if row.error is None and row.note is None}
         order = _order(questions.questions, variants)
         todo = [pair for pair in order if (pair[1].name, pair[0].key) not in done]
         if asking.timed:
