@@ -1,0 +1,39 @@
+"""A retriever for LlamaIndex (the extra `llamaindex`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from gsw_graph.memory import Memory
+
+
+class MemoryRetriever(BaseRetriever):  # type: ignore[misc,unused-ignore]  # Any where it is missing
+    """Find the passages of a memory for a question, best first.
+
+    Args:
+        memory: An open memory.
+        k: How many passages.
+        options: Further options of `Memory.ask`, such as `strategy` or the scope `inside`.
+    """
+
+    def __init__(self, memory: Memory, k: int = 5, **options: Any) -> None:
+        self._memory = memory
+        self._options = {"k": k, "answer": False, "keep": False, **options}
+        super().__init__()
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        passages = self._memory.ask(query_bundle.query_str, **self._options).passages
+        return [
+            NodeWithScore(
+                node=TextNode(
+                    id_=passage.id,
+                    text=passage.text,
+                    metadata={"title": passage.title, "source": passage.source},
+                ),
+                score=passage.score,
+            )
+            for passage in passages
+        ]
