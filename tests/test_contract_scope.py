@@ -16,6 +16,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
 from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.store.facts import HopQuestion, hop
 
 STRATEGIES = ("auto", "linked", "ricr", "fusion", "pathwise", "dense", "bm25")
 QUESTIONS = ("Who built the Stone Pier?", "Where did the builder of the Stone Pier live in 1863?", "Who met Captain Ruiz?")
@@ -67,12 +68,38 @@ def test_metadata_and_days_are_conditions(both: tuple[Memory, Path, Path]) -> No
     def titles(**scope: object) -> set[str]:
         return {passage.title.split()[0] for passage in memory.ask(QUESTIONS[0], strategy="linked", k=100, keep=False, **scope).passages}
 
-    for scope in ({"where": ('author = "Grau"',)}, {"where": ("Tags contains TIDE", "year >= 1901")}, {"since": "1901-03"}, {"until": "1901"}, {"where": ("title contains log",)}):
+    for scope in ({"where": ('author = "Grau"',)}, {"where": ("Tags contains TIDE", "year >= 1901")}, {"since": "1901-03"}, {"until": "1901"}, {"where": ("title contains log",)}, {"where": ("author != Kunz",)}):
         assert titles(**scope) == {"Log"}, scope
-    assert "Log" not in titles(where=("loader != corpus",)) or titles(where=("loader != corpus",))
-    for scope in ({"where": ("year > 1901",)}, {"since": "1902"}, {"until": "1901-03-08"}, {"inside": ("nothing",)}):
+    for scope in ({"where": ("year > 1901",)}, {"where": ("author != Grau",)}, {"since": "1902"}, {"until": "1901-03-08"}, {"inside": ("nothing",)}):
         with pytest.raises(InputError, match="no document is in this scope"):
             memory.ask(QUESTIONS[0], **scope)
+
+
+def test_a_single_text_is_a_scope(both: tuple[Memory, Path, Path]) -> None:
+    memory, inside, outside = both
+    scopes: tuple[dict[str, str], ...] = ({"inside": str(inside)}, {"outside": str(outside)}, {"where": "title contains log"})
+    for scope in scopes:
+        passages = memory.ask(QUESTIONS[0], strategy="linked", k=100, keep=False, **scope).passages
+        assert passages
+        assert not any(passage.title.startswith("Noise") for passage in passages), scope
+
+
+def test_a_name_that_is_common_outside_alone_brings_its_pairs(both: tuple[Memory, Path, Path]) -> None:
+    memory = both[0]
+    question = HopQuestion(embedding=[1.0] + [0.0] * (memory.embedder.dimension - 1), words="", keys=["stone pier"], passages=[])
+    inside = [record["id"] for record in samples.RECORDS]
+
+    def named(*scope: str) -> set[str]:
+        reader = memory._reader
+        if scope:
+            reader.set_scope(inside=scope, outside=[], since="", until="", where=[])
+        return {pair.id for pair, ways in hop(reader, [question], pairs=1, entities=1, common=30).candidates[0] if "name" in ways}
+
+    assert not named()  # in too many passages of the memory
+    pairs = named(*inside)
+    memory.forget(*{document.source for document in memory.documents().documents}.difference(inside))
+    assert pairs
+    assert pairs == named()
 
 
 def test_an_earlier_answer_is_not_given_within_a_scope(both: tuple[Memory, Path, Path]) -> None:

@@ -3,7 +3,7 @@
 // $pairs: nearest of the vector index;
 // $scope, $spread: as of `dense`;
 // $entities: names of the full-text index, equal ones of several documents being one; $common: a name that stands in more passages than this brings no pairs (the vectors find those
-// that matter), so that what a hop costs is bounded.
+// that matter), so that what a hop costs is bounded; with a scope, in more passages of it.
 // Neo4j looks at as many nodes as it is asked for, and misses some of the nearest where these are few: so 50 more are asked for.
 // One row: `asked` a map a question with the ids of its pairs by way; then each pair once, as lists side by side. Vectors are packed (store/rows.py).
 UNWIND $questions AS question
@@ -19,7 +19,7 @@ CALL (question) {
   UNWIND CASE WHEN question.words = '' THEN [] ELSE [question.words] END AS words
   CALL db.index.fulltext.queryNodes('entity_text', words, {limit: toInteger($entities * 10 * $spread)}) YIELD node AS e, score
   MATCH (e)-[:REFERS_TO]->(c:Concept)
-  WHERE c.passages <= $common AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE $scope[p.id] })
+  WHERE (c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE $scope[p.id] } <= $common)) AND ($scope IS NULL OR EXISTS { MATCH (e)-[:IN]->(p:Passage) WHERE $scope[p.id] })
   WITH c, max(score) AS score, collect(e) AS written
   ORDER BY score DESC, c.id
   LIMIT $entities
@@ -30,7 +30,7 @@ CALL (question) {
 CALL (question) {
   UNWIND question.keys AS key
   MATCH (:Concept {id: key})-[:ALIAS_OF*0..2]-(c:Concept)
-  WHERE c.passages <= $common
+  WHERE c.passages <= $common OR ($scope IS NOT NULL AND COUNT { MATCH (c)<-[:REFERS_TO]-(:Entity)-[:IN]->(p:Passage) WHERE $scope[p.id] } <= $common)
   MATCH (c)<-[:REFERS_TO]-(:Entity)<-[:ABOUT]-(pair:QAPair)
   RETURN collect(DISTINCT pair) AS named
 }

@@ -25,6 +25,12 @@ class ScopeOptions:
     until: str | None = option(None, "Documents about this day or an earlier one.")
     where: tuple[str, ...] = option((), 'Conditions on metadata: author = "Grau", year >= 1901.')
 
+    def __post_init__(self) -> None:
+        for name in ("inside", "outside", "where"):
+            # a text would be taken for its letters: nothing would be left out, and nothing would say so
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, (getattr(self, name),))
+
     @property
     def has_scope(self) -> bool:
         """Whether only some documents are searched."""
@@ -68,6 +74,7 @@ class AskOptions(ScopeOptions):
     build_runs: bool = option(True, "false: `pruned` fails where runs are missing, and builds none.")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.evidence not in (None, *EVIDENCE):
             raise InputError(
                 f"there is no form of evidence {self.evidence!r}", hint=f"Use {' or '.join(EVIDENCE)}"

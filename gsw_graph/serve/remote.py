@@ -207,7 +207,8 @@ class RemoteMemory:
 
         body = {"question": question, "plan": steps, **options}
         for name in {"inside", "outside"} & options.keys():  # paths begin here, and not where the server runs
-            body[name] = [text for source in options[name] for text in (source, _absolute(source))]
+            sources = [options[name]] if isinstance(options[name], str) else options[name]
+            body[name] = [text for source in sources for text in (source, _absolute(source))]
         return self._events(results.Answer, "/ask", receive, "answer", cancel, json=body)
 
     def load(
