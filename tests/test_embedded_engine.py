@@ -150,6 +150,21 @@ def test_an_interrupted_question_leaves_its_answer_to_nobody(shared: Any, monkey
 
 
 @POSIX
+def test_an_engine_that_is_killed_while_it_starts_is_started_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    processes: list[Any] = []
+    spawn = embedded.EngineProcess._spawn
+
+    def recorded(engine: embedded.EngineProcess) -> Any:
+        processes.append(spawn(engine))
+        return processes[-1]
+
+    monkeypatch.setattr(embedded.EngineProcess, "_spawn", recorded)
+    process = embedded.EngineProcess(embedded_folder.prepare(tmp_path / "memory"), tmp_path / "cache", lambda: processes[0].kill())
+    process.stop()
+    assert (processes[0].returncode, processes[1].returncode) == (-signal.SIGKILL, 0)
+
+
+@POSIX
 def test_an_engine_that_died_is_reported(tmp_path: Path) -> None:
     with opened(Settings(memory=str(tmp_path / "memory"))) as connection:
         assert connection.on_close is not None

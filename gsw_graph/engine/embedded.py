@@ -122,14 +122,18 @@ class EngineProcess:
         self._folder, self._cache, self._heap = folder, cache, heap or heap_size()
         self._pid = os.getpid()
         self._asking, self._asked = threading.Lock(), 0
-        self._process, self._stopped = self._spawn(), False
-        self._lines = self._listen(self._process.stdout)
+        self._start()
         try:
             import neo4j  # noqa: F401 - takes half a second, and the child needs longer
 
             if meanwhile is not None:
                 meanwhile()
             word = self._word(START_SECONDS)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if not word and self._process.wait(timeout=5):  # killed, or a crash of Java: once more
+                    self._end()
+                    self._start()
+                    word = self._word(START_SECONDS)
         except BaseException:  # Ctrl-C too
             self._end()
             raise
@@ -187,6 +191,10 @@ class EngineProcess:
                 end()
             process.wait()
         process.stdout.close()
+
+    def _start(self) -> None:
+        self._process, self._stopped = self._spawn(), False
+        self._lines = self._listen(self._process.stdout)
 
     def _spawn(self) -> Any:
         import gsw_graph
@@ -253,7 +261,8 @@ class EngineProcess:
                 hint="Wait until it ends, or have it shared: gswgraph serve, or a server (gswgraph db start)",
             )
         lines = (self._folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
-        reason = word.get("failed") or " | ".join(line.strip() for line in lines[-5:]) or "no reason given"
+        status = f"its process ended with {self._process.returncode}"
+        reason = word.get("failed") or " | ".join([*map(str.strip, lines[-5:]), status])
         return EngineError(
             f"the embedded engine did not start: {reason}",
             where=where,
