@@ -173,8 +173,8 @@ def is_distinctive(name: str) -> bool:
     is written small; scripts without small letters have none.
     """
     rest = _ARTICLE.sub("", name.strip())
-    places = [(part.begin, part.end) for part in find_dates(rest)]
-    for begin, end in [*places, *(match.span() for match in _NUMBER.finditer(rest))]:
+    spans = [(part.begin, part.end) for part in find_dates(rest)]
+    for begin, end in [*spans, *(match.span() for match in _NUMBER.finditer(rest))]:
         rest = rest[:begin] + " " * (end - begin) + rest[end:]
     return any(
         not word.islower() and word.lower() not in _COMMON for word in _WORD.findall(_ORDINAL.sub(" ", rest))

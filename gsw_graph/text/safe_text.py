@@ -23,7 +23,7 @@ def clean(text: str) -> str:
     """Return a text without control characters but newline and tab; what reorders text becomes visible as
     `<U+202E>`."""
     text = _CONTROL.sub("", _SEQUENCE.sub("", text.replace("\r\n", "\n")))
-    text = _REORDERING.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    text = _REORDERING.sub(lambda match: f"<U+{ord(match[0]):04X}>", text)
     return _SURROGATE.sub("\ufffd", text)
 
 
@@ -52,13 +52,13 @@ def without_password(text: str) -> str:
 
 def _bare(word: re.Match[str]) -> str:
     pieces = word[0].split("://")
-    shown = pieces[:1]
+    parts = pieces[:1]
     for number in range(1, len(pieces)):
         if not pieces[number - 1].lower().endswith(("http", "https")):
-            shown.append("://".join(pieces[number:]).rpartition("@")[2])
+            parts.append("://".join(pieces[number:]).rpartition("@")[2])
             break
-        shown.append(_USER.sub("", pieces[number], count=1))
-    return "://".join(shown)
+        parts.append(_USER.sub("", pieces[number], count=1))
+    return "://".join(parts)
 
 
 def to_json(document: Any, encoding: str = "utf-8", *, indent: int | None = None) -> str:
@@ -66,7 +66,7 @@ def to_json(document: Any, encoding: str = "utf-8", *, indent: int | None = None
     surrogate pairs; escaped in any other."""
     ascii_only = codecs.lookup(encoding).name != "utf-8"
     text = json.dumps(_finite(document), ensure_ascii=ascii_only, indent=indent, default=str)
-    return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _finite(value: Any) -> Any:

@@ -97,8 +97,8 @@ class Agent:
         self,
         request: Request,
         check: Callable[[Any], T],
-        asked: str,
-        told: Callable[[T], str],
+        task: str,
+        describe: Callable[[T], str],
         *,
         on_text: Callable[[str], None] | None = None,
     ) -> T:
@@ -114,20 +114,20 @@ class Agent:
             with self._team.call(self.name, request.stage):
                 reply = llm.ask(request, check, on_text=on_text)
         except GswGraphError as error:
-            self._write(request.stage, asked, "", start, failed=str(error))
+            self._write(request.stage, task, "", start, failed=str(error))
             raise
         tokens = {"in": reply.prompt_tokens, "out": reply.completion_tokens}
-        self._write(request.stage, asked, told(reply.value), start, tokens=tokens)
+        self._write(request.stage, task, describe(reply.value), start, tokens=tokens)
         return reply.value
 
     def search(
         self,
         stage: str,
-        asked: str,
+        task: str,
         run: Callable[[Context], T],
         statements: Sequence[str],
         passages: Callable[[T], Sequence[RankedPassage]],
-        told: Callable[[T], str] | None = None,
+        describe: Callable[[T], str] | None = None,
     ) -> T:
         """Return what `run` finds, beside other searches. statements: of `cypher/`, that it runs. passages:
         of what it found, for the trace; told: what it found, in words, else the titles of the passages.
@@ -138,29 +138,31 @@ class Agent:
             part = context.fork()  # one that traces would write as if it were all
         start = perf_counter()
         try:
-            found = run(part)
+            result = run(part)
         except Exception as error:
-            self._write(stage, asked, "", start, statements=statements, failed=str(error))
+            self._write(stage, task, "", start, statements=statements, failed=str(error))
             raise
         finally:
             with self._team.turn():
                 context.join(part)
-        shown = passages(found)
-        said = (
-            told(found) if told else "; ".join(passage.title or passage.id for passage in shown) or "nothing"
+        shown = passages(result)
+        outcome = (
+            describe(result)
+            if describe
+            else "; ".join(passage.title or passage.id for passage in shown) or "nothing"
         )
-        self._write(stage, asked, said, start, statements=statements, passages=shown)
-        return found
+        self._write(stage, task, outcome, start, statements=statements, passages=shown)
+        return result
 
-    def note(self, stage: str, asked: str, found: str, failed: str | None = None) -> None:
+    def note(self, stage: str, task: str, outcome: str, failed: str | None = None) -> None:
         """Write a step that takes neither model nor graph, as a decision by a rule."""
-        self._write(stage, asked, found, perf_counter(), failed=failed)
+        self._write(stage, task, outcome, perf_counter(), failed=failed)
 
     def _write(
         self,
         stage: str,
-        asked: str,
-        found: str,
+        task: str,
+        outcome: str,
         start: float,
         *,
         tokens: dict[str, int] | None = None,
@@ -171,7 +173,7 @@ class Agent:
         ids = [passage.id for passage in passages]
         seconds = perf_counter() - start
         self._team.step(
-            AgentStep(self.name, stage, asked, found, list(statements), ids, tokens or {}, seconds, failed)
+            AgentStep(self.name, stage, task, outcome, list(statements), ids, tokens or {}, seconds, failed)
         )
 
 
@@ -197,8 +199,8 @@ class Spoken:
     """A `LanguageModel`. model: its name. asked: the steps in words; told: what came of one. Its replies do
     not say what they took: the steps do."""
 
-    def __init__(self, agent: Agent, model: str, asked: str, told: Callable[[Any], str]) -> None:
-        self.model, self._agent, self._asked, self._told = model, agent, asked, told
+    def __init__(self, agent: Agent, model: str, task: str, describe: Callable[[Any], str]) -> None:
+        self.model, self._agent, self._asked, self._told = model, agent, task, describe
 
     def ask(
         self, request: Request, check: Callable[[Any], T], *, on_text: Callable[[str], None] | None = None

@@ -124,15 +124,15 @@ def _around_and(text: str) -> Parsed | None:
     rest = re.sub(r"^\s+both\b(?: (?:the )?[a-z]+,)?", "", text[auxiliary.end() :])
     predicate = _predicate(rest)
     subject = rest[:predicate] if predicate else rest
-    places = [
+    starts = [
         match
         for match in re.finditer(r",? and ", subject)
         if _CAPITAL.search(subject[: match.start()]) and _CAPITAL.search(subject[match.end() :])
     ]
-    if not places:
+    if not starts:
         return None
     # Of several the one that parts the names most evenly.
-    middle = min(places, key=lambda match: abs(match.start() - (len(subject) - match.end())))
+    middle = min(starts, key=lambda match: abs(match.start() - (len(subject) - match.end())))
     end = predicate or middle.end() + _end_of_names(subject[middle.end() :])
     return auxiliary[0], [rest[: middle.start()], rest[middle.end() : end]], rest[end:]
 

@@ -52,7 +52,7 @@ def date_bounds(question: str) -> dict[str, str] | None:
     Returns:
         The bounds of the dates that fit, or None where the question states no date as a condition.
     """
-    dates = [(found.begin, found.end, found.days) for found in find_dates(question) if found.days]
+    dates = [(date.begin, date.end, date.days) for date in find_dates(question) if date.days]
     for (begin, end, (first, last)), later in zip_longest(dates, dates[1:]):
         stated = _STATED.search(question[:begin])
         way = stated.lastgroup if stated else None
@@ -162,8 +162,8 @@ class Intent:
     def needs(self) -> frozenset[str]:
         """Return what must be found: C_q of equation 34."""
         aspects = self.broad or self.kind in ("procedural", "hypothetical")
-        wanted = (self.depth > 1, aspects, self.sides is not None, self.timed)
-        return frozenset(["fact", *compress(("chain", "aspects", "sides", "time"), wanted)])
+        needed = (self.depth > 1, aspects, self.sides is not None, self.timed)
+        return frozenset(["fact", *compress(("chain", "aspects", "sides", "time"), needed)])
 
     def __str__(self) -> str:
         sides = self.sides.names if self.sides else ()
@@ -239,16 +239,16 @@ def ask_intent(agent: Agent, question: str, rules: Intent) -> tuple[Intent, Plan
         question: whose intent is asked for.
         rules: the intent that rules read; what the model does not say is taken from it.
     """
-    asked = without_references(question)
+    standalone = without_references(question)
     messages = (
         {"role": "system", "content": f"{prompt('plan')}\n\n{prompt('pathwise_intent')}"},
-        {"role": "user", "content": f"Question: {flat(asked)}"},
+        {"role": "user", "content": f"Question: {flat(standalone)}"},
     )
     request = Request("pathwise_intent", messages, SCHEMA, limit=_REPLY_TOKENS)
 
     def check(reply: object) -> tuple[Intent, Plan]:
         intent, plan = parse_intent(reply, question, rules), read_plan(reply)
-        check_about(plan, asked)
+        check_about(plan, standalone)
         return intent, plan
 
     return agent.ask(request, check, question, lambda read: f"{read[0]} | {describe(read[1].steps)}")
@@ -273,14 +273,14 @@ def parse_intent(reply: object, question: str, rules: Intent) -> Intent:
     if depth not in _DEPTHS:
         raise ValueError(f'"depth" must be one of {", ".join(_DEPTHS)}')
     named = {key: _texts(fields.get(key)) for key in ("entities", "sides")}
-    known = {key: _in_question(question, texts) for key, texts in named.items()}
-    if any(named.values()) and not any(known.values()):
+    in_question = {key: _in_question(question, texts) for key, texts in named.items()}
+    if any(named.values()) and not any(in_question.values()):
         raise ValueError("nothing that the reply names stands in the question: copy its words")
-    sides = (_sides(question, known["sides"]) if kind == "comparative" else None) or rules.sides
+    sides = (_sides(question, in_question["sides"]) if kind == "comparative" else None) or rules.sides
     level = rules.depth if min(rules.depth, 3) == _DEPTHS[depth] else _DEPTHS[depth]
     return replace(
         rules,
-        entities=tuple(known["entities"]) or rules.entities,
+        entities=tuple(in_question["entities"]) or rules.entities,
         kind="comparative" if sides else kind if kind != "comparative" else rules.kind,
         depth=max(level, 2) if sides else level,
         sides=sides,
@@ -308,8 +308,8 @@ def _sides(question: str, side_names: Sequence[str]) -> Sides | None:
         return None
     questions = []
     for name in side_names:
-        others = [re.escape(other) for other in side_names if other != name and other not in name]
-        text = re.sub("|".join(others), " ", question) if others else question
+        other_sides = [re.escape(other) for other in side_names if other != name and other not in name]
+        text = re.sub("|".join(other_sides), " ", question) if other_sides else question
         questions.append(" ".join(re.sub(r"\b(?:and|or|than|both|either)\b|,(?=\s*[,?])", " ", text).split()))
     return Sides(tuple(side_names), tuple(questions))
 
@@ -319,11 +319,11 @@ def _entities(text: str) -> tuple[str, ...]:
     candidates = [
         name.text for name in find_names(text) if not (name.starter and name.text.casefold() in _BEGINS)
     ]
-    kept: list[str] = []
+    entities: list[str] = []
     for name in sorted(dict.fromkeys(candidates), key=len, reverse=True):
-        if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in kept):
-            kept.append(name)
-    return tuple(sorted(kept, key=text.find))
+        if not any(f" {normalise(name)} " in f" {normalise(other)} " for other in entities):
+            entities.append(name)
+    return tuple(sorted(entities, key=text.find))
 
 
 def _without(text: str, entities: Sequence[str]) -> str:

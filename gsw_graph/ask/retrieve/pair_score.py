@@ -91,10 +91,10 @@ def expected_type(question: str) -> str | None:
     _, sign, relation = question.partition(">>")
     if sign:
         return next((kind for pattern, kind in _RELATIONS if pattern.search(relation.lower())), None)
-    found = [
+    kinds = [
         (match.start(), kind) for kind, pattern in _ASKING.items() if (match := pattern.search(question))
     ]
-    return min(found)[1] if found else None  # the word that asks is the first: "Who was president when ..."
+    return min(kinds)[1] if kinds else None  # the word that asks is the first: "Who was president when ..."
 
 
 def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str]:
@@ -105,13 +105,13 @@ def answer_types(answers: Iterable[str], descriptions: Iterable[str]) -> set[str
         for description in descriptions
         for part in description.split(";")
     }
-    found = {_KIND_OF_ROLE[role] for role in roles if role in _KIND_OF_ROLE}
+    kinds = {_KIND_OF_ROLE[role] for role in roles if role in _KIND_OF_ROLE}
     for answer in answers:
         if len(answer) < _DATE_LENGTH and _LOOKS_DATED.search(answer):
-            found.add("date")
+            kinds.add("date")
         if _LOOKS_NUMERIC.match(answer):
-            found.add("number")
-    return found
+            kinds.add("number")
+    return kinds
 
 
 def type_match(kind: str | None, answer_kinds: set[str]) -> float:
@@ -179,14 +179,14 @@ def expected_fine_type(question: str) -> FineType:
 
 
 def fine_type_match(
-    asked: FineType, question: str, answers: Sequence[str], descriptions: Sequence[str]
+    expected: FineType, question: str, answers: Sequence[str], descriptions: Sequence[str]
 ) -> float:
     """Return 1 where a pair's answer is of a sort asked for, -1 where it is of another of the same kind, 0
     where one of the two does not say. question, answers, descriptions: of the pair."""
-    if not asked.right:
+    if not expected.right:
         return 0.0
-    given = _given(question, tuple(answers), tuple(descriptions))
-    return 1.0 if given & asked.right else -1.0 if given & asked.wrong else 0.0
+    actual = _given(question, tuple(answers), tuple(descriptions))
+    return 1.0 if actual & expected.right else -1.0 if actual & expected.wrong else 0.0
 
 
 @lru_cache(maxsize=65536)
@@ -211,12 +211,12 @@ def _fine_kind_of_noun(question: str) -> Sort | None:
 
 def _head(words: Sequence[str]) -> Sort | None:
     """Return the last known sort before a word that ends the noun: "state park in the city" is a park."""
-    found = None
+    kind = None
     for word in words:
         if word in _ENDS_A_NOUN:
             break
-        found = fine_kind(word) or found
-    return found
+        kind = fine_kind(word) or kind
+    return kind
 
 
 def _line(words: str) -> Sorts:
@@ -251,13 +251,13 @@ def concrete(question: str, answers: dict[int, str]) -> ConcreteQuestion:
     """Return the concrete question of a sub-question. `answers` by step."""
     text = " ".join(rewrite(question, lambda step: answers[step]).replace(" >> ", " ").split())
     names = [*answers.values(), *(name.text for name in find_names(text))]
-    known = frozenset(word for name in names for word in content_words(name))
+    name_words = frozenset(word for name in names for word in content_words(name))
     return ConcreteQuestion(
         text,
         relation_of(question),
         expected_type(question),
-        known,
-        content_words(text) - known,
+        name_words,
+        content_words(text) - name_words,
         expected_fine_type(question),
         entities_in(text) | {normalise(answer) for answer in answers.values()},
     )
@@ -269,8 +269,10 @@ def entities_in(question: str) -> frozenset[str]:
     names = [name.text for name in find_names(question)]
     longer = [name for name in names if " and " not in name]
     whole = [name for name in names if not any(name != other and name in other for other in longer)]
-    joined = [f"{one}, {two}" for one, two in pairwise(whole) if f"{one}, {two}" in question]
-    return frozenset(map(normalise, [*whole, *joined])) or frozenset(one.key for one in mentions(question))
+    joined = [f"{first}, {second}" for first, second in pairwise(whole) if f"{first}, {second}" in question]
+    return frozenset(map(normalise, [*whole, *joined])) or frozenset(
+        first.key for first in mentions(question)
+    )
 
 
 def relation_of(question: str) -> str:
@@ -282,7 +284,7 @@ def relation_of(question: str) -> str:
 
 
 def features(
-    asked: ConcreteQuestion,
+    target: ConcreteQuestion,
     pairs: Sequence[Pair],
     hop: HopResult,
     question: NDArray[np.float32],
@@ -295,19 +297,19 @@ def features(
     for."""
     numbers = [pair.number for pair in pairs]
     vectors = hop.pairs[numbers]
-    found = np.empty((len(pairs), len(FEATURES)), dtype=np.float32)
-    found[:, 0] = vectors @ question
-    found[:, 1] = vectors @ original
-    found[:, 2] = hop.phrases[numbers] @ relation
-    found[:, 3] = hop.passages[numbers] @ question
+    matrix = np.empty((len(pairs), len(FEATURES)), dtype=np.float32)
+    matrix[:, 0] = vectors @ question
+    matrix[:, 1] = vectors @ original
+    matrix[:, 2] = hop.phrases[numbers] @ relation
+    matrix[:, 3] = hop.passages[numbers] @ question
     for row, pair in enumerate(pairs):
         own = content_words(pair.question)
-        known = asked.names & (own | content_words(pair.title))
-        found[row, 4] = len(known) / len(asked.names) if asked.names else 0.5
-        found[row, 5] = related_coverage(asked.words, own.union(*map(content_words, pair.descriptions)))
-        found[row, 6] = type_match(asked.kind, answer_types(pair.answers, pair.descriptions))
-        found[row, 7] = fine_type_match(asked.sort, pair.question, pair.answers, pair.descriptions)
-    return found
+        matching = target.names & (own | content_words(pair.title))
+        matrix[row, 4] = len(matching) / len(target.names) if target.names else 0.5
+        matrix[row, 5] = related_coverage(target.words, own.union(*map(content_words, pair.descriptions)))
+        matrix[row, 6] = type_match(target.kind, answer_types(pair.answers, pair.descriptions))
+        matrix[row, 7] = fine_type_match(target.sort, pair.question, pair.answers, pair.descriptions)
+    return matrix
 
 
 def related_coverage(query_words: frozenset[str], text_words: Iterable[str]) -> float:
@@ -317,20 +319,20 @@ def related_coverage(query_words: frozenset[str], text_words: Iterable[str]) -> 
     return term_coverage(query_words, set(map(stem, text_words)), alternatives=families)
 
 
-def scores(found: NDArray[np.float32], fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
+def scores(matrix: NDArray[np.float32], fit: Fit, *, fitted: bool) -> NDArray[np.float64]:
     """Turn features (n, 8) into chances in [0, 1] that a pair gives the answer.
 
     Args:
-        found: The features of the candidates of one question.
+        matrix: The features of the candidates of one question.
         fit: The weights.
         fitted: False where another embedder made the cosines: these get the mean and deviation among the
             candidates that the weights know.
     """
     if not fitted:
-        cosines = found[:, :4]
-        found = found.copy()
+        cosines = matrix[:, :4]
+        matrix = matrix.copy()
         spread = np.maximum(cosines.std(axis=0), 1e-3)
-        found[:, :4] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
+        matrix[:, :4] = fit.mean + (cosines - cosines.mean(axis=0)) / spread * fit.deviation
     *weights, bias = fit.pair
-    chances: NDArray[np.float64] = 1 / (1 + np.exp(bias - found @ np.array(weights)))
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(bias - matrix @ np.array(weights)))
     return chances

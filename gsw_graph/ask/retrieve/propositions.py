@@ -64,9 +64,9 @@ class PropositionGraph:
         """Return (passages, concepts): 1 where a proposition of the passage mentions the concept."""
         ones, numbers = np.ones(len(self.home), np.float32), np.arange(len(self.home))
         size = (len(self.passages), len(self.propositions))
-        found = sparse.csr_array(sparse.csr_array((ones, (self.home, numbers)), shape=size) @ self.mentions)
-        found.data[:] = 1
-        return found
+        counts = sparse.csr_array(sparse.csr_array((ones, (self.home, numbers)), shape=size) @ self.mentions)
+        counts.data[:] = 1
+        return counts
 
     def edges(self, weights: EdgeWeights) -> sparse.csr_array:
         """Return all edges in one symmetric matrix over the nodes: the passages, then the concepts."""
@@ -90,9 +90,9 @@ def build(
     propositions = [id_ for _, facts in ordered for id_, _ in facts]
     home = [number for number, (_, facts) in enumerate(ordered) for _ in facts]
     mentioned = [sorted(set(concepts)) for _, facts in ordered for _, concepts in facts]
-    concepts = sorted({concept for one in mentioned for concept in one})
+    concepts = sorted({concept for keys in mentioned for concept in keys})
     numbers = {concept: number for number, concept in enumerate(concepts)}
-    column = np.array([numbers[concept] for one in mentioned for concept in one], dtype=np.int32)
+    column = np.array([numbers[concept] for keys in mentioned for concept in keys], dtype=np.int32)
     ends = np.cumsum([0, *map(len, mentioned)])
     ones = np.ones(len(column), np.float32)
     shape = (len(propositions), len(concepts))
@@ -111,8 +111,8 @@ def similar_names(names: Sequence[str], encode: Encode, threshold: float = 0.0) 
     vectors = encode(names) if names else np.zeros((0, 1), np.float32)
     least = threshold or FALLBACK
     if not threshold and len(names) >= _FEWEST:
-        places = np.linspace(0, len(names) - 1, min(_SAMPLE, len(names))).astype(np.intp)
-        pairs = (vectors[places] @ vectors[places].T)[np.triu_indices(len(places), 1)]
+        sample = np.linspace(0, len(names) - 1, min(_SAMPLE, len(names))).astype(np.intp)
+        pairs = (vectors[sample] @ vectors[sample].T)[np.triu_indices(len(sample), 1)]
         least = float(np.quantile(pairs, 1 - CHANCE))
     speaking = np.array([len(_LETTERS.sub("", name)) > 2 for name in names], dtype=bool)
     for begin in range(0, len(names), _BLOCK):
@@ -187,7 +187,7 @@ def beam_search(
     every = list(beam)
     jump = np.zeros(len(vectors), dtype=bool)
     jump[best[:jumps]] = True
-    seen: set[object] = set()
+    visited: set[object] = set()
     for _ in range(1, length):
         grown: list[tuple[float, tuple[int, ...]]] = []
         for path in beam:
@@ -201,8 +201,8 @@ def beam_search(
             order = np.argsort(-scores, kind="stable")[:_POOL]
             for score, new in zip(scores[order].tolist(), nexts[order].tolist(), strict=True):
                 key = frozenset((*steps, new)) if one_order else (*steps, new)
-                if key not in seen:
-                    seen.add(key)
+                if key not in visited:
+                    visited.add(key)
                     grown.append((score, (*path.steps, new)))
         if not grown:
             break

@@ -49,12 +49,12 @@ class Codebook:
     def __init__(self, part: RunsAround) -> None:
         self.concepts = {concept.canonical: concept for concept in part.concepts}
         self.concepts |= {concept.id: concept for concept in part.concepts}
-        known = (
+        texts = (
             edge
             for edge in part.edges
             if edge.relation in part.relations and {edge.subject, edge.object} <= self.concepts.keys()
         )
-        edges = [edge for edge in map(self._canonical, known) if edge.subject != edge.object]
+        edges = [edge for edge in map(self._canonical, texts) if edge.subject != edge.object]
         edges.sort(key=lambda edge: (edge.run, edge.position, edge.statement))
         lines: dict[str, list[StoredEdge]] = {}
         for edge in edges:
@@ -87,8 +87,8 @@ class Codebook:
 
     def in_passages(self, passages: Sequence[str]) -> list[int]:
         """Return the runs that stand in some passages."""
-        wanted = set(passages)
-        return [n for n, run in enumerate(self.lines) if any(edge.passage in wanted for edge in run)]
+        passage_ids = set(passages)
+        return [n for n, run in enumerate(self.lines) if any(edge.passage in passage_ids for edge in run)]
 
     def edges(self, run: int) -> list[RunEdge]:
         """Return the edges of a run as people see them, each once."""
@@ -188,8 +188,8 @@ def fine_scores(
     lines = np.isfinite(raw[:, 0]).sum(axis=1)
     size = np.maximum(raw.shape[1] * lines, 1)
     top = -np.sort(-raw.reshape(len(raw), -1), axis=1)[:, : recipe.top]
-    taken = np.minimum(size, recipe.top)
-    mean = np.where(np.arange(top.shape[1]) < taken[:, None], top, 0.0).sum(axis=1) / taken
+    used = np.minimum(size, recipe.top)
+    mean = np.where(np.arange(top.shape[1]) < used[:, None], top, 0.0).sum(axis=1) / used
     above = np.maximum(whole, 0.0)
     gate = _sigmoid((above - recipe.gate) / recipe.gate_scale) * above / np.sqrt(np.maximum(lines, 1))
     pairs = _sigmoid((raw - recipe.pair) / recipe.pair_scale).sum(axis=(1, 2))
@@ -207,20 +207,20 @@ def matched(raw: NDArray[np.float64], least: float) -> NDArray[np.float64]:
     """Return (runs,): the largest sum / sqrt(number) over matchings of question lines and run lines, none
     twice, of cosines of at least `least`; 0 without one. It costs 2^lines of the question, which are
     few."""
-    runs, asked, lines = raw.shape
-    sets = np.arange(2**asked)
+    runs, questions, lines = raw.shape
+    sets = np.arange(2**questions)
     best = np.full((runs, len(sets)), -np.inf)
     best[:, 0] = 0.0
     for line in range(lines):
         grown = best.copy()
-        for asked_line in range(asked):
+        for asked_line in range(questions):
             with_it = sets[(sets >> asked_line) & 1 == 1]
             cosine = np.where(raw[:, asked_line, line] >= least, raw[:, asked_line, line], -np.inf)
             without = best[:, with_it ^ (1 << asked_line)]
             grown[:, with_it] = np.maximum(grown[:, with_it], without + cosine[:, None])
         best = grown
-    taken = np.array([int(one).bit_count() for one in sets])
-    scores: NDArray[np.float64] = np.max(best / np.sqrt(np.maximum(taken, 1)), axis=1)
+    matches = np.array([int(bits).bit_count() for bits in sets])
+    scores: NDArray[np.float64] = np.max(best / np.sqrt(np.maximum(matches, 1)), axis=1)
     return scores
 
 
@@ -235,7 +235,7 @@ def select(book: Codebook, scored: list[ScoredRun], choice: str, same: float) ->
         return scored
     if choice == "none":
         return []
-    vectors = np.stack([mean_vector(book.vectors[one.run]) for one in scored])
+    vectors = np.stack([mean_vector(book.vectors[match.run]) for match in scored])
     cosines = vectors @ vectors.T
     clusters: dict[int, list[int]] = {}
     for n in range(len(scored)):

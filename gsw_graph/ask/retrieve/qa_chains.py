@@ -65,69 +65,69 @@ class CandidateSearch:
         self._reranker = context.reranker
         self._known: dict[str, list[ScoredPair]] = {}
 
-    def __call__(self, question: str, asked: Sequence[ConcreteQuestion]) -> Candidates:
+    def __call__(self, question: str, questions: Sequence[ConcreteQuestion]) -> Candidates:
         """Return scored candidates of each concrete question, best first."""
-        new = list({one.text: one for one in asked if one.text not in self._known}.values())
+        new = list({item.text: item for item in questions if item.text not in self._known}.values())
         if new:
-            self._known.update(zip((one.text for one in new), self._find(question, new), strict=True))
-        return [self._known[one.text] for one in asked]
+            self._known.update(zip((item.text for item in new), self._find(question, new), strict=True))
+        return [self._known[item.text] for item in questions]
 
-    def _vectors(self, question: str, asked: Sequence[ConcreteQuestion]) -> Vectors:
+    def _vectors(self, question: str, questions: Sequence[ConcreteQuestion]) -> Vectors:
         """Embed all texts that the level needs, in one batch."""
         return self._context.vectors(
-            [question, *(text for one in asked for text in (one.text, one.relation))]
+            [question, *(text for item in questions for text in (item.text, item.relation))]
         )
 
     def _find(
         self,
         question: str,
-        asked: Sequence[ConcreteQuestion],
+        questions: Sequence[ConcreteQuestion],
         offered: Mapping[str, list[str]] | None = None,
     ) -> Candidates:
         """Return what the graph has, scored. offered: passages whose pairs are candidates of a concrete
         question too."""
-        vectors = self._vectors(question, asked)
-        found = self._hop(asked, vectors, offered or {})
+        vectors = self._vectors(question, questions)
+        result = self._hop(questions, vectors, offered or {})
         with self._context.clock("rerank"):
             ranked = [
-                self._ranked(one, candidates, found, vectors[question], vectors)
-                for one, candidates in zip(asked, found.candidates, strict=True)
+                self._ranked(item, candidates, result, vectors[question], vectors)
+                for item, candidates in zip(questions, result.candidates, strict=True)
             ]
             return (
                 ranked
                 if self._reranker is None
-                else _reranked(self._reranker, asked, ranked, self._recipe.reranked)
+                else _reranked(self._reranker, questions, ranked, self._recipe.reranked)
             )
 
     def _hop(
-        self, asked: Sequence[ConcreteQuestion], vectors: Vectors, offered: Mapping[str, list[str]]
+        self, concretes: Sequence[ConcreteQuestion], vectors: Vectors, offered: Mapping[str, list[str]]
     ) -> HopResult:
         recipe = self._recipe
         limits = {"pairs": recipe.pairs, "entities": recipe.entities, "common": recipe.common}
         with self._context.clock("database"):
             questions = [
                 HopQuestion(
-                    embedding=vectors[one.text].tolist(),
-                    words=lucene_words(one.text) if recipe.entities else "",
-                    keys=list({mention.key: 0 for mention in mentions(one.text)}) if recipe.entities else [],
-                    passages=offered.get(one.text, []),
+                    embedding=vectors[item.text].tolist(),
+                    words=lucene_words(item.text) if recipe.entities else "",
+                    keys=list({mention.key: 0 for mention in mentions(item.text)}) if recipe.entities else [],
+                    passages=offered.get(item.text, []),
                 )
-                for one in asked
+                for item in concretes
             ]
             return hop(self._context.reader, questions, **limits)
 
     def _ranked(
         self,
-        asked: ConcreteQuestion,
+        item: ConcreteQuestion,
         candidates: Sequence[tuple[Pair, tuple[str, ...]]],
-        found: HopResult,
+        result: HopResult,
         original: NDArray[np.float32],
         vectors: Vectors,
     ) -> list[ScoredPair]:
         if not candidates:
             return []
         pairs, context = [pair for pair, _ in candidates], self._context
-        values = features(asked, pairs, found, vectors[asked.text], original, vectors[asked.relation])
+        values = features(item, pairs, result, vectors[item.text], original, vectors[item.relation])
         chances = scores(values, context.fit, fitted=context.is_fitted)
         order = sorted(range(len(pairs)), key=lambda n: (-chances[n], pairs[n].id))
         return [ScoredPair(pairs[n], candidates[n][1], float(chances[n])) for n in order]
@@ -139,19 +139,19 @@ class CandidateSearch:
 
 
 def _reranked(
-    reranker: Reranker, asked: Sequence[ConcreteQuestion], ranked: Candidates, most: int
+    reranker: Reranker, questions: Sequence[ConcreteQuestion], ranked: Candidates, most: int
 ) -> Candidates:
     """Return the `most` best candidates of each question as a reranker scores them, all in one call."""
     best = [candidates[:most] for candidates in ranked]
     read = [
-        (one.text, document(scored.pair))
-        for one, candidates in zip(asked, best, strict=True)
+        (item.text, document(scored.pair))
+        for item, candidates in zip(questions, best, strict=True)
         for scored in candidates
     ]
-    found = iter(reranker.score(read).tolist())
+    new_scores = iter(reranker.score(read).tolist())
     return [
         sorted(
-            [replace(scored, score=next(found)) for scored in candidates],
+            [replace(scored, score=next(new_scores)) for scored in candidates],
             key=lambda scored: (-scored.score, scored.pair.id),
         )
         for candidates in best
@@ -269,11 +269,11 @@ def grow_chains(
     for level in plan.levels():
         by_step = {step.id: _expansions(step, beams, together) for step in level}
         expansions = [expansion for step in level for expansion in by_step[step.id]]
-        candidates = _look_up(find, question, [one.concrete for one in expansions], beams)
+        candidates = _look_up(find, question, [item.concrete for item in expansions], beams)
         for expansion, scored in zip(expansions, candidates, strict=True):
-            expansion.considered = [Considered(one) for one in scored]
+            expansion.considered = [Considered(item) for item in scored]
         if lost := [
-            one for step in level if not any(map(_usable, by_step[step.id])) for one in by_step[step.id]
+            item for step in level if not any(map(_usable, by_step[step.id])) for item in by_step[step.id]
         ]:
             _fall_back(lost, question, find, beams)
         beams.expansions += expansions
@@ -289,11 +289,11 @@ def grow_chains(
     return beams
 
 
-def _look_up(find: Find, question: str, asked: Sequence[ConcreteQuestion], beams: Beams) -> Candidates:
-    new = {one.text for one in asked} - beams.asked
+def _look_up(find: Find, question: str, questions: Sequence[ConcreteQuestion], beams: Beams) -> Candidates:
+    new = {item.text for item in questions} - beams.asked
     beams.asked |= new
     beams.round_trips += bool(new)
-    return find(question, asked)
+    return find(question, questions)
 
 
 def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beams) -> None:
@@ -301,17 +301,19 @@ def _fall_back(lost: Sequence[Expansion], question: str, find: Find, beams: Beam
     instead = concrete(question, {k: f"#{k}" for k in SubQuestion(0, question).parents})  # "#1" is text here
     (scored,) = _look_up(find, question, [instead], beams)
     for expansion in lost:
-        expansion.instead, expansion.considered = instead, [Considered(one) for one in scored]
+        expansion.instead, expansion.considered = instead, [Considered(pair) for pair in scored]
 
 
 def _expansions(step: SubQuestion, beams: Beams, together: Together) -> list[Expansion]:
     """Return the concrete questions of a step, each once, with the chains that lead to it."""
     expansions: dict[str, Expansion] = {}
     for parent in join([beams.chains.get(step_id, []) for step_id in step.parents], together, beams.width):
-        asked = concrete(step.question, {step_id: parent.links[step_id].answer for step_id in step.parents})
-        expansions.setdefault(normalise(asked.text) or asked.text, Expansion(step, asked)).parents.append(
-            parent
+        question = concrete(
+            step.question, {step_id: parent.links[step_id].answer for step_id in step.parents}
         )
+        expansions.setdefault(
+            normalise(question.text) or question.text, Expansion(step, question)
+        ).parents.append(parent)
     return list(expansions.values())
 
 
@@ -321,16 +323,16 @@ def join(parents: Sequence[Sequence[BeamChain]], together: Together, beam: int) 
     joined = [BeamChain({}, 1.0)]
     for chains in parents:
         agreeing = []
-        for one, other in product(joined, chains):
-            links = {**one.links, **other.links}
-            if all(links[step] == link for step, link in one.links.items()):
+        for first, second in product(joined, chains):
+            links = {**first.links, **second.links}
+            if all(links[step] == link for step, link in first.links.items()):
                 agreeing.append(BeamChain(links, together([link.score for link in links.values()])))
         joined = sorted(agreeing, key=lambda chain: -chain.score)[:_JOINED]
     return joined[:beam]
 
 
 def _usable(expansion: Expansion) -> bool:
-    return any(_refused(expansion, one.scored.pair) is None for one in expansion.considered)
+    return any(_refused(expansion, candidate.scored.pair) is None for candidate in expansion.considered)
 
 
 def _refused(expansion: Expansion, pair: Pair) -> str | None:
@@ -356,23 +358,23 @@ def _extensions(
     """
     grown: Grown = []
     for expansion in expansions:
-        step, asked = expansion.step, expansion.instead or expansion.concrete
+        step, question = expansion.step, expansion.instead or expansion.concrete
         goes_on = step not in plan.sinks
         apart = _agreed_later(plan, step.id)
-        taken = 0
+        count = 0
         for candidate in expansion.considered:
             scored = candidate.scored
             if reason := _refused(expansion, scored.pair):
                 candidate.fate = reason
                 continue
-            if taken == recipe.candidates:
+            if count == recipe.candidates:
                 break
-            taken += 1
+            count += 1
             candidate.fate = "below the beam"
             answers = scored.pair.answers[: recipe.beam] if goes_on else (", ".join(scored.pair.answers),)
             for parent, answer in product(expansion.parents, answers):
                 link = Link(
-                    step.id, step.question, asked.text, scored.pair, answer, scored.score, scored.ways
+                    step.id, step.question, question.text, scored.pair, answer, scored.score, scored.ways
                 )
                 links = {**parent.links, step.id: link}
                 key = (_key(answer), *(_key(links[earlier].answer) for earlier in apart))
@@ -388,26 +390,26 @@ def _prune(grown: Grown, beam: int) -> list[BeamChain]:
         chain, key, _ = entry
         return -chain.score, key, [hop.pair.id for hop in chain.hops]
 
-    kept: dict[tuple[str, ...], BeamChain] = {}
+    best: dict[tuple[str, ...], BeamChain] = {}
     for chain, key, candidate in sorted(grown, key=order):
-        if key in kept:
+        if key in best:
             if candidate.fate != "kept":
                 candidate.fate = "a better chain has the same answer"
-        elif len(kept) < beam:
-            kept[key] = chain
+        elif len(best) < beam:
+            best[key] = chain
             candidate.fate = "kept"
-    return list(kept.values())
+    return list(best.values())
 
 
 def _agreed_later(plan: Plan, step: int) -> list[int]:
     """Return the ancestors of a step that a later join finds in a parent without that step too. A step that
     only compares joins nothing."""
-    found: set[int] = set()
+    agreed: set[int] = set()
     for later in plan.steps:
         lines = [plan.ancestors(parent) | {parent} for parent in later.parents] if later.retrieve else []
         if any(step in line for line in lines):
-            found.update(*(plan.ancestors(step) & line for line in lines if step not in line))
-    return sorted(found)
+            agreed.update(*(plan.ancestors(step) & line for line in lines if step not in line))
+    return sorted(agreed)
 
 
 def _key(answer: str) -> str:
@@ -427,10 +429,10 @@ def rank(
             for passage in {hop.pair.passage for hop in chain.hops}:
                 mass[passage] += float(weight)
     if walk:
-        asked = _walked_from(beams, recipe.walked_from) or [question]
-        graph, near = fetch_neighbourhood(context, asked, recipe.walk)
+        questions = _walked_from(beams, recipe.walked_from) or [question]
+        graph, near = fetch_neighbourhood(context, questions, recipe.walk)
         with context.clock("rank"):
-            near_each = list(zip(asked, near, strict=True))
+            near_each = list(zip(questions, near, strict=True))
             walked = rank_passages(graph, near_each, max(k, recipe.walked), recipe.walk)
             for passage, weight in zip(walked.passages, walked.scores, strict=True):
                 mass[passage] += recipe.walk_weight * (weight / walked.scores[0]) ** 0.5
@@ -483,10 +485,12 @@ def follow(context: Context, query: Query, find: CandidateSearch, recipe: ChainR
             passages, beams, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
         )
     ranked = dict(rank(context, query.question, beams, query.k, recipe, walk=walk))
-    wanted = list(dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)]))
+    passage_ids = list(
+        dict.fromkeys([*ranked, *(hop.pair.passage for chain in chains for hop in chain.hops)])
+    )
     with context.clock("database"):
-        found = context.reader.passages(wanted, [ranked.get(id_, 0.0) for id_ in wanted])
-    cited = {passage.id: passage for passage in found}
+        fetched = context.reader.passages(passage_ids, [ranked.get(id_, 0.0) for id_ in passage_ids])
+    cited = {passage.id: passage for passage in fetched}
     passages = [cited[id_] for id_ in ranked if id_ in cited]
     return Retrieved(
         passages, beams, cited, why=context.unfitted, evidence=recipe.evidence, reader=recipe.reader
@@ -506,7 +510,7 @@ def _hop_trace(expansion: Expansion) -> HopTrace:
     return HopTrace(expansion.step.id, expansion.concrete.text, expansion.instead is not None, candidates)
 
 
-def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float) -> Retrieved:
+def with_one_pair(context: Context, query: Query, retrieved: Retrieved, sure: float) -> Retrieved:
     """Return what was found, with the answer of one hop, where its confidence is `sure` at least. A question
     of several hops has words that no one pair speaks of."""
     from gsw_graph.ask.answer.chains import from_chains
@@ -516,13 +520,13 @@ def with_one_pair(context: Context, query: Query, found: Retrieved, sure: float)
     beams = grow_chains(plan, query.question, CandidateSearch(context, chains), chains, planned=False)
     ends = beams.ends()
     if not ends:
-        return found
+        return retrieved
     with context.clock("database"):
         cited = context.reader.passages([ends[0].hops[-1].pair.passage], [ends[0].score])
-    hop = replace(found, beams=beams, cited={passage.id: passage for passage in cited})
+    hop = replace(retrieved, beams=beams, cited={passage.id: passage for passage in cited})
     draft = from_chains(query.question, hop, context.confidence(RICR), answer=True)
     is_sure = (draft.confidence or 0.0) >= sure and draft.answer is not None
-    return replace(hop, draft=draft) if is_sure else found
+    return replace(hop, draft=draft) if is_sure else retrieved
 
 
 def bridges(
@@ -555,25 +559,25 @@ def bridges(
     worth = np.array([weight[passage] for _, passage in pairs]) * np.exp(
         recipe.sharpness * (vectors @ vector)
     )
-    asked = f" {normalise(question)} "
-    found: dict[str, str] = {}
+    padded = f" {normalise(question)} "
+    texts: dict[str, str] = {}
     top = 0.0
     for n in np.argsort(-worth, kind="stable"):
-        if worth[n] < recipe.least * top or len(found) == recipe.bridges:
+        if worth[n] < recipe.least * top or len(texts) == recipe.bridges:
             break
         answers, passage = pairs[n]
         for answer in answers:
             key = normalise(answer)
             if (
                 key
-                and key not in found
-                and f" {key} " not in asked
-                and len(found) < recipe.bridges
+                and key not in texts
+                and f" {key} " not in padded
+                and len(texts) < recipe.bridges
                 and _leads_on(memory, answer, passage)
             ):
-                found[key] = answer
+                texts[key] = answer
                 top = top or float(worth[n])
-    return list(found.values())
+    return list(texts.values())
 
 
 def _leads_on(memory: NameGraph, answer: str, passage: str) -> bool:
@@ -597,24 +601,25 @@ class WalkingCandidateSearch(CandidateSearch):
     def _find(
         self,
         question: str,
-        asked: Sequence[ConcreteQuestion],
+        questions: Sequence[ConcreteQuestion],
         offered: Mapping[str, list[str]] | None = None,  # the walks offer them
     ) -> Candidates:
         context, recipe = self._context, self._fusion
-        self._vectors(question, asked)
-        graph, near = fetch_neighbourhood(context, [one.text for one in asked], recipe.walk)
+        self._vectors(question, questions)
+        graph, near = fetch_neighbourhood(context, [item.text for item in questions], recipe.walk)
         with context.clock("rank"):
             walked = [
-                rank_passages(graph, [(one.text, passages)], recipe.walked, recipe.walk)
-                for one, passages in zip(asked, near, strict=True)
+                rank_passages(graph, [(item.text, passages)], recipe.walked, recipe.walk)
+                for item, passages in zip(questions, near, strict=True)
             ]
         offered = {
-            one.text: found.passages[: recipe.offered] for one, found in zip(asked, walked, strict=True)
+            item.text: result.passages[: recipe.offered]
+            for item, result in zip(questions, walked, strict=True)
         }
-        candidates = super()._find(question, asked, offered)
+        candidates = super()._find(question, questions, offered)
         shares = [
-            dict(zip(one.passages, (score / one.scores[0] for score in one.scores), strict=True))
-            for one in walked
+            dict(zip(item.passages, (score / item.scores[0] for score in item.scores), strict=True))
+            for item in walked
         ]
         return [
             rescored(of_one, share, recipe.walk_weight)
@@ -627,12 +632,14 @@ def rescored(
 ) -> list[ScoredPair]:
     """Return candidates scored anew, best first; `share` is what a walk gave to passages, 1 for the best:
     walk_weight * (root of it - 1/2) joins the logit."""
-    found = []
-    for one in candidates:
-        chance = min(max(one.score, _LEAST), 1 - _LEAST)
-        logit = log(chance / (1 - chance)) + walk_weight * (share.get(one.pair.passage, 0.0) ** 0.5 - 0.5)
-        found.append(replace(one, score=1 / (1 + exp(-logit))))
-    return sorted(found, key=lambda one: (-one.score, one.pair.id))
+    results = []
+    for candidate in candidates:
+        chance = min(max(candidate.score, _LEAST), 1 - _LEAST)
+        logit = log(chance / (1 - chance)) + walk_weight * (
+            share.get(candidate.pair.passage, 0.0) ** 0.5 - 0.5
+        )
+        results.append(replace(candidate, score=1 / (1 + exp(-logit))))
+    return sorted(results, key=lambda candidate: (-candidate.score, candidate.pair.id))
 
 
 def walk_twice(
@@ -650,11 +657,13 @@ def walk_twice(
         offered = context.reader.pairs_of([passage for passage, _ in best])
     with context.clock("rank"):
         pairs = list(zip(offered.answers, offered.passages, strict=True))
-        found = bridges(graph, question, vector, best, pairs, offered.vectors, recipe)
-    if not found:
+        bridge_texts = bridges(graph, question, vector, best, pairs, offered.vectors, recipe)
+    if not bridge_texts:
         return first, [] if pairs else None
-    further = " ".join([question, *found])
-    graph, (others,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.nearest)
+    further = " ".join([question, *bridge_texts])
+    graph, (further_near,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.nearest)
     with context.clock("rank"):
-        asked = [(question, near), (further, others)]
-        return rank_passages(graph, asked, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace), found
+        questions = [(question, near), (further, further_near)]
+        return rank_passages(
+            graph, questions, k, recipe.walk, weights=[1.0, recipe.ask], trace=trace
+        ), bridge_texts

@@ -72,13 +72,15 @@ class Recipe:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]  # every heir is a dataclass
-            value, least = getattr(self, one.name), one.metadata.get("least", 0)
+        for item in fields(self):  # type: ignore[arg-type]  # every heir is a dataclass
+            value, least = getattr(self, item.name), item.metadata.get("least", 0)
             if isinstance(value, int | float) and not least <= value < float("inf"):
-                raise InputError(f"{one.name} cannot be {value!r}", hint=f"Give a number of at least {least}")
-            among = one.metadata.get("among")
+                raise InputError(
+                    f"{item.name} cannot be {value!r}", hint=f"Give a number of at least {least}"
+                )
+            among = item.metadata.get("among")
             if among is not None and value not in among:
-                raise InputError(f"{one.name} cannot be {value!r}", hint=f"Use one of {', '.join(among)}")
+                raise InputError(f"{item.name} cannot be {value!r}", hint=f"Use one of {', '.join(among)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,9 +78,9 @@ def find_strategy(name: str) -> Strategy[Any]:
 
 def settings_of(strategy: str) -> dict[str, Value]:
     """Return the settings of a strategy with their values."""
-    found = find_strategy(strategy)
-    named = [name for name, recipe in found.recipes.items() if recipe == found.recipe][:1]
-    return {**({_RECIPE: named[0]} if named else {}), **_values(found.recipe)}
+    resolved = find_strategy(strategy)
+    named = [name for name, recipe in resolved.recipes.items() if recipe == resolved.recipe][:1]
+    return {**({_RECIPE: named[0]} if named else {}), **_values(resolved.recipe)}
 
 
 def current_value(strategy: str, name: str) -> Value:

@@ -81,10 +81,10 @@ class NameGraph:
 
     def names_of(self, passage: int) -> NDArray[np.int32]:
         """Return the numbers of the names in a passage."""
-        found: NDArray[np.int32] = self.incidence.indices[
+        numbers: NDArray[np.int32] = self.incidence.indices[
             self.incidence.indptr[passage] : self.incidence.indptr[passage + 1]
         ]
-        return found
+        return numbers
 
     def specificity(self, names: Iterable[str], unnamed: float) -> float:
         """Return how far the names of a question tell passages apart in this memory, in [0, 1].
@@ -100,8 +100,8 @@ class NameGraph:
 
     def passages_of(self, name: int) -> NDArray[np.int32]:
         """Return the numbers of the passages with a name."""
-        found: NDArray[np.int32] = self.incidence[:, [name]].nonzero()[0]
-        return found
+        numbers: NDArray[np.int32] = self.incidence[:, [name]].nonzero()[0]
+        return numbers
 
 
 def build(
@@ -121,20 +121,20 @@ def build(
         frequency: Passages of each name in the memory, where the rows are a part of it.
     """
     aliases = aliases or {}
-    passages, found = [], []
+    passages, weights_by_name = [], []
     for passage, names, weights in sorted(rows):
         merged: dict[str, float] = {}
         for name, weight in zip(names, weights, strict=True):
             canonical = aliases.get(name, name)
             merged[canonical] = max(merged.get(canonical, 0.0), weight)
         passages.append(passage)
-        found.append(merged or {passage: 1.0})
-    nameless = {passage for passage, names in zip(passages, found, strict=True) if passage in names}
-    names = sorted({name for one in found for name in one})
+        weights_by_name.append(merged or {passage: 1.0})
+    nameless = {passage for passage, names in zip(passages, weights_by_name, strict=True) if passage in names}
+    names = sorted({name for own in weights_by_name for name in own})
     numbers = {name: number for number, name in enumerate(names)}
-    column = np.array([numbers[name] for one in found for name in one], dtype=np.int32)
-    weight_of = np.array([weight for one in found for weight in one.values()], dtype=np.float32)
-    ends = np.cumsum([0, *map(len, found)])
+    column = np.array([numbers[name] for own in weights_by_name for name in own], dtype=np.int32)
+    weight_of = np.array([weight for own in weights_by_name for weight in own.values()], dtype=np.float32)
+    ends = np.cumsum([0, *map(len, weights_by_name)])
     counts = np.bincount(column, minlength=len(names)).astype(np.int32)
     if frequency is not None:
         counts = np.array([frequency.get(name, 1) for name in names], dtype=np.int32)
@@ -227,7 +227,7 @@ class Neighbourhood:
         new = [question for question in vectors if (question, top_k) not in self._near]
         if new:
             with context.clock("database"):
-                found = context.reader.neighbourhood(
+                part = context.reader.neighbourhood(
                     [vectors[question] for question in new],
                     sorted({mention.key for question in new for mention in mentions(question)}),
                     seen=sorted(self._seeds),
@@ -239,12 +239,12 @@ class Neighbourhood:
                     limit=max(recipe.limit, top_k * len(new)),
                     texts=_TEXTS,
                 )
-            self._total = found.total
-            self._near.update(zip(((question, top_k) for question in new), found.near, strict=True))
-            self._seeds.update(found.seeds)
-            self._passages.update(found.passages)
-            self._names.update((name.id, name) for name in found.names)
-            self.texts.update((passage.id, passage) for passage in found.texts)
+            self._total = part.total
+            self._near.update(zip(((question, top_k) for question in new), part.near, strict=True))
+            self._seeds.update(part.seeds)
+            self._passages.update(part.passages)
+            self._names.update((name.id, name) for name in part.names)
+            self.texts.update((passage.id, passage) for passage in part.texts)
             self._graph = None
         return [self._near[question, top_k] for question in vectors]
 
@@ -257,7 +257,7 @@ class Neighbourhood:
             for name in names:
                 frequency[name.canonical] += name.frequency
             self._graph = build(
-                ((passage, *found) for passage, found in self._passages.items()),
+                ((passage, *fields) for passage, fields in self._passages.items()),
                 aliases={name.id: name.canonical for name in names if name.id != name.canonical},
                 total=self._total,
                 frequency=frequency,

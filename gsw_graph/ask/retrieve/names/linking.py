@@ -41,7 +41,7 @@ def mentions(question: str) -> tuple[Mention, ...]:
     question = " ".join(normalise_characters(question).split())
     words = list(WORD.finditer(question))
     content = [0, *accumulate(word[0].casefold() not in _EMPTY for word in words)]
-    found = []
+    candidates = []
     for length in range(min(_LONGEST, len(words)), 0, -1):
         for first in range(len(words) - length + 1):
             full = content[first + length] - content[first]
@@ -50,25 +50,25 @@ def mentions(question: str) -> tuple[Mention, ...]:
                 continue
             key = normalise(text)
             if key and not key.isdigit():
-                found.append(Mention(first, first + length, text, key))
-    return tuple(found)
+                candidates.append(Mention(first, first + length, text, key))
+    return tuple(candidates)
 
 
-def link(candidates: Sequence[Mention], known: Collection[str]) -> list[Mention]:
+def link(candidates: Sequence[Mention], names: Collection[str]) -> list[Mention]:
     """The candidates that the memory knows, longest first, none overlapping another."""
-    taken: set[int] = set()
+    used: set[int] = set()
     linked = []
     for mention in candidates:
-        places = range(mention.first, mention.last)
-        if mention.key in known and taken.isdisjoint(places):
-            taken.update(places)
+        span = range(mention.first, mention.last)
+        if mention.key in names and used.isdisjoint(span):
+            used.update(span)
             linked.append(mention)
     return linked
 
 
-def canonical(found: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
+def canonical(linked: Sequence[Mention], numbers: Mapping[str, int], names: Sequence[str]) -> list[Mention]:
     """Mentions with the key of the concept they are linked to, which is another where theirs is an alias."""
-    return [replace(mention, key=names[numbers[mention.key]]) for mention in found]
+    return [replace(mention, key=names[numbers[mention.key]]) for mention in linked]
 
 
 def lucene_words(question: str) -> str:

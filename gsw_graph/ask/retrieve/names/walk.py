@@ -88,15 +88,17 @@ def rank_passages(
     linked: list[Mention] = []
     parts: list[Seeds] = []
     for question, near in queries:
-        found = canonical(link(mentions(question), graph.name_numbers), graph.name_numbers, graph.names)
-        linked += found
-        known = [(graph.passage_numbers[id_], cosine) for id_, cosine in near if id_ in graph.passage_numbers]
+        mentioned = canonical(link(mentions(question), graph.name_numbers), graph.name_numbers, graph.names)
+        linked += mentioned
+        nearest = [
+            (graph.passage_numbers[id_], cosine) for id_, cosine in near if id_ in graph.passage_numbers
+        ]
         parts.append(
             seed(
                 graph,
-                np.array([number for number, _ in known], dtype=np.intp),
-                np.array([cosine for _, cosine in known], dtype=np.float32),
-                np.array([graph.name_numbers[mention.key] for mention in found], dtype=np.intp),
+                np.array([number for number, _ in nearest], dtype=np.intp),
+                np.array([cosine for _, cosine in nearest], dtype=np.float32),
+                np.array([graph.name_numbers[mention.key] for mention in mentioned], dtype=np.intp),
                 recipe,
             )
         )
@@ -223,18 +225,18 @@ def write_walk(
 ) -> None:
     """Write into a trace how a walk came to its passages: names linked, seeds, and the strongest path to each
     passage, of two the last. twice: it is the second walk of `fusion`."""
-    wanted = {passage.id for passage in passages}
-    ways = {id_: way for id_, way in zip(result.passages, result.paths, strict=True) if id_ in wanted}
-    known = context.neighbourhood.texts if context.neighbourhood else {}
-    titles = {passage.id: passage.title or passage.text[:60] for passage in [*known.values(), *passages]}
+    result_ids = {passage.id for passage in passages}
+    ways = {id_: way for id_, way in zip(result.passages, result.paths, strict=True) if id_ in result_ids}
+    texts = context.neighbourhood.texts if context.neighbourhood else {}
+    titles = {passage.id: passage.title or passage.text[:60] for passage in [*texts.values(), *passages]}
     nodes = {node for path in ways.values() for node in path}
-    others = sorted(node for node in nodes if node not in titles)
+    between_ids = sorted(node for node in nodes if node not in titles)
     with context.clock("database"):
-        names = context.reader.concept_names(others)
-        between = [node for node in others if node not in names]
+        names = context.reader.concept_names(between_ids)
+        between = [node for node in between_ids if node not in names]
         if between:
-            found = context.reader.passages(between, [0.0] * len(between))
-            titles |= {passage.id: passage.title or passage.text[:60] for passage in found}
+            between_passages = context.reader.passages(between, [0.0] * len(between))
+            titles |= {passage.id: passage.title or passage.text[:60] for passage in between_passages}
     steps = {
         node: Step("passage", node, titles[node])
         if node in titles
@@ -325,7 +327,7 @@ def bridge_entities(
         for sentence in _sentences(passage)
         if sentence.strip()
     ]
-    asked = f" {normalise(question)} "
+    padded = f" {normalise(question)} "
     bridges: dict[str, str] = {}
     for _, passage, sentence in sorted(sentences, key=lambda entry: -entry[0]):
         own = {normalise(name) for name in title_names(passage.title)}
@@ -333,7 +335,7 @@ def bridge_entities(
             bridges.setdefault(passage.id, "")
         for name, key in _names(graph, passage.title, sentence):
             number = graph.name_numbers.get(key)
-            if number is None or f" {key} " in asked:
+            if number is None or f" {key} " in padded:
                 continue
             if key in own or graph.frequency[number] > 1:
                 bridges.setdefault(key, name)
@@ -350,7 +352,7 @@ def _sentences(passage: RankedPassage) -> list[str]:
 def _names(graph: NameGraph, title: str, sentence: str) -> Iterator[tuple[str, str]]:
     """Yield the title and the names of a sentence that the graph knows, in their order, with their keys."""
     yield title, normalise(title)
-    for mention in sorted(link(mentions(sentence), graph.name_numbers), key=lambda one: one.first):
+    for mention in sorted(link(mentions(sentence), graph.name_numbers), key=lambda name: name.first):
         yield mention.text, mention.key
 
 
@@ -461,7 +463,7 @@ def _names_title_of(graph: NameGraph, passages: Sequence[RankedPassage]) -> NDAr
         {graph.name_numbers.get(key) for key in map(normalise, title_names(passage.title))}
         for passage in passages
     ]
-    found = [[bool(own & others) for others in titles] for own in names]
-    matrix = np.array(found, dtype=bool).reshape(len(passages), len(passages))
+    matches = [[bool(own & title) for title in titles] for own in names]
+    matrix = np.array(matches, dtype=bool).reshape(len(passages), len(passages))
     np.fill_diagonal(matrix, False)
     return matrix

@@ -50,16 +50,16 @@ def strategies() -> dict[str, Strategy[Any]]:
     A package adds one by an entry point of the group `gswgraph.strategies` that names a `Strategy`. One that
     cannot be loaded, or has a name that is taken, is left out with a warning: it costs no other.
     """
-    found = dict(STRATEGIES)
+    registry = dict(STRATEGIES)
     for entry in entry_points(group=GROUP):
         try:
             strategy, problem = entry.load(), "it is no Strategy"
         except Exception as error:  # code of others may raise anything
             strategy, problem = None, f"it cannot be loaded ({error})"
-        if isinstance(strategy, Strategy) and strategy.name not in found:
-            found[strategy.name] = strategy
+        if isinstance(strategy, Strategy) and strategy.name not in registry:
+            registry[strategy.name] = strategy
             continue
         if isinstance(strategy, Strategy):
             problem = "its name is taken"
         warnings.warn(f"the strategy {entry.name!r} of {entry.value} is left out: {problem}", stacklevel=2)
-    return found
+    return registry

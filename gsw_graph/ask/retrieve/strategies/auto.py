@@ -29,20 +29,22 @@ def run(context: Context, query: Query, recipe: AutoRecipe) -> Retrieved:
     if not query.plan:
         sides = sides_of(query.question)
         if sides is not None and sides.named:  # descriptions are often read wrongly (docs/results.md)
-            found = search_sides(context, query, sides)
-            return replace(found, ran=LINKED.name, why="the question compares names: each was searched for")
-    chosen: Strategy[Any] = FUSION if query.plan or context.has_pairs else LINKED
+            retrieved = search_sides(context, query, sides)
+            return replace(
+                retrieved, ran=LINKED.name, why="the question compares names: each was searched for"
+            )
+    strategy: Strategy[Any] = FUSION if query.plan or context.has_pairs else LINKED
     if query.plan:
         why = "there is a plan"
     else:
         why = f"the memory holds {'' if context.has_pairs else 'no '}question-answer pairs"
-    found = chosen(context, query)
-    found = replace(found, ran=found.ran or chosen.name, why=found.why or why)
+    retrieved = strategy(context, query)
+    retrieved = replace(retrieved, ran=retrieved.ran or strategy.name, why=retrieved.why or why)
     if query.plan or not query.answer or context.llm is not None or not context.has_pairs:
-        return found
+        return retrieved
     from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
-    return with_one_pair(context, query, found, recipe.sure)
+    return with_one_pair(context, query, retrieved, recipe.sure)
 
 
 def search_sides(context: Context, query: Query, sides: Sides) -> Retrieved:

@@ -134,10 +134,12 @@ def _search(agent: Agent, words: str, recipe: IRCoTRecipe) -> list[RankedPassage
     )
 
 
-def _think(agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], held: int) -> str:
-    evidence = listed(list(texts(passages, most=held)))
-    said = " ".join(map(flat, thoughts)) or "(nothing)"
-    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {said}"
+def _think(
+    agent: Agent, question: str, thoughts: list[str], passages: list[RankedPassage], limit: int
+) -> str:
+    evidence = listed(list(texts(passages, most=limit)))
+    thought_text = " ".join(map(flat, thoughts)) or "(nothing)"
+    user = f"{evidence}\n\nQuestion: {flat(question)}\nSo far: {thought_text}"
     request = request_for("ircot", user, limit=_LIMIT)
     return agent.ask(request, _sentence, f"what follows from {len(passages)} texts?", str)
 

@@ -48,10 +48,10 @@ def run(context: Context, query: Query, recipe: FusionRecipe) -> Retrieved:
     k = query.k
     walked, bridges = walk_twice(context, query.question, k, recipe)
     if bridges is None:
-        found = LINKED.run(context, query, LinkedRecipe(recipe.walk))
+        retrieved = LINKED.run(context, query, LinkedRecipe(recipe.walk))
         if context.has_pairs:
-            return found
-        return replace(found, ran=LINKED.name, why="the memory holds no question-answer pairs")
+            return retrieved
+        return replace(retrieved, ran=LINKED.name, why="the memory holds no question-answer pairs")
     best = replace(walked, passages=walked.passages[:k], scores=walked.scores[:k], paths=walked.paths[:k])
     with context.clock("database"):
         passages = context.reader.passages(best.passages, best.scores)

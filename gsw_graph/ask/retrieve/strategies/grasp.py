@@ -96,10 +96,10 @@ def parse_reply(reply: object) -> Reply:
         parts.setdefault(match["label"].lower(), _plain(match["text"]))
     first = next((label for label in parts if label not in ("finding", "line", "lines")), None)
     if first in ("follow", "search", "read"):
-        what, _, fact = parts[first].partition("|")
-        if not what.strip():
+        subject, _, fact = parts[first].partition("|")
+        if not subject.strip():
             raise ValueError(f"nothing stands after its label. {FORM}")
-        return Reply(first, what.strip()[:_ANSWER], fact.strip()[:_SENTENCE])
+        return Reply(first, subject.strip()[:_ANSWER], fact.strip()[:_SENTENCE])
     if first == "insufficient":
         return Reply(first, parts[first][:_SENTENCE])
     answer, sentence = parts.get("answer", ""), parts.get("finding", "")
@@ -138,33 +138,33 @@ class Evidence:
 
 def search(agent: Agent, stage: str, statement: str, keywords: str, recipe: GraspRecipe) -> Evidence:
     """Find evidence for a statement, by its vector and by its words and these keywords."""
-    asked = f"{statement} {keywords}".strip()
-    words = lucene_words(asked)
+    text = f"{statement} {keywords}".strip()
+    words = lucene_words(text)
 
     def facts(context: Context) -> Evidence:
         vector = context.vector(statement).tolist()
-        keys = [mention.key for mention in mentions(asked)]
+        keys = [mention.key for mention in mentions(text)]
         limits = {name: getattr(recipe, name) for name in ("worded", "common", "most", "units", "lexical")}
         with context.clock("database"):
-            found = store.near(context.reader, vector, words, keys, nearest=recipe.near, **limits)
-        return of_facts(found.facts, asked, recipe)
+            result = store.near(context.reader, vector, words, keys, nearest=recipe.near, **limits)
+        return of_facts(result.facts, text, recipe)
 
     def passages(context: Context) -> Evidence:
         vector = context.vector(statement)
         with context.clock("database"):
             dense = context.reader.dense(vector.tolist(), recipe.near)
-            found = of_passages([dense, context.reader.bm25(words, recipe.near) if words else []])
+            ranked = of_passages([dense, context.reader.bm25(words, recipe.near) if words else []])
         if recipe.units != "sentences":
-            return found
-        return of_facts(nearest_sentences(context, found.passages, vector), asked, recipe)
+            return ranked
+        return of_facts(nearest_sentences(context, ranked.passages, vector), text, recipe)
 
     if recipe.units not in ("sentences", "passages"):
-        found = agent.search(stage, asked, facts, [FACTS], _first, describe)
-        if found.items:
-            return found
+        evidence = agent.search(stage, text, facts, [FACTS], _first, describe)
+        if evidence.items:
+            return evidence
         kinds = "propositions and no pairs" if recipe.units == "facts" else recipe.units
-        asked = f"{asked} (no {kinds}: passages)"
-    return agent.search(stage, asked, passages, [DENSE, WORDS], _first, describe)
+        text = f"{text} (no {kinds}: passages)"
+    return agent.search(stage, text, passages, [DENSE, WORDS], _first, describe)
 
 
 def nearest_sentences(
@@ -187,39 +187,39 @@ def follow(agent: Agent, name: str, key: str, fact: str, recipe: GraspRecipe) ->
     def run(context: Context) -> Evidence:
         vector = context.vector(fact).tolist()
         with context.clock("database"):
-            found = store.of_name(context.reader, key, vector, scan=recipe.scan, most=recipe.most)
+            results = store.of_name(context.reader, key, vector, scan=recipe.scan, most=recipe.most)
         kinds = ("facts", "propositions"), ("facts", "pairs")  # units that a fact without and with answers is
-        facts = [one for one in found.facts if recipe.units in kinds[bool(one.answers)]]
-        return of_facts(facts, fact, recipe) if facts else of_passages([found.passages])
+        facts = [finding for finding in results.facts if recipe.units in kinds[bool(finding.answers)]]
+        return of_facts(facts, fact, recipe) if facts else of_passages([results.passages])
 
     return agent.search("follow", f"{name}: {fact}", run, [NAMED], _first, describe)
 
 
-def describe(found: Evidence) -> str:
+def describe(evidence: Evidence) -> str:
     """Return what was found, in words."""
-    return "; ".join(item.text[:_SHORT] for item in found.items[:3]) or "nothing"
+    return "; ".join(item.text[:_SHORT] for item in evidence.items[:3]) or "nothing"
 
 
-def _first(found: Evidence) -> list[RankedPassage]:
-    return found.passages[:_TRACED]
+def _first(evidence: Evidence) -> list[RankedPassage]:
+    return evidence.passages[:_TRACED]
 
 
-def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evidence:
+def of_facts(facts: Sequence[FoundFact], text: str, recipe: GraspRecipe) -> Evidence:
     """Rank facts that came in the order of their vectors by their words too, and the passages by the facts
     that vote for them (GRASP, section 3.3). Lines are ranked by what passage they stand in as well."""
-    places = range(len(facts))
+    numbers = range(len(facts))
     lexical = [fact.lexical for fact in facts]
-    by_words = lexical if any(lexical) else _overlaps(facts, asked)
-    worded = sorted((place for place in places if by_words[place]), key=lambda place: -by_words[place])
+    by_words = lexical if any(lexical) else _overlaps(facts, text)
+    worded = sorted((number for number in numbers if by_words[number]), key=lambda number: -by_words[number])
     votes = [1 / (RANK_CONSTANT + rank) for rank in range(1, len(facts) + 1)]
-    for rank, place in enumerate(worded, 1):
-        votes[place] += 1 / (RANK_CONSTANT + rank)
+    for rank, number in enumerate(worded, 1):
+        votes[number] += 1 / (RANK_CONSTANT + rank)
     first = reciprocal_rank_fusion([[fact.passage for fact in _sorted(facts, votes)[: recipe.voting]]])
     if recipe.read == "passages":
         return Evidence(list(texts(first, _READ, recipe.voted)), first)
     ranks = {passage.id: _EACH * rank for rank, passage in enumerate(first, 1)}
-    for place, fact in enumerate(facts):
-        votes[place] += 1 / (RANK_CONSTANT + ranks.get(fact.passage.id, len(facts)))
+    for number, fact in enumerate(facts):
+        votes[number] += 1 / (RANK_CONSTANT + ranks.get(fact.passage.id, len(facts)))
     ranked = _sorted(facts, votes)
     items = [
         Item(flat(fact.line)[:_LONG], fact.passage, fact.text, fact.answers[0] if fact.answers else "")
@@ -227,8 +227,8 @@ def of_facts(facts: Sequence[FoundFact], asked: str, recipe: GraspRecipe) -> Evi
     ]
     passages = reciprocal_rank_fusion([[fact.passage for fact in ranked[: recipe.voting]]])
     voted = {passage.id: passage for passage in passages}
-    others = {fact.passage.id: fact.passage for fact in ranked[recipe.voting :]}
-    return Evidence(items, list((voted | others | voted).values()))
+    remaining = {fact.passage.id: fact.passage for fact in ranked[recipe.voting :]}
+    return Evidence(items, list((voted | remaining | voted).values()))
 
 
 def of_passages(rankings: Sequence[Sequence[RankedPassage]]) -> Evidence:
@@ -241,28 +241,28 @@ def _sorted(facts: Sequence[FoundFact], votes: Sequence[float]) -> list[FoundFac
     return [facts[place] for place in sorted(range(len(facts)), key=lambda place: (-votes[place], place))]
 
 
-def _overlaps(facts: Sequence[FoundFact], asked: str) -> list[float]:
+def _overlaps(facts: Sequence[FoundFact], text: str) -> list[float]:
     """Count for each fact, how many of the words that are asked for stand in it, rare ones among the facts
     more."""
-    wanted = words_of(asked)
-    each = [wanted & words_of(fact.line) for fact in facts]
+    text_words = words_of(text)
+    each = [text_words & words_of(fact.line) for fact in facts]
     often = Counter(word for words in each for word in words)
     return [fsum(1 / often[word] for word in words) for words in each]
 
 
 def _distinct(facts: Sequence[FoundFact], most: int) -> list[FoundFact]:
     """Return the first facts of which none says what one before it says in the same passage."""
-    kept: list[tuple[FoundFact, frozenset[str]]] = []
+    distinct: list[tuple[FoundFact, frozenset[str]]] = []
     for fact in facts:
-        if len(kept) == most:
+        if len(distinct) == most:
             break
         words = words_of(fact.line)
         if not any(
             fact.passage.id == other.passage.id and len(words & theirs) >= _ALIKE * len(words | theirs)
-            for other, theirs in kept
+            for other, theirs in distinct
         ):
-            kept.append((fact, words))
-    return [fact for fact, _ in kept]
+            distinct.append((fact, words))
+    return [fact for fact, _ in distinct]
 
 
 _FINDING_LIMIT = 400  # tokens of a reply; a usual one has 40
@@ -347,10 +347,10 @@ class Search:
     def _take(self, evidence: Evidence) -> None:
         """Show new lines first; of those before as many stay as there is room."""
         items = evidence.items
-        known = {item.text for item in items}
-        kept = [item for item in self.shown if item.text not in known]
-        stay = min(len(kept), max(self.recipe.lines // _KEPT, self.recipe.lines - len(items)))
-        self.shown = [*items[: self.recipe.lines - stay], *kept[:stay]]
+        texts = {item.text for item in items}
+        earlier = [item for item in self.shown if item.text not in texts]
+        stay = min(len(earlier), max(self.recipe.lines // _KEPT, self.recipe.lines - len(items)))
+        self.shown = [*items[: self.recipe.lines - stay], *earlier[:stay]]
         self.passages.append(evidence.passages)
 
     def _ask(self, *, last: bool) -> Reply:
@@ -367,15 +367,15 @@ class Search:
         """Return the finding, where its answer stands in the lines; its sentence too, else the answer stands
         for itself."""
         named = [number - 1 for number in reply.lines]
-        places = supported(self.question, reply.text, named, self.shown, judged=False)
-        if not places:
+        numbers = supported(self.question, reply.text, named, self.shown, judged=False)
+        if not numbers:
             self.agent.note("check", reply.text, "", UNSUPPORTED)
             return Finding(self.question, passages=self.passages)
         sentence = reply.fact
         stated = _YES_NO.sub("", sentence)  # "No, it was Atlantis" says more than no
-        if not (stated and supported("", stated, places, self.shown, judged=False)):
+        if not (stated and supported("", stated, numbers, self.shown, judged=False)):
             sentence = f"{self.question} {reply.text}"
-        sources = tuple(self.shown[place] for place in places)
+        sources = tuple(self.shown[place] for place in numbers)
         return Finding(self.question, reply.text, sentence, sources, passages=self.passages)
 
     def _look(self, reply: Reply) -> bool:
@@ -407,8 +407,8 @@ class Search:
 
     def _read(self, number: str) -> bool:
         """Show the passage of a line."""
-        found = re.search(r"\d+", number)
-        place = int(found[0]) - 1 if found and len(found[0]) < 4 else -1
+        match = re.search(r"\d+", number)
+        place = int(match[0]) - 1 if match and len(match[0]) < 4 else -1
         if not 0 <= place < len(self.shown):
             self.agent.note("read", number, "", "refused: there is no such line")
             return False
@@ -428,18 +428,18 @@ _LONGEST = 300  # characters of the rational plan
 def planned(agent: Agent, question: str) -> tuple[Plan, str | None]:
     """Return the plan for a question, and why it is none of the model's. What else ends a question is
     raised."""
-    asked = without_references(question)
+    standalone = without_references(question)
 
     def check(reply: object) -> tuple[Plan, str]:
         plan, rational = parse_plan(str(reply))
-        check_about(plan, asked)
+        check_about(plan, standalone)
         return plan, rational
 
     try:
-        request = request_for("grasp_plan", f"Question: {asked}", limit=_PLAN_LIMIT)
+        request = request_for("grasp_plan", f"Question: {standalone}", limit=_PLAN_LIMIT)
         return agent.ask(request, check, question, _describe_plan)[0], None
     except ReplyError as error:
-        return Plan((SubQuestion(1, asked),)), f"no plan was made: {error}"
+        return Plan((SubQuestion(1, standalone),)), f"no plan was made: {error}"
 
 
 def parse_plan(reply: str) -> tuple[Plan, str]:
@@ -454,42 +454,42 @@ def parse_plan(reply: str) -> tuple[Plan, str]:
     return followed(steps), " ".join(rational[1].split())[:_LONGEST] if rational else ""
 
 
-def _describe_plan(found: tuple[Plan, str]) -> str:
-    plan, rational = found
+def _describe_plan(planned_by: tuple[Plan, str]) -> str:
+    plan, rational = planned_by
     steps = " ".join(f"({step.id}) {step.question}" for step in plan.steps)
     return f"{rational} {steps}".strip()
 
 
 def findings(team: Team, plan: Plan, recipe: GraspRecipe) -> dict[int, Finding]:
     """Return what each sub-question found, by its id. Errors as of `side_by_side`."""
-    found: dict[int, Finding] = {}
+    results: dict[int, Finding] = {}
     blind: set[int] = set()  # asked without an answer that they wait for
     for level in plan.levels():
         tasks: dict[int, Callable[[], Finding]] = {}
         for step in level:
-            agent, question = team.agent(f"sub-question {step.id}"), _concrete(step, found)
-            unknown = [parent for parent in step.parents if found[parent].answer is None]
+            agent, question = team.agent(f"sub-question {step.id}"), _concrete(step, results)
+            unknown = [parent for parent in step.parents if results[parent].answer is None]
             if unknown:
                 blind.add(step.id)
             if blind.intersection(unknown):
                 agent.note("skip", question, "", "nothing that it waits for is known")
-                found[step.id] = Finding(question)
+                results[step.id] = Finding(question)
             else:
                 tasks[step.id] = Search(agent, question, recipe).run
         for id_, result in zip(tasks, side_by_side(team, list(tasks.values())), strict=True):
             if isinstance(result, ReplyError):
                 result = Finding(plan.steps[id_ - 1].question, failed=str(result))
-            found[id_] = result
-    return found
+            results[id_] = result
+    return results
 
 
-def _concrete(step: SubQuestion, found: dict[int, Finding]) -> str:
+def _concrete(step: SubQuestion, results: dict[int, Finding]) -> str:
     """Return the sub-question with answers, or with what is not known in words, in the place of `#k`."""
-    said = {
-        id_: one.answer if one.answer is not None else f"({one.question.rstrip(' ?')})"
-        for id_, one in found.items()
+    answers = {
+        id_: finding.answer if finding.answer is not None else f"({finding.question.rstrip(' ?')})"
+        for id_, finding in results.items()
     }
-    return step.concrete(said)
+    return step.concrete(answers)
 
 
 _SOUGHT = 2.0  # weight of votes for what is not found yet, where those for what is have 1
@@ -500,27 +500,27 @@ def answered(
     model: str,
     question: str,
     plan: Plan,
-    found: Mapping[int, Finding],
+    results: Mapping[int, Finding],
     on_text: Callable[[str], None] | None = None,
 ) -> tuple[AnswerDraft, str | None]:
     """Return the answer, and why it is not the model's last word. Errors as of `Agent.ask`, a ReplyError
     apart."""
-    whole = {id_: one for id_, one in found.items() if one.answer is not None}
+    whole = {id_: finding for id_, finding in results.items() if finding.answer is not None}
     if not whole:
-        missing = next((one.missing or one.question for one in found.values()), NOTHING_FOUND)
+        missing = next((finding.missing or finding.question for finding in results.values()), NOTHING_FOUND)
         return AnswerDraft(abstained=True, missing=missing), None
     if len(plan.steps) == 1:
-        (one,) = whole.values()
-        if on_text is not None and one.answer:
-            on_text(one.answer)
-        return _of(one), None
+        (finding,) = whole.values()
+        if on_text is not None and finding.answer:
+            on_text(finding.answer)
+        return _of(finding), None
     items = [
-        Item(flat(one.sentence), one.sources[0].passage, one.question, one.answer or "")
-        for one in whole.values()
+        Item(flat(finding.sentence), finding.sources[0].passage, finding.question, finding.answer or "")
+        for finding in whole.values()
     ]
-    lost = next((found[sink.id] for sink in plan.sinks if sink.id not in whole), None)
+    lost = next((results[sink.id] for sink in plan.sinks if sink.id not in whole), None)
     several = len(plan.sinks) > 1  # to compare, count or join what they found
-    speaker = Spoken(agent, model, "the findings", lambda said: said.answer or said.missing)
+    speaker = Spoken(agent, model, "the findings", lambda reply: reply.answer or reply.missing)
     try:
         judged = several and lost is None
         draft = from_items(question, items, speaker, judged=judged, task="grasp_join", on_text=on_text)
@@ -529,7 +529,7 @@ def answered(
         if several:
             draft = AnswerDraft(abstained=True, missing="the findings were not put together")
         elif last not in whole:
-            draft = AnswerDraft(abstained=True, missing=found[last].question)
+            draft = AnswerDraft(abstained=True, missing=results[last].question)
         else:
             draft = _of(whole[last])
         return draft, f"{model} put no findings together: {error}"
@@ -539,39 +539,39 @@ def answered(
     return replace(draft, citations=_further(draft, whole)), None
 
 
-def ranked(found: Mapping[int, Finding], k: int) -> list[RankedPassage]:
+def ranked(results: Mapping[int, Finding], k: int) -> list[RankedPassage]:
     """Return the `k` best passages of all sub-questions."""
     scores: dict[str, float] = defaultdict(float)
     by_id: dict[str, RankedPassage] = {}
-    for one in found.values():
-        weight = _SOUGHT if one.answer is None else 1.0
-        for passages in one.passages:
+    for finding in results.values():
+        weight = _SOUGHT if finding.answer is None else 1.0
+        for passages in finding.passages:
             top = passages[0].score if passages and passages[0].score else 1.0
             for passage in passages:
                 by_id.setdefault(passage.id, passage)
-                scores[passage.id] += weight * passage.score / top / len(one.passages)
-    for one in found.values():
-        for item in one.sources:
+                scores[passage.id] += weight * passage.score / top / len(finding.passages)
+    for finding in results.values():
+        for item in finding.sources:
             by_id.setdefault(item.passage.id, item.passage)
-            scores[item.passage.id] += _SOUGHT * len(found)  # more than votes can give
+            scores[item.passage.id] += _SOUGHT * len(results)  # more than votes can give
     best = sorted(scores, key=lambda id_: (-scores[id_], id_))[:k]
     return [replace(by_id[id_], score=scores[id_]) for id_ in best]
 
 
-def _of(one: Finding) -> AnswerDraft:
+def _of(finding: Finding) -> AnswerDraft:
     """Return a finding as the answer."""
-    citations = [cited(item, one.question, one.answer or "") for item in one.sources]
-    return AnswerDraft(one.answer, "llm", citations=list(dict.fromkeys(citations)))
+    citations = [cited(item, finding.question, finding.answer or "") for item in finding.sources]
+    return AnswerDraft(finding.answer, "llm", citations=list(dict.fromkeys(citations)))
 
 
 def _further(draft: AnswerDraft, whole: Mapping[int, Finding]) -> list[Citation]:
     """Return the citations with those of the other lines that the same findings stand on."""
     passages = {citation.passage for citation in draft.citations}
     further = [
-        cited(item, one.question, one.answer or "")
-        for one in whole.values()
-        if one.sources[0].passage.id in passages
-        for item in one.sources[1:]
+        cited(item, finding.question, finding.answer or "")
+        for finding in whole.values()
+        if finding.sources[0].passage.id in passages
+        for item in finding.sources[1:]
         if item.passage.id not in passages
     ]
     return list(dict.fromkeys([*draft.citations, *further]))
@@ -581,14 +581,14 @@ def run(context: Context, query: Query, recipe: GraspRecipe) -> Retrieved:
     """Plan, ask every sub-question by an agent of its own, and put together what they found."""
     team = Team(context)
     plan, unplanned = planned(team.agent("planner"), query.question)
-    found = findings(team, plan, recipe)
-    failed = [f"sub-question {id_}: {one.failed}" for id_, one in found.items() if one.failed]
+    results = findings(team, plan, recipe)
+    failed = [f"sub-question {id_}: {finding.failed}" for id_, finding in results.items() if finding.failed]
     draft, unjoined = None, None
     if query.answer:
         agent, model = team.agent("synthesis"), context.used["llm"]
-        draft, unjoined = answered(agent, model, query.question, plan, found, context.on_text)
+        draft, unjoined = answered(agent, model, query.question, plan, results, context.on_text)
     note = "; ".join(filter(None, [unplanned, *failed, unjoined])) or None
-    return Retrieved(ranked(found, query.k), draft=draft, plan=plan, note=note)
+    return Retrieved(ranked(results, query.k), draft=draft, plan=plan, note=note)
 
 
 GRASP = Strategy(

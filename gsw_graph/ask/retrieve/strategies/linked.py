@@ -39,9 +39,9 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
             bridges = bridge_entities(graph, question, best, recipe.bridges)
     if bridges:
         further = " ".join([question, *bridges])
-        graph, (others,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.bridges.nearest)
+        graph, (further_near,) = fetch_neighbourhood(context, [further], recipe.walk, recipe.bridges.nearest)
         with context.clock("rank"):
-            queries = [(question, near), (further, others)]
+            queries = [(question, near), (further, further_near)]
             result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
     passages = fetch_passages(context, result, top_k)
     with context.clock("rank"):
@@ -58,18 +58,18 @@ def run(context: Context, query: Query, recipe: LinkedRecipe) -> Retrieved:
 def known_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
     """Return the first passages of a walk whose texts came with the neighbourhood, with its weights: most
     of its first ones, and no round trip."""
-    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    texts = context.neighbourhood.texts if context.neighbourhood is not None else {}
     scores = zip(result.passages, result.scores, strict=True)
-    return [replace(known[id_], score=score) for id_, score in scores if id_ in known][:top_k]
+    return [replace(texts[id_], score=score) for id_, score in scores if id_ in texts][:top_k]
 
 
 def fetch_passages(context: Context, result: WalkResult, top_k: int) -> list[RankedPassage]:
     """Return the first passages of a walk with its weights; texts that are known are not asked for again."""
-    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    texts = context.neighbourhood.texts if context.neighbourhood is not None else {}
     first = replace(result, passages=result.passages[:top_k], scores=result.scores[:top_k])
-    if new := [id_ for id_ in first.passages if id_ not in known]:
+    if new := [id_ for id_ in first.passages if id_ not in texts]:
         with context.clock("database"):
-            known.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
+            texts.update((passage.id, passage) for passage in context.reader.passages(new, [0.0] * len(new)))
     return known_passages(context, first, top_k)
 
 
@@ -104,10 +104,10 @@ def in_order(
     candidates = passages[: recipe.passages]
     if not candidates:
         return passages[:k], None
-    known = context.neighbourhood.texts if context.neighbourhood is not None else {}
+    texts = context.neighbourhood.texts if context.neighbourhood is not None else {}
     walked, least = {passage.id for passage in candidates}, candidates[-1].score
-    nearest = [id_ for id_, _ in near[: recipe.passages] if id_ in known and id_ not in walked]
-    candidates += [replace(known[id_], score=least) for id_ in nearest]
+    nearest = [id_ for id_, _ in near[: recipe.passages] if id_ in texts and id_ not in walked]
+    candidates += [replace(texts[id_], score=least) for id_ in nearest]
     names = [mention.key for mention in linked]
     specificity = graph.specificity(names, recipe.unnamed)
     if context.trace is not None:

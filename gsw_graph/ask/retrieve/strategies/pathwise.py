@@ -106,10 +106,10 @@ def run(context: Context, query: Query, recipe: PathwiseRecipe) -> Retrieved:
     if query.plan is None and choose_approach(intent) == "dense precision":
         plan = None  # one fact answers it
     paths.team.agent("selection").note("selection", str(intent), approach)
-    found = paths.follow(paths.network(intent, approach, plan), approach, plan)
+    retrieved = paths.follow(paths.network(intent, approach, plan), approach, plan)
     why = None if context.llm else f"no language model is set: rules of English read the question, {approach}"
     return replace(
-        found, plan=plan, note="; ".join(dict.fromkeys(paths.notes)) or found.note, ran=None, why=why
+        retrieved, plan=plan, note="; ".join(dict.fromkeys(paths.notes)) or retrieved.note, ran=None, why=why
     )
 
 
@@ -164,19 +164,19 @@ class _Paths:
             SubProblem(id_, text, self.approach_of(rewrite(text, lambda k: f"N{k}")), parents)
             for id_, text, parents in steps
         ]
-        vectors = self.team.context.vectors([self.query.question, *(one.question for one in problems)])
+        vectors = self.team.context.vectors([self.query.question, *(item.question for item in problems)])
         paths = order_paths(problems, self.query.question, vectors, self.recipe.paths)
-        chosen = {problem.id for path in paths for problem in path}
+        on_path = {problem.id for path in paths for problem in path}
         ends = "; ".join(str(path[-1].id) for path in paths)
         self.team.agent("network").note("paths", describe(problems), ends)
-        return [problem for problem in problems if problem.id in chosen]
+        return [problem for problem in problems if problem.id in on_path]
 
     def follow(self, problems: list[SubProblem], approach: Approach, plan: Plan | None) -> Retrieved:
         """Search for the sub-problems, those of a level side by side, and integrate what they find."""
         context, query, chained = self.team.context, replace(self.query, plan=plan), None
         if len(problems) == 1 and self.query.plan is None:
-            found = self._search("path 1", self.query, problems[0])
-            return replace(found, passages=without_duplicates(found.passages, self.recipe.duplicate))
+            retrieved = self._search("path 1", self.query, problems[0])
+            return replace(retrieved, passages=without_duplicates(retrieved.passages, self.recipe.duplicate))
         if plan and context.has_pairs:
             chained = self._search("chains", query, SubProblem(0, query.question))
         if approach in ("comparative matrix", "multi-aspect"):  # its parts are paths of their own
@@ -187,10 +187,10 @@ class _Paths:
         findings = self._find(problems, chained)
         if context.llm is not None and self.recipe.adjustment:
             findings += self._find_missing(findings, chained)
-        found = replace(whole, passages=self._integrate(whole, findings, chained is not None)[: query.k])
+        retrieved = replace(whole, passages=self._integrate(whole, findings, chained is not None)[: query.k])
         if plan is None or chained is not None or context.llm is None or not query.answer:
-            return found
-        return replace(found, items=self._items(found, findings))
+            return retrieved
+        return replace(retrieved, items=self._items(retrieved, findings))
 
     def _find(self, problems: list[SubProblem], chained: Retrieved | None) -> list[Finding]:
         """Search for sub-problems level by level; chains, or readings, put answers into the next questions.
@@ -198,20 +198,20 @@ class _Paths:
         With chains those alone are searched for whose approach is another: chains are the others' search.
         """
         findings: list[Finding] = []
-        known = {hop.step: hop.answer for hop in _best_hops(chained)}
+        answers = {hop.step: hop.answer for hop in _best_hops(chained)}
         questions, waiting = dict[int, str](), problems
 
         def put(id_: int) -> str:
-            return known.get(id_, f"({questions[id_].rstrip(' ?')})")[:_ANSWER]
+            return answers.get(id_, f"({questions[id_].rstrip(' ?')})")[:_ANSWER]
 
         while waiting:
             ids = {problem.id for problem in waiting}
             level = [problem for problem in waiting if ids.isdisjoint(problem.parents)]
             concrete = [replace(problem, question=rewrite(problem.question, put)) for problem in level]
             questions |= {problem.id: problem.question for problem in concrete}
-            own = [one for one in concrete if chained is None or one.approach != "deep chain"]
+            own = [item for item in concrete if chained is None or item.approach != "deep chain"]
             new = self._search_level(own, read=chained is None)
-            known |= {finding.problem.id: finding.answer for finding in new if finding.answer}
+            answers |= {finding.problem.id: finding.answer for finding in new if finding.answer}
             findings += new
             waiting = [problem for problem in waiting if problem not in level]
         return findings
@@ -222,20 +222,24 @@ class _Paths:
         """Search for sub-problems side by side; one from which too little new is expected is left out before
         it is searched for (equations 9, 17 and 40). read: whether a model reads each."""
         gains = self._expected_gains(problems)
-        kept = [one for one in problems if gains[one.id] >= self.recipe.gain or not self.recipe.adjustment]
-        for problem in (problem for problem in problems if problem not in kept):
+        worthwhile = [
+            item for item in problems if gains[item.id] >= self.recipe.gain or not self.recipe.adjustment
+        ]
+        for problem in (problem for problem in problems if problem not in worthwhile):
             gain = f"gain {gains[problem.id]:.2f}"
             self.team.agent("adjustment").note("stopped", problem.question, gain)
-        self.searched += [problem.question for problem in kept]
+        self.searched += [problem.question for problem in worthwhile]
         model = self.team.context.llm
 
         def find(problem: SubProblem) -> Finding:
             agent = self.team.agent(f"{name} {problem.id}")
-            found = self._search(agent.name, Query(problem.question, k=self.documents, answer=False), problem)
-            finding = Finding(problem, found.passages, gains[problem.id])
+            retrieved = self._search(
+                agent.name, Query(problem.question, k=self.documents, answer=False), problem
+            )
+            finding = Finding(problem, retrieved.passages, gains[problem.id])
             return self._read(agent, finding) if read and model is not None else finding
 
-        return self._side_by_side([partial(find, problem) for problem in kept])
+        return self._side_by_side([partial(find, problem) for problem in worthwhile])
 
     def _expected_gains(self, problems: Sequence[SubProblem]) -> dict[int, float]:
         """Return for each sub-problem how far it is from the questions before it: 1 - the largest cosine."""
@@ -251,31 +255,33 @@ class _Paths:
     def _find_missing(self, findings: Sequence[Finding], chained: Retrieved | None) -> list[Finding]:
         """Add sub-problems for what was not found, as long as the model names some (equation 9). Beside
         chains they are read with the answer alone, so that there is one round."""
-        asked: Asked = [(found.problem.question, found.answer) for found in findings]
-        known = {passage.id for found in findings for passage in found.passages[: self.recipe.documents]}
+        answered: Asked = [(path.problem.question, path.answer) for path in findings]
+        passage_ids = {passage.id for path in findings for passage in path.passages[: self.recipe.documents]}
         if chained is not None:
             draft = from_chains(self.query.question, chained, FUSION.confidence, answer=False)
-            asked = [(hop.concrete, hop.answer) for hop in _best_hops(chained)] or asked
-            known |= {passage.id for passage in chained.passages}
+            answered = [(hop.concrete, hop.answer) for hop in _best_hops(chained)] or answered
+            passage_ids |= {passage.id for passage in chained.passages}
             missing = (draft.confidence or 0.0) < SURE
         else:
-            missing = not all(answer for _, answer in asked)
+            missing = not all(answer for _, answer in answered)
         more, agent = list[Finding](), self.team.agent("adjustment")
         for _ in range(self.recipe.rounds if missing else 0):
             try:
-                questions = ask_gaps(agent, self.query.question, asked)
+                questions = ask_gaps(agent, self.query.question, answered)
             except ReplyError as error:
                 self.notes.append(f"no gaps were looked for: {error}")
                 break
             problems = [SubProblem(n, text, self.approach_of(text)) for n, text in enumerate(questions, 1)]
             new = self._search_level(problems, "new path", read=False)
             for finding in new:
-                finding.passages = keep_new(finding.passages, known, round(self.documents * finding.gain))
+                finding.passages = keep_new(
+                    finding.passages, passage_ids, round(self.documents * finding.gain)
+                )
             if chained is None:
                 new = self._side_by_side([partial(self._read, agent, finding) for finding in new])
             more += new
             answers = {finding.problem.question: finding.answer for finding in new}
-            asked += [(text, answers.get(text)) for text in questions]
+            answered += [(text, answers.get(text)) for text in questions]
             if chained is not None or not questions or (new and all(answers.values())):
                 break
         return more
@@ -286,34 +292,34 @@ class _Paths:
             passages = [passage for finding in findings for passage in finding.passages] or whole.passages
             return list({passage.id: passage for passage in passages}.values())
         lists = [(1.0 if chained else self.recipe.whole, whole.passages)]
-        known: set[str] = set()
-        for found in findings:
-            best = found.passages[: self.documents]
-            gain = len(keep_new(best, known, self.documents)) / max(len(best), 1)
-            lower = self.recipe.whole if self.team.model and not found.answer else 1.0
+        passage_ids: set[str] = set()
+        for path in findings:
+            best = path.passages[: self.documents]
+            gain = len(keep_new(best, passage_ids, self.documents)) / max(len(best), 1)
+            lower = self.recipe.whole if self.team.model and not path.answer else 1.0
             weight = (_CHAINED if chained else lower) * ((1 + gain) / 2 if self.recipe.adjustment else 1)
-            lists += [(weight, best), (CITED_WEIGHT, [item.passage for item in found.sources])]
+            lists += [(weight, best), (CITED_WEIGHT, [item.passage for item in path.sources])]
         fused = reciprocal_rank_fusion(
             [ranking for _, ranking in lists], [w for w, _ in lists], k=self.recipe.rank
         )
         return without_duplicates(fused, self.recipe.duplicate)
 
-    def _items(self, found: Retrieved, findings: Sequence[Finding]) -> list[Item]:
+    def _items(self, retrieved: Retrieved, findings: Sequence[Finding]) -> list[Item]:
         """Return what the model answers from: the findings in the order of the network, and passages."""
         lines = [
             Item(
-                flat(f"{one.problem.question} {one.answer}"),
-                one.sources[0].passage,
-                one.problem.question,
-                one.answer,
+                flat(f"{finding.problem.question} {finding.answer}"),
+                finding.sources[0].passage,
+                finding.problem.question,
+                finding.answer,
             )
-            for one in findings
-            if one.answer and self.recipe.integration
+            for finding in findings
+            if finding.answer and self.recipe.integration
         ]
         limit = _BESIDE if len(lines) == len(findings) else _READ
         return [
             *lines,
-            *texts(found.passages, max(ROOM - sum(estimate(line.text) for line in lines), 0), limit),
+            *texts(retrieved.passages, max(ROOM - sum(estimate(line.text) for line in lines), 0), limit),
         ]
 
     def _read(self, agent: Agent, finding: Finding) -> Finding:
@@ -337,7 +343,7 @@ class _Paths:
             query.question,
             lambda part: search(part, query, approach, self.recipe),
             (),
-            lambda found: found.passages,
+            lambda retrieved: retrieved.passages,
         )
 
     def _side_by_side(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
@@ -372,40 +378,40 @@ def order_paths(
     paths = {
         id_: [*(other for other in by_id if other in above[id_]), id_] for id_ in by_id if id_ not in needed
     }
-    taken: set[int] = set()
-    chosen: list[list[SubProblem]] = []
+    used: set[int] = set()
+    ordered: list[list[SubProblem]] = []
 
     def omega(id_: int) -> float:
         vector = vectors[by_id[id_].question]
         relevance = max(0.0, float(vector @ vectors[question]))
         difficulty = min(1 + len(above[id_]), DEEPEST) / DEEPEST
-        known = max((float(vector @ vectors[by_id[other].question]) for other in taken), default=0.0)
-        gain = 0.0 if id_ in taken else 1 - max(0.0, known)
+        similarity = max((float(vector @ vectors[by_id[other].question]) for other in used), default=0.0)
+        gain = 0.0 if id_ in used else 1 - max(0.0, similarity)
         return (relevance + difficulty + gain) / 3
 
-    while paths and len(chosen) < limit:
+    while paths and len(ordered) < limit:
         best = max(paths, key=lambda end: (sum(map(omega, paths[end])) / len(paths[end]), -end))
-        chosen.append([by_id[id_] for id_ in paths.pop(best)])
-        taken.update(problem.id for problem in chosen[-1])
-    return chosen
+        ordered.append([by_id[id_] for id_ in paths.pop(best)])
+        used.update(problem.id for problem in ordered[-1])
+    return ordered
 
 
-def keep_new(passages: Sequence[RankedPassage], known: set[str], k: int) -> list[RankedPassage]:
-    """Return the first `k` passages that are not known, one at least; `known` is extended (adaptive k)."""
-    new = [passage for passage in passages if passage.id not in known][: max(k, 1)]
-    known.update(passage.id for passage in new)
+def keep_new(passages: Sequence[RankedPassage], passage_ids: set[str], k: int) -> list[RankedPassage]:
+    """Return the first `k` passages that are new, one at least, added to `passage_ids` (adaptive k)."""
+    new = [passage for passage in passages if passage.id not in passage_ids][: max(k, 1)]
+    passage_ids.update(passage.id for passage in new)
     return new
 
 
 def without_duplicates(passages: Sequence[RankedPassage], share: float) -> list[RankedPassage]:
     """Drop of the first passages those that share so much of all their words (Jaccard) with one before
     them."""
-    kept: list[tuple[RankedPassage, frozenset[str]]] = []
+    distinct: list[tuple[RankedPassage, frozenset[str]]] = []
     for passage in passages[:_COMPARED]:
         words = frozenset(re.findall(r"\w+", passage.text.casefold()))
-        if not any(len(words & other) >= share * len(words | other) > 0 for _, other in kept):
-            kept.append((passage, words))
-    return [*(passage for passage, _ in kept), *passages[_COMPARED:]]
+        if not any(len(words & other) >= share * len(words | other) > 0 for _, other in distinct):
+            distinct.append((passage, words))
+    return [*(passage for passage, _ in distinct), *passages[_COMPARED:]]
 
 
 def search(context: Context, query: Query, approach: Approach, recipe: PathwiseRecipe) -> Retrieved:
@@ -415,73 +421,73 @@ def search(context: Context, query: Query, approach: Approach, recipe: PathwiseR
     if approach == "temporal-ordered":
         return _search_dated(context, query)
     chain = FUSION if query.plan is not None or context.has_pairs else LINKED
-    found = chain(context, query)
+    retrieved = chain(context, query)
     if approach == "deep chain":
-        return found
+        return retrieved
     parts = parts_of(query.question, read_intent(query.question), approach)
     rankings = [
         _search_hybrid(context, Query(part, k=query.k, answer=False), recipe.hybrid).passages
         for part in parts
     ]
     weights = [recipe.whole, *[1.0] * len(parts)]
-    fused = reciprocal_rank_fusion([found.passages, *rankings], weights, k=recipe.rank)
-    return replace(found, passages=fused[: query.k])
+    fused = reciprocal_rank_fusion([retrieved.passages, *rankings], weights, k=recipe.rank)
+    return replace(retrieved, passages=fused[: query.k])
 
 
 def _search_hybrid(context: Context, query: Query, weight: float) -> Retrieved:
     """Search by lambda * cosine + (1 - lambda) * BM25 as a share of the largest (equations 10 to 12); without
     a language model one pair that is sure answers."""
-    found = DENSE(context, query)
+    retrieved = DENSE(context, query)
     if weight < 1:
         sparse = BM25(context, query).passages
         top = max((passage.score for passage in sparse), default=0.0) or 1.0
         scores: dict[str, float] = defaultdict(float)
-        for share, passages, scale in ((weight, found.passages, 1.0), (1 - weight, sparse, top)):
+        for share, passages, scale in ((weight, retrieved.passages, 1.0), (1 - weight, sparse, top)):
             for passage in passages:
                 scores[passage.id] += share * passage.score / scale
-        by_id = {passage.id: passage for passage in (*sparse, *found.passages)}
+        by_id = {passage.id: passage for passage in (*sparse, *retrieved.passages)}
         best = sorted(scores, key=lambda id_: (-scores[id_], id_))[: query.k]
-        found = replace(found, passages=[replace(by_id[id_], score=scores[id_]) for id_ in best])
+        retrieved = replace(retrieved, passages=[replace(by_id[id_], score=scores[id_]) for id_ in best])
     if query.answer and context.has_pairs and context.llm is None:
         from gsw_graph.ask.retrieve.qa_chains import with_one_pair
 
-        return with_one_pair(context, query, found, ONE_PAIR)
-    return found
+        return with_one_pair(context, query, retrieved, ONE_PAIR)
+    return retrieved
 
 
 def _search_dated(context: Context, query: Query) -> Retrieved:
     """Fuse the ranking of `linked` with its passages that are dated as the question asks, in the order of
     their dates; the latest first where it asks for that."""
-    found = LINKED(context, replace(query, k=max(query.k, _DATED), below=0))
+    retrieved = LINKED(context, replace(query, k=max(query.k, _DATED), below=0))
     bounds = date_bounds(query.question)
     keys = [mention.key for mention in mentions(query.question)]
     embedding = context.vector(query.question).tolist()
     with context.clock("database"):
         days = context.reader.dated_passages(embedding, keys, bounds or ANY_DATE, near=_NEAR, common=_COMMON)
-    fitting = [passage for passage in found.passages if passage.id in days]
+    fitting = [passage for passage in retrieved.passages if passage.id in days]
     if bounds is None:
         fitting.sort(key=lambda passage: days[passage.id], reverse=bool(_LATEST.search(query.question)))
-    return replace(found, passages=reciprocal_rank_fusion([found.passages, fitting])[: query.k])
+    return replace(retrieved, passages=reciprocal_rank_fusion([retrieved.passages, fitting])[: query.k])
 
 
-def ask_gaps(agent: Agent, question: str, asked: Asked) -> list[str]:
+def ask_gaps(agent: Agent, question: str, answered: Asked) -> list[str]:
     """Ask the model what else to search for where sub-problems found no answer (equation 9: Phi adds nodes).
 
     The model sees questions and findings, and no text of a document but the few words of a finding.
     """
     lines = "\n".join(
         f"[{number}] {flat(text)} {flat(answer) if answer else '(nothing found)'}"
-        for number, (text, answer) in enumerate(asked, 1)
+        for number, (text, answer) in enumerate(answered, 1)
     )
     user = f"Question: {flat(question)}\n{fence('evidence', lines)}"
     request = request_for("pathwise_gaps", user, _GAP_SCHEMA, limit=_GAP_TOKENS)
     words = " | ".join
     return agent.ask(
-        request, lambda r: parse_gaps(r, question, asked), lines, lambda new: words(new) or "nothing"
+        request, lambda r: parse_gaps(r, question, answered), lines, lambda new: words(new) or "nothing"
     )
 
 
-def parse_gaps(reply: object, question: str, asked: Asked) -> list[str]:
+def parse_gaps(reply: object, question: str, answered: Asked) -> list[str]:
     """Read the questions of a reply that are new and share a word with the question or a finding.
 
     Raises:
@@ -490,13 +496,13 @@ def parse_gaps(reply: object, question: str, asked: Asked) -> list[str]:
     questions = reply.get("questions") if isinstance(reply, Mapping) else None
     if type(questions) is not list:
         raise ValueError('the reply has no list "questions"')
-    known = {normalise(text) for text, _ in asked}
-    about = word_stems(" ".join([question, *(answer or "" for _, answer in asked)]))
+    earlier = {normalise(text) for text, _ in answered}
+    about = word_stems(" ".join([question, *(answer or "" for _, answer in answered)]))
     new: list[str] = []
     for item in questions:
         text = flat(item)[:_GAP_LENGTH] if isinstance(item, str) else ""
-        if (key := normalise(text)) and key not in known and not about.isdisjoint(word_stems(text)):
-            known.add(key)
+        if (key := normalise(text)) and key not in earlier and not about.isdisjoint(word_stems(text)):
+            earlier.add(key)
             new.append(text.replace("#", " "))
     return new[:_GAPS]
 

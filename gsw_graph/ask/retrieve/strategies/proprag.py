@@ -35,8 +35,8 @@ def run(context: Context, query: Query, recipe: PropositionRecipe) -> Retrieved:
             vector.tolist(), recipe.nearest, recipe.propositions, cap=recipe.cap, limit=recipe.limit
         )
         rows = list(context.reader.proposition_graph()) if recipe.whole else part.passages
-    known = {passage for passage, *_ in rows}
-    rows += [(passage, [], []) for passage, _ in part.near if passage not in known]
+    with_facts = {passage for passage, *_ in rows}
+    rows += [(passage, [], []) for passage, _ in part.near if passage not in with_facts]
     with_similar = recipe.whole and recipe.weights.synonymy
     graph = build(rows, partial(_similar, context, recipe.synonyms) if with_similar else None)
 
@@ -68,9 +68,9 @@ def _similar(context: Context, threshold: float, names: list[str]) -> sparse.csr
 
     key = (context.used.get("embedder"), threshold, tuple(names))
     if key not in _KEPT:
-        found = similar_names(names, context.text_vectors, threshold)
+        cosines = similar_names(names, context.text_vectors, threshold)
         _KEPT.clear()
-        _KEPT[key] = found
+        _KEPT[key] = cosines
     return _KEPT[key]
 
 

@@ -69,16 +69,16 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         }
         queries = [(question, near), *((question, _passages(runs)) for runs in channels.values() if runs)]
         bridges = _bridges(book, question, [run for runs in channels.values() for run in runs], recipe.names)
-    shown = [book.concepts[id_].name for id_ in bridges]
+    bridge_names = [book.concepts[id_].name for id_ in bridges]
     if bridges:
-        further = " ".join([question, *shown])
+        further = " ".join([question, *bridge_names])
         toward = vector + recipe.toward * np.mean([book.vector_of[id_] for id_ in bridges], axis=0)
         assert context.neighbourhood is not None  # noqa: S101 - fetched above
-        (others,) = context.neighbourhood.fetch(
+        (further_near,) = context.neighbourhood.fetch(
             context, {further: toward.tolist()}, recipe.walk, recipe.nearest
         )
         graph = context.neighbourhood.graph
-        queries.append((further, others))
+        queries.append((further, further_near))
     top_k = max(query.k, recipe.rerank.passages)
     with context.clock("rank"):
         result = rank_passages(graph, queries, top_k, recipe.walk, trace=traced)
@@ -89,7 +89,7 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         )
     if context.trace is not None:
         write_walk(context, context.trace, result, ranked, twice=bool(bridges))
-        context.trace.bridges = shown
+        context.trace.bridges = bridge_names
         context.trace.runs = [
             FoundRun(book.runs[run.run], name, run.score, book.edges(run.run))
             for name, runs in channels.items()
@@ -97,8 +97,8 @@ def run(context: Context, query: Query, recipe: PrunedRecipe) -> Retrieved:
         ]
     if context.llm is None or not query.answer:
         return Retrieved(ranked, confidence=sure)
-    chosen = _questions(earlier, recipe.questions)
-    items = _items(context, book, channels, chosen, ranked, recipe)
+    related = _questions(earlier, recipe.questions)
+    items = _items(context, book, channels, related, ranked, recipe)
     return Retrieved(ranked, items=items, confidence=sure)
 
 
@@ -122,12 +122,12 @@ def _items(
         _item("questions", old.quotes[0].passage, [Sentence(flat(old.question), flat(old.answer))])
         for old in earlier
     ]
-    shown, room = set[int](), recipe.tokens
+    used, room = set[int](), recipe.tokens
     for channel, edges in runs:
         by_passage = defaultdict[str, list[Fact]](list)
         for edge in edges:
-            if edge.number not in shown and edge.passage in passages:
-                shown.add(edge.number)
+            if edge.number not in used and edge.passage in passages:
+                used.add(edge.number)
                 by_passage[edge.passage].append(Edge(edge.subject, flat(edge.relation), edge.object))
         new = [_item(channel, passages[id_], facts) for id_, facts in by_passage.items()]
         if (room := room - sum(estimate(item.text) for item in new)) < 0:
@@ -145,10 +145,10 @@ def _item(channel: str, passage: RankedPassage, facts: Sequence[Fact]) -> Item:
 
 def _questions(earlier: Sequence[CachedQuestion], choice: str) -> list[CachedQuestion]:
     """Return `all` earlier questions, `none`, or one for each answer (`unique`)."""
-    kept: dict[str, CachedQuestion] = {}
+    questions: dict[str, CachedQuestion] = {}
     for old in earlier if choice != "none" else ():
-        kept.setdefault(old.id if choice == "all" else normalise(old.answer), old)
-    return list(kept.values())
+        questions.setdefault(old.id if choice == "all" else normalise(old.answer), old)
+    return list(questions.values())
 
 
 def _codebook(context: Context, lines: list[str], cited: list[str], recipe: PrunedRecipe) -> Codebook:
@@ -196,11 +196,11 @@ def _passages(runs: list[ScoredRun]) -> list[tuple[str, float]]:
 def _bridges(book: Codebook, question: str, runs: list[ScoredRun], top_k: int) -> list[str]:
     """Return the first concepts of the nearest edges of the best runs that the question does not name, and
     that another passage has too."""
-    asked, bridges = f" {normalise(question)} ", list[str]()
+    padded, bridges = f" {normalise(question)} ", list[str]()
     for run in runs:
         for id_ in (run.edge.object, run.edge.subject):
             key = book.concepts[id_].canonical
-            new = key not in bridges and f" {key} " not in asked
+            new = key not in bridges and f" {key} " not in padded
             if new and len(bridges) < top_k and key in book.concepts and book.concepts[key].passages > 1:
                 bridges.append(key)
     return bridges
