@@ -527,8 +527,7 @@ class Memory:
         `trace=True` shows how its passages were found. Raises InputError as `cypher` does, and where there is
         nothing to draw.
         """
-        from gsw_graph.explore.picture.answers import of_answer
-        from gsw_graph.explore.picture.records import of_records
+        from gsw_graph.explore.picture.drawing import of_answer, of_records
 
         reader = self._reader
         if isinstance(what, results.Answer):

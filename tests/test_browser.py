@@ -16,7 +16,7 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import browser
-from gsw_graph.explore.picture.colours import COLOURS
+from gsw_graph.explore.picture.picture import COLOURS
 from gsw_graph.memory import Memory
 
 PASSWORD = "0123456789abcdef"

@@ -16,8 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from gsw_graph import errors
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
-from gsw_graph.explore.picture.page import rendered
-from gsw_graph.explore.picture.picture import Edge, Node, Picture
+from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
 

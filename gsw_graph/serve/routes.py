@@ -270,7 +270,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
         raise InputError("draw either an answer or a query", hint="Send one of `answer` and `query`")
 
     def work(cancel: Cancel) -> Any:
-        from gsw_graph.explore.picture.page import data
+        from gsw_graph.explore.picture.picture import picture_data
 
         if body.answer is not None:
             picture = context.memory.draw(rebuild(Answer, body.answer))
@@ -279,7 +279,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
             picture = context.memory.draw(
                 str(body.query), timeout=seconds, cancel=cancel, **_parameters(body.parameters)
             )
-        return picture.html() if context.wants_html else data(picture)
+        return picture.html() if context.wants_html else picture_data(picture)
 
     drawn = await context.run(context.app.reads, work)
     return HTMLResponse(drawn) if context.wants_html else json_response(drawn)
