@@ -10,7 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
@@ -20,6 +20,7 @@ from click.testing import CliRunner
 
 from gsw_graph.cli import main
 from gsw_graph.config import Settings
+from gsw_graph.engine import embedded
 from gsw_graph.models.embed.embedder import Embedder
 
 REPOSITORY = Path(__file__).parents[1]
@@ -111,14 +112,41 @@ def _embedder(name: str, device: str, cache: Path) -> Embedder:
 _load = Embedder.load
 
 
+class KeptEngines:
+    """Embedded engines that go on running from one command to the next, until another process may open their folders."""
+
+    def __init__(self) -> None:
+        self._running: dict[Path, embedded.EngineProcess] = {}
+        self._stop: dict[Path, Callable[[], None]] = {}
+        self._new = embedded.EngineProcess
+
+    def start(self, folder: Path, cache: Path, meanwhile: Callable[[], None] | None = None, heap: str | None = None) -> embedded.EngineProcess:
+        """In place of `embedded.EngineProcess`."""
+        folder = folder.absolute()
+        if folder not in self._running:
+            self._running[folder] = process = self._new(folder, cache, meanwhile, heap)
+            self._stop[folder] = process.stop
+            process.stop = lambda: None  # type: ignore[method-assign]
+        elif meanwhile is not None:
+            meanwhile()
+        return self._running[folder]
+
+    def stop(self) -> None:
+        for stop in self._stop.values():
+            stop()
+        self._running.clear()
+        self._stop.clear()
+
+
 @dataclass
 class Shell:
-    """A folder and variables in which commands run one after another: those of gswgraph in this process with one embedder for all, which takes a tenth of the
-    time, everything else in bash, which may set variables."""
+    """A folder and variables in which commands run one after another: those of gswgraph in this process with one embedder for all and with one engine for each
+    memory, which takes a tenth of the time, everything else in bash, which may set variables."""
 
     folder: Path
     variables: dict[str, str] = field(default_factory=dict)
     names: dict[str, object] = field(default_factory=lambda: {"__name__": "__main__"})  # of Python blocks, which go on from one another
+    engines: KeptEngines = field(default_factory=KeptEngines)
 
     def run(self, command: str) -> str:
         """What it prints. Fails where it ends with neither 0 nor 3, not in memory."""
@@ -137,6 +165,7 @@ class Shell:
         return printed.getvalue()
 
     def _in_bash(self, command: str) -> str:
+        self.engines.stop()
         after = self.folder / ".variables"
         script = f"{command}\nended=$?\nenv -0 > {shlex.quote(str(after))}\nexit $ended"
         done = subprocess.run(
@@ -155,6 +184,7 @@ class Shell:
         with mock.patch.dict(os.environ, self.variables, clear=True), pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.folder)
             patch.setattr(Embedder, "load", staticmethod(load))
+            patch.setattr(embedded, "EngineProcess", self.engines.start)
             yield
 
 

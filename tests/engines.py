@@ -112,7 +112,7 @@ class SharedEngine:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._process: embedded.EngineProcess | None = None
-        self._connect = embedded.connect
+        self._connect, self._new = embedded.connect, embedded.EngineProcess
         self.own = False
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
@@ -125,7 +125,7 @@ class SharedEngine:
             return self._connect(settings, meanwhile)
         folder = embedded_folder.prepare(folder)
         if self._process is None:
-            self._process = embedded.EngineProcess(embedded_folder.prepare(self._folder), default_cache_dir(os.environ).absolute() / "embedded")
+            self._process = self._new(embedded_folder.prepare(self._folder), default_cache_dir(os.environ).absolute() / "embedded")
         if meanwhile is not None:
             meanwhile()
         named = folder / "shared-database"

@@ -65,20 +65,24 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def shell(home: Path, tmp_path: Path) -> Shell:
+def shell(home: Path, tmp_path: Path) -> Iterator[Shell]:
     """A folder with the examples and with `notes`, a few of them, as documents of one's own."""
     shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     (tmp_path / "notes").mkdir()
     for name in ("tidewater_theatre.md", "ottilie_grau.txt"):
         shutil.copy(REPOSITORY / "examples" / "corpus" / name, tmp_path / "notes" / name)
-    return Shell(tmp_path, doc_blocks.clean_variables(home))
+    shell = Shell(tmp_path, doc_blocks.clean_variables(home))
+    yield shell
+    shell.engines.stop()
 
 
 @pytest.fixture(scope="module")
 def loaded(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A memory of the examples, to be copied: not every page loads them first."""
     folder = tmp_path_factory.mktemp("loaded")
-    Shell(REPOSITORY, doc_blocks.clean_variables(home)).run(f"gswgraph --memory {folder}/memory load examples/corpus examples/workspaces.jsonl")
+    shell = Shell(REPOSITORY, doc_blocks.clean_variables(home))
+    shell.run(f"gswgraph --memory {folder}/memory load examples/corpus examples/workspaces.jsonl")
+    shell.engines.stop()
     return folder / "memory"
 
 

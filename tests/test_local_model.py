@@ -1,4 +1,4 @@
-"""Two passages and a question through a real model of 135 million parameters: not what it says is tested, but what becomes of it."""
+"""A passage and a question through a real model of 135 million parameters: not what it says is tested, but what becomes of it."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ from gsw_graph.extract.lint import folded, stands_in
 from gsw_graph.extract.llm import SHARE
 from gsw_graph.memory import Memory
 
-TEXTS = {
-    "bridge.txt": "The Marrow Bridge was built by Ilse Tarn in 1874. It crosses the river Osk at Fennwick.",
-    "tarn.txt": "Ilse Tarn was born in Holmgard. She studied under Piet Aldous and died in 1901.",
-}
+TEXT = "The Marrow Bridge was built by Ilse Tarn in 1874. It crosses the river Osk at Fennwick."
 
 
 @pytest.fixture
@@ -31,20 +28,19 @@ def settings(fake_embedder: None, tmp_path: Path) -> Iterator[Settings]:
     if model is None or importlib.util.find_spec("xllamacpp") is None:
         missing = "the extra `local` and its weights are not installed: see the Makefile"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-    given = Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"), llm="SmolLM2", llm_timeout=45, llm_prompt="short", concurrency=1)
+    given = Settings(memory=str(tmp_path / "memory"), cache_dir=engines.quick_cache(tmp_path / "cache"), llm="SmolLM2", llm_timeout=20, llm_prompt="short", concurrency=1)
     with local_model.running(model) as url:
         yield replace(given, llm_url=url)
 
 
 def test_a_model_of_135_million_parameters(settings: Settings, tmp_path: Path) -> None:
-    for name, text in TEXTS.items():
-        (tmp_path / name).write_text(text)
+    (tmp_path / "bridge.txt").write_text(TEXT)
     with Memory.open(settings=settings) as memory:
-        report = memory.load(*(str(tmp_path / name) for name in TEXTS))
+        report = memory.load(str(tmp_path / "bridge.txt"))
         found = report.documents
-        assert found.new + found.failed == len(TEXTS)  # each is read, or listed with its reason
+        assert found.new + found.failed == 1  # it is read, or listed with its reason
         assert len([failure for failure in report.failures if failure.reason and not failure.part]) == found.failed
-        assert report.calls >= len(TEXTS)
+        assert report.calls >= 1
         assert report.tokens["in"] > 0
         for row in memory.cypher("MATCH (p:Passage) RETURN p.title + ' ' + p.text AS text, [(e:Entity)-[:IN]->(p) | e.name] AS names").rows:
             text, names = row["text"], row["names"]
@@ -53,7 +49,7 @@ def test_a_model_of_135_million_parameters(settings: Settings, tmp_path: Path) -
         answer = memory.ask("Who built the Marrow Bridge?")
         assert answer.answer is None or answer.citations  # an answer stands on something
         assert answer.answer or answer.abstained or answer.note  # none is said, or why the model gave none
-        assert found.failed == len(TEXTS) or answer.passages
+        assert found.failed or answer.passages
         assert {one.check: one.ok for one in memory.doctor()}["language model"]
 
 

@@ -76,10 +76,10 @@ def test_the_paper_walks_over_the_whole_graph_and_embeds_paths(sample: Memory, m
     monkeypatch.setattr(sample.embedder, "encode_query", lambda some: (asked.extend(some), encode_query(some))[1])
     scores(sample, "proprag")
     assert texts == []
-    wide = RUN["proprag"].with_recipe(replace(RUN["proprag"].recipes["paper"], width=1))
+    wide = RUN["proprag"].with_recipe(replace(RUN["proprag"].recipes["paper"], width=1, instruction="Find: "))
     assert sample.ask(QUESTION, strategy=wide, k=3, llm=False, keep=False).passages
     assert "stone pier" in texts, "names are compared"
-    assert asked[-1].startswith("Instruct: ")
+    assert asked[-1].startswith("Find: ")
     assert asked[-1].endswith(QUESTION)
     assert any("Ana Ruiz built the Stone Pier." in path and path.count(".") > 1 for path in texts)
 

@@ -8,6 +8,7 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,15 +28,21 @@ needs_data = pytest.mark.skipif(not (MUSIQUE / "corpus.json").exists(), reason=f
 
 @pytest.fixture(scope="module")
 def musique(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """In shuffled order: the passages of a question stand side by side in the file, and nothing may depend on that."""
+    """The passages of every second question, in shuffled order: those of a question are side by side in the file, and nothing may depend on that."""
     folder = tmp_path_factory.mktemp("recall")
-    records = json.loads((MUSIQUE / "corpus.json").read_text(encoding="utf-8"))
+    wanted = {(p["title"], p["paragraph_text"]) for question in questions() for p in question["paragraphs"]}
+    records = [r for r in json.loads((MUSIQUE / "corpus.json").read_text(encoding="utf-8")) if (r["title"], r["text"]) in wanted]
     random.Random(7).shuffle(records)
     (folder / "corpus.json").write_text(json.dumps(records), encoding="utf-8")
     with Memory.open(settings=Settings(memory=str(folder / "memory"))) as memory:
         report = memory.load(str(folder / "corpus.json"))
-        assert (report.documents.new, report.failures) == (1890, [])
+        assert (report.documents.new, report.failures) == (len(wanted), [])
         yield memory
+
+
+def questions() -> list[dict[str, Any]]:
+    every: list[dict[str, Any]] = json.loads((MUSIQUE / "questions.json").read_text(encoding="utf-8"))
+    return every[::2]
 
 
 def full_text(passage: RankedPassage) -> str:
@@ -44,28 +51,25 @@ def full_text(passage: RankedPassage) -> str:
 
 def recall(memory: Memory, strategy: str) -> float:
     """The share of a question's gold passages among the first five, averaged over the questions."""
-    questions = json.loads((MUSIQUE / "questions.json").read_text(encoding="utf-8"))
     shares = []
-    for question in questions:
+    for question in questions():
         gold = {f"{p['title']}\n{p['paragraph_text']}" for p in question["paragraphs"] if p["is_supporting"]}
         found = {full_text(p) for p in memory.ask(question["question"], strategy=strategy, k=5, answer=False)}
         shares.append(len(gold & found) / len(gold))
-    assert len(shares) == 76
+    assert len(shares) == 38
     return sum(shares) / len(shares)
 
 
 @needs_model
 @needs_data
 def test_linked_on_musique(musique: Memory) -> None:
-    in_client = recall(musique, "linked")
-    assert in_client >= 0.86
-    assert recall(musique, "auto") == in_client  # no question compares, and the others are those of `linked`
+    assert recall(musique, "linked") >= 0.88
 
 
 @needs_model
 @needs_data
 def test_dense_on_musique(musique: Memory) -> None:
-    assert 0.61 <= recall(musique, "dense") <= 0.65
+    assert 0.65 <= recall(musique, "dense") <= 0.70
 
 
 @needs_model

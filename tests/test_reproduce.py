@@ -82,6 +82,7 @@ def test_the_commands_of_the_page_run_as_they_stand(tmp_path: Path, monkeypatch:
             if block.kind == "sh":
                 for command, _ in commands("sh", block.text):
                     shell.run(command)
+        shell.engines.stop()
     runs = {path.name: load(path) for path in (tmp_path / "results").iterdir()}
     assert runs["panini"].strategies["ricr [recipe=paper]"]["f1"] == 1
     assert runs["unanswerable"].strategies["ricr [recipe=paper]"]["abstention"]["unanswerable"] == 10

@@ -445,8 +445,8 @@ class PropositionRecipe(Recipe):
     subgraph. Size. nearest: passages whose cosines it knows. steps: of a walk. whole: whether it goes over
     the whole graph, which is read for the question, with edges between names whose cosine is `synonyms` at
     least (0: a share of pairs, that fits any embedder); else over `limit` passages around the question, `cap`
-    propositions of one concept, without. instruction: before the question where it is embedded (the code's;
-    the paper prints none).
+    propositions of one concept, without. instruction: before the question where it is embedded, which
+    belongs to an embedder (the code's to NV-Embed-v2; the paper prints none).
     """
 
     weights: EdgeWeights = field(
@@ -492,8 +492,6 @@ PROPRAG_PAPER = PropositionRecipe(
     exact=40,
     whole=True,
     synonyms=0.8,
-    instruction="Instruct: Given a question, retrieve relevant sentences that best answer the question. "
-    "Please make sure each sentence is connected to the next through at least a shared entity.\nQuery: ",
 )
 PROPOSITION_RECIPES = {"default": PropositionRecipe(), "paper": PROPRAG_PAPER}
 
