@@ -20,7 +20,7 @@ from gsw_graph.explore.picture.picture import COLOURS
 from gsw_graph.memory import Memory
 
 PASSWORD = "0123456789abcdef"
-PLACE = browser.Place("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j")
+PLACE = browser.BrowserAddress("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j")
 
 
 @pytest.fixture

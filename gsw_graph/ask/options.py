@@ -1,4 +1,4 @@
-"""How a question is asked: the options of `Memory.ask`, `gswgraph ask` and the server, declared once."""
+"""Declare the options of a question once, for `Memory.ask`, `gswgraph ask` and the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PASSAGES = 10_000  # of an answer
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeOptions:
-    """Which documents alone are searched; see `ask/scope.py`."""
+    """The documents that are searched; see `ask/scope.py`."""
 
     inside: tuple[str, ...] = option((), "Sources, files or folders that alone are searched.")
     outside: tuple[str, ...] = option((), "Sources, files or folders that are not searched.")
@@ -27,19 +27,19 @@ class ScopeOptions:
 
     def __post_init__(self) -> None:
         for name in ("inside", "outside", "where"):
-            # a text would be taken for its letters: nothing would be left out, and nothing would say so
+            # a text would be read as its letters, without an error
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
 
     @property
     def has_scope(self) -> bool:
-        """Whether only some documents are searched."""
+        """Tell whether only some documents are searched."""
         return bool(self.inside or self.outside or self.since or self.until or self.where)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskOptions(ScopeOptions):
-    """How a question is asked.
+    """The options of a question.
 
     A new option is a field here, read as `context.options` where it matters, and a line in `cli/ask.py`.
     Each field has its description, which help and OpenAPI show.
@@ -86,11 +86,11 @@ class AskOptions(ScopeOptions):
 
     @property
     def has_plan(self) -> bool:
-        """Whether a plan is given."""
+        """Tell whether the user gave a plan."""
         return self.plan is not None and self.plan is not False
 
     @property
     def may_reuse(self) -> bool:
-        """Whether an earlier answer may stand for this one: nothing says how the question is answered."""
+        """Tell whether an earlier answer may be returned: only with the usual options."""
         usual = self.strategy == "auto" and self.plan is None and not self.has_scope
         return self.past and usual and self.answer

@@ -1,5 +1,5 @@
-"""The scope of a question: the documents that alone are searched. It cuts the graph, and not the list of what
-was found: nothing outside of it steers where a walk or a chain goes, or counts how often a name occurs."""
+"""Limit a question to a scope: the documents that are searched. A scope limits the graph, not the list of
+results: documents outside of it do not affect walks, chains or the frequency of names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 
 
 def apply(reader: Reader, options: ScopeOptions) -> None:
-    """Let a reader see the documents of a scope alone.
+    """Limit a reader to the documents of a scope.
 
     Raises:
         InputError: A date or a condition cannot be read, or no document is in the scope.
@@ -41,7 +41,7 @@ def apply(reader: Reader, options: ScopeOptions) -> None:
 
 
 def _sources(names: tuple[str, ...]) -> list[str]:
-    """Return sources as they are, and as the absolute paths that they may be."""
+    """Return sources as written, and as absolute paths."""
     from gsw_graph.load.forgetting import source_paths
 
     plain = [name.rstrip("/") or name for name in names]
@@ -49,7 +49,8 @@ def _sources(names: tuple[str, ...]) -> list[str]:
 
 
 def condition(text: str) -> dict[str, Any]:
-    """Read `author = "Grau"`, `year >= 1901` or `tags contains tide`; what is no JSON is a text.
+    """Parse a condition such as `author = "Grau"`, `year >= 1901` or `tags contains tide`; a value that is
+    not JSON is a text.
 
     Raises:
         InputError: It is no condition.

@@ -202,37 +202,37 @@ async def retrieve(context: Context, body: RetrieveBody) -> Response:
     searches += [RICR.with_recipe(pairs)] if body.unit != "passages" else []
 
     def work(cancel: Cancel) -> Any:
-        how: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
+        options: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
         results = []
         for query in body.queries:
             documents = [
                 {"document": {"id": id_, "contents": text}, "score": score}
                 for search in searches
-                for id_, text, score in _found(
-                    context.memory.ask(query, strategy=search, cancel=cancel, **how)
+                for id_, text, score in _documents(
+                    context.memory.ask(query, strategy=search, cancel=cancel, **options)
                 )
             ]
-            documents.sort(key=lambda found: -float(str(found["score"])))
-            results.append(documents[: how["k"]])
+            documents.sort(key=lambda document: -float(str(document["score"])))
+            results.append(documents[: options["k"]])
         if not body.return_scores:
-            return {"result": [[found["document"] for found in documents] for documents in results]}
+            return {"result": [[document["document"] for document in documents] for documents in results]}
         return {"result": results}
 
     return json_response(await context.run(context.app.asks, work))
 
 
-def _found(answer: Answer) -> list[tuple[str, str, float]]:
+def _documents(answer: Answer) -> list[tuple[str, str, float]]:
     """Return the ids, texts and scores of the pairs of an answer's chains, else of its passages."""
     pairs = {hop.qa.id: (hop.qa, hop.score) for chain in answer.chains for hop in chain.hops}
     if pairs:
         return [(id_, f"{qa.question} {', '.join(qa.answers)}", score) for id_, (qa, score) in pairs.items()]
     return [
         (
-            passage.id,
-            f'"{passage.title}"\n{passage.text.removeprefix(passage.title).strip()}',
-            passage.score,
+            result.id,
+            f'"{result.title}"\n{result.text.removeprefix(result.title).strip()}',
+            result.score,
         )
-        for passage in answer.passages
+        for result in answer.passages
     ]
 
 
@@ -303,7 +303,7 @@ async def about(context: Context) -> Response:
             "llm": settings.llm,
             "upload_limit": app.limits.upload,
             "timeout": app.limits.seconds,
-            "waiting": {queue.what: len(queue) for queue in (app.asks, app.loads, app.reads)},
+            "waiting": {queue.kind: len(queue) for queue in (app.asks, app.loads, app.reads)},
         }
     )
 
@@ -485,9 +485,9 @@ def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def _check_owner(context: RequestContext, what: str, hint: str) -> None:
+def _check_owner(context: RequestContext, action: str, hint: str) -> None:
     if not context.owner:
-        raise RefusedError(f"only the owner of the memory {what}", hint=hint)
+        raise RefusedError(f"only the owner of the memory {action}", hint=hint)
 
 
 def _ignore(_: str, __: Any) -> None:

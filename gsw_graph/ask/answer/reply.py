@@ -1,4 +1,4 @@
-"""Read what a language model replied to a question: labelled lines, or an answer in another usual form."""
+"""Parse the reply of a language model to a question: labelled lines, or an answer in another usual form."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _NO_ANSWER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReaderReply:
-    """An answer and the numbers of the lines it names, as they stand there; or no answer and what the
-    evidence lacks, which may be empty. inferred: the answer follows from these lines, as the model says, and
-    does not stand there."""
+    """An answer with the numbers of lines that the model names; or no answer and what the evidence lacks,
+    which may be empty. inferred: the model says that the answer follows from these lines and is not stated
+    there."""
 
     answer: str | None
     sources: tuple[int, ...] = ()
@@ -107,11 +107,11 @@ def _with_labels(text: str) -> str:
 
 
 class Stream:
-    """Lets through what is the answer of a reply that comes in pieces: no labels, thoughts, sources or marks.
+    """Show the answer of a reply that comes in pieces, without labels, thoughts, sources and marks.
 
-    A word is held back until it is whole, a line until it is no label. What was let through is a beginning of
-    the answer that `parse` finds in the end, unless it turns out to be thoughts whose beginning the server
-    kept to itself.
+    A word is shown when it is complete, a line when it cannot be a label. The text shown is a beginning of the
+    answer that `parse` returns in the end, unless it turns out to be thoughts whose beginning the server did
+    not send.
     """
 
     def __init__(self, show: Callable[[str], None]) -> None:
@@ -119,43 +119,43 @@ class Stream:
         self._text = self._shown = ""
 
     def __call__(self, piece: str) -> None:
-        """The next piece of the reply."""
+        """Take the next piece of the reply."""
         self._text += piece
         text = answer_text(self._text)
         if any(label == "answer" for label, _ in _parts(text)) and (body := _answer(text)) is not None:
             self.end(_plain(_settled(body)))
 
     def again(self) -> None:
-        """Another reply comes in the place of this one."""
+        """Start again with another reply."""
         self._text = ""
 
     def end(self, answer: str) -> None:
-        """Show the rest of the answer, where what was shown is its beginning."""
+        """Show the rest of the answer, if the text shown is its beginning."""
         if len(answer) > len(self._shown) and answer.startswith(self._shown):
             piece, self._shown = answer[len(self._shown) :], answer
             self._show(piece)
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    """Labels with what follows each."""
-    found = list(_LABEL.finditer(text))
-    ends = [*(match.start() for match in found), len(text)][1:]
-    return [(str(match.lastgroup), text[match.end() : end]) for match, end in zip(found, ends, strict=True)]
+    """Return the labels with the text after each."""
+    labels = list(_LABEL.finditer(text))
+    ends = [*(match.start() for match in labels), len(text)][1:]
+    return [(str(match.lastgroup), text[match.end() : end]) for match, end in zip(labels, ends, strict=True)]
 
 
 def _answer(text: str) -> str | None:
-    """The answer with the marks in it; None where the reply has none, or says first that there is none."""
+    """Return the answer with its marks; None where the reply has none, or first says that there is none."""
     parts = _parts(text)
-    first = next(((label, body) for label, body in parts if label != "sources"), None)
+    first = next(((name, body) for name, body in parts if name != "sources"), None)
     if first is not None:
         return first[1] if first[0] == "answer" else None
-    found = _LABEL.search(text)
-    return text[: found.start()] if found else text
+    label = _LABEL.search(text)
+    return text[: label.start()] if label else text
 
 
 def _settled(body: str) -> str:
-    """Of an answer that goes on, what no later piece can change: no word or mark that may go on, no line
-    that may become a label."""
+    """Return the beginning of an unfinished answer that no later piece can change: without the last word or
+    mark, and without a line that may become a label."""
     before, _, line = body.rpartition("\n")
     start = " ".join(line.lstrip(" \t>#*_`-").lower().split())
     if any(label.startswith(start) for label in _LABELS):
@@ -165,20 +165,20 @@ def _settled(body: str) -> str:
 
 
 def _plain(body: str) -> str:
-    """An answer without marks and emphasis, in one line."""
+    """Return an answer without marks and emphasis, in one line."""
     return " ".join(_MARK.sub(" ", _MARK_AFTER.sub("", body.replace("**", "").replace("`", ""))).split())
 
 
 def _listed(body: str) -> list[int]:
-    """The numbers of a list of sources: those in brackets where a line has words too, so that a year in
-    them is no line."""
+    """Return the numbers of a list of sources: of a line with words only those in brackets, so that a year is
+    no source."""
     lines = [line for line in body.splitlines() if line.strip()]
     numbers: list[int] = []
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         words = re.search(r"[^\W\d_]{4,}", line)  # "and", "no." and the like are none
         if words and (marks := _MARK.findall(line)):
             numbers += [int(number) for mark in marks for number in _NUMBER.findall(mark)]
-        elif place == 0 or not words:
+        elif number == 0 or not words:
             numbers += [int(number) for number in _NUMBER.findall(line)]
         else:
             break

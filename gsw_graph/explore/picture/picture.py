@@ -121,8 +121,8 @@ class Source:
     @classmethod
     def of(cls, title: str, source: str, text: str) -> Source:
         """Make a passage as it can be shown: clean, with a short source and a bounded text."""
-        place = short_source(source)
-        return cls(title or place, place, cut(clean(text), TEXT))
+        short = short_source(source)
+        return cls(title or short, short, cut(clean(text), TEXT))
 
 
 @dataclass
