@@ -17,11 +17,12 @@ from gsw_graph.ask.answer.reader import (
     NOTHING_FOUND,
     UNSUPPORTED,
     Read,
+    ReaderReply,
     build_request,
     from_items,
+    parse_reply,
     read_answer,
 )
-from gsw_graph.ask.answer.reply import ReaderReply, parse
 from gsw_graph.ask.plan import Plan
 from gsw_graph.ask.retrieve.qa_chains import ScoredPair
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
@@ -211,7 +212,7 @@ def test_whatever_a_model_writes_the_citations_are_passages_found(noise: str, st
 
 def test_the_examples_of_the_prompt_are_replies() -> None:
     examples = prompt("answer").partition("Examples of replies")[2].strip().split("\n\n")
-    assert [parse(example) for example in examples] == [
+    assert [parse_reply(example) for example in examples] == [
         ReaderReply("Port Ellery", (1, 3)),
         ReaderReply("no", (2, 4)),
         ReaderReply("Norway", (2,), inferred=True),

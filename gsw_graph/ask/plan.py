@@ -177,7 +177,6 @@ MAX_QUESTION = 2_000  # characters
 
 _WRAPPERS = ("plan", "questions", "question_decomposition")
 _MUSIQUE_KEYS = ("paragraph_support_idx", "answer")
-_PLACEHOLDER = re.compile(r"<ENTITY(?:_([^<>]*))?>", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": "Who directed Alien?"}'
 
@@ -209,8 +208,7 @@ def parse(plan: object) -> Plan:
       where no step has an id
     - plain questions: `#k` means the k-th
     - MuSiQue's `question_decomposition`: `#k` means the k-th, whatever the ids; the gold answers are not read
-    - Panini's records with `requires_retrieval`; `<ENTITY_Qk>` means the k-th step in any form and `<ENTITY>`
-      the step before
+    - Panini's records with `requires_retrieval`
     - an object with one of these under `plan`, `questions` or `question_decomposition`
     """
     if isinstance(plan, Plan):
@@ -218,8 +216,6 @@ def parse(plan: object) -> Plan:
     records, musique = _records(_decoded(plan) if isinstance(plan, str) else plan)
     ids = _ids(records, musique)
     steps = [_step(record, id) for record, id in zip(records, ids, strict=True)]
-    _check_one_writing(steps)
-    steps = [SubQuestion(step.id, _resolved(step, n, ids), step.retrieve) for n, step in enumerate(steps, 1)]
     check(steps)  # before they get new ids, so that an error names a step as the user did
     new_ids = {id: n for n, id in enumerate(ids, 1)}
     return Plan(
@@ -301,45 +297,6 @@ def _retrieve(record: Mapping[str, object], id: int) -> bool:
             hint="Write one of them, or leave it out for true",
         )
     return value
-
-
-def _check_one_writing(steps: list[SubQuestion]) -> None:
-    """Raise InputError where a plan has placeholders and "#1": that may be a reference or a place in the
-    charts."""
-    written = next((match[0] for step in steps if (match := _PLACEHOLDER.search(step.question))), None)
-    for step in steps:
-        if written and step.parents:
-            k = step.parents[0]
-            raise InputError(
-                f"the plan refers to steps both as {written} and as #{k} (step {step.id})",
-                hint=f'Use one of the two, and write "number {k}" if no step is meant',
-            )
-
-
-def _resolved(step: SubQuestion, position: int, ids: list[int]) -> str:
-    """Return the question at a position with `#id` for Panini's placeholders, which count positions."""
-    text = step.question
-
-    def reference(match: re.Match[str]) -> str:
-        written = match[1]
-        target = (
-            position - 1
-            if written is None
-            else int(written[1:])
-            if re.fullmatch("[Qq][0-9]+", written)
-            else 0
-        )
-        if not 1 <= target <= len(ids):
-            raise InputError(
-                f"step {step.id} refers to {match[0]}, and there is no such step",
-                hint="<ENTITY_Q1> is the first step, <ENTITY> the step before",
-            )
-        # a reference is followed and preceded by no letter or digit
-        left, right = text[: match.start()][-1:], text[match.end() :][:1]
-        before, after = " " if left.isalnum() or left == ">" else "", " " if right.isalnum() else ""
-        return f"{before}#{ids[target - 1]}{after}"
-
-    return _PLACEHOLDER.sub(reference, text)
 
 
 # Of the reply; `parse` reads it as it is. Strict servers want every key required and no other allowed.

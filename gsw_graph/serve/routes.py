@@ -340,14 +340,8 @@ async def document(
     context: Context, name: str, passage: Limit | None = None, folder: str | None = None
 ) -> Response:
     """A document whole, with what was extracted from it, as `gswgraph show --json` prints it. name: its id,
-    source or title; passage: only that, counted from 1."""
+    source or title, or the id of a passage; passage: only that, counted from 1."""
     return await context.read(lambda _: context.memory.show(name, passage, folder=context.folder(folder)))
-
-
-@router.get("/passages/{id}", summary="Show a passage", tags=["read"])
-async def passage(context: Context, id: str) -> Response:
-    """One passage by its id, with what was extracted from it, and its document."""
-    return await context.read(lambda _: context.memory.show(id, folder=None))
 
 
 @router.get("/names", summary="List names", tags=["read"])
