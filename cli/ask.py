@@ -147,9 +147,9 @@ def ask(
         raise click.UsageError("A picture is of one question: give the question too.")
     steps = None if plan is None else load(plan)
     if html is not None:
-        from gsw_graph.explore.picture.page import check
+        from gsw_graph.explore.picture.picture import check_path
 
-        check(html)  # before anything is asked, and paid for
+        check_path(html)  # before anything is asked, and paid for
     # A picture shows the way.
     options |= {"llm": not no_llm, "trace": trace is not None or html is not None or browse}
     printing: dict[str, Any] = {

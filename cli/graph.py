@@ -75,12 +75,6 @@ _parameters_option = click.option(
 @click.option("--write", is_flag=True, help="Allow the query to change the memory.")
 @_parameters_option
 @click.option("--csv", "as_csv", is_flag=True, help="CSV with a header; lists, maps and nodes as JSON.")
-@click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, writable=True),
-    metavar="FILE",
-    help="Draw the rows of an analysis too: .png, .svg or .pdf.",
-)
 @click.option("--full", is_flag=True, help="Cut nothing, however wide it is; CSV and JSON are never cut.")
 @click.option(
     "--timeout",
@@ -99,7 +93,6 @@ def cypher(
     write: bool,
     parameters: dict[str, Any],
     as_csv: bool,
-    plot: str | None,
     full: bool,
     timeout: float | None,
     as_json: bool,
@@ -113,7 +106,7 @@ def cypher(
     \b
     Example:
       gswgraph cypher --list
-      gswgraph cypher timeline since=1880 until=1890 --plot timeline.svg
+      gswgraph cypher timeline since=1880 until=1890
       gswgraph cypher 'MATCH (d:Document) RETURN d.title, d.source LIMIT 10'
       gswgraph cypher 'MATCH (c:Concept {id: $id}) RETURN c.name' -p id=vellmouth
       gswgraph cypher --file query.cypher --csv > rows.csv
@@ -132,19 +125,16 @@ def cypher(
     text = _query(query, file)
     if timeout is None and (as_json or as_csv):
         timeout = _PROGRAM_SECONDS
-    analysis = None
     if file is None and analyses.is_name(text):
         if write:
             raise click.UsageError("An analysis only reads: it takes no --write.")
         analysis = analyses.analysis(text)
         given = {**values, **parameters}
         analyses.bind(analysis, given)  # what is wrong with them is reported before an engine starts
-        if plot:
-            analyses.check_plot(analysis, plot)
         with open_memory(url) as memory:
             table = memory.explore(analysis.name, timeout=timeout or None, **given)
-    elif plot or values:
-        raise click.UsageError(f"{'--plot is' if plot else 'KEY=VALUE are'} for analyses: see --list.")
+    elif values:
+        raise click.UsageError("KEY=VALUE are for analyses: see --list.")
     else:
         with open_memory(url) as memory:
             table = memory.cypher(text, write=write, timeout=timeout or None, **parameters)
@@ -155,9 +145,6 @@ def cypher(
         print_csv(table)
     else:
         print_rows(table, full=full)
-    if analysis is not None and plot:  # last: what cannot be drawn takes no row away
-        analyses.plot(analysis, table, plot)
-        print_failure(f"Drawn: {plot}")
 
 
 def _query(query: str | None, file: BinaryIO | None) -> str:
@@ -206,10 +193,10 @@ def draw(
       gswgraph draw 'MATCH way = (:QAPair)-[:ANSWERED_BY]->(:Entity) RETURN way LIMIT 25' --html pairs.html
       gswgraph draw 'MATCH way = (c:Concept {id: $id})<-[:REFERS_TO]-()-[:IN]->() RETURN way' -p id=vellmouth --html vellmouth.html
     """
-    from gsw_graph.explore.picture.page import check
+    from gsw_graph.explore.picture.picture import check_path
 
     text = _query(query, file)
-    check(html)
+    check_path(html)
     with open_memory(url) as memory:
         picture = memory.draw(text, timeout=timeout or None, **parameters)
     path = str(picture.save(html).absolute())

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, BinaryIO, Concatenate, ParamSpec, TypeVar
 
-from gsw_graph.ask.options import AskOptions
+from gsw_graph.ask.options import AskOptions, limit_reader
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.cypher import of_memory
@@ -527,8 +527,7 @@ class Memory:
         `trace=True` shows how its passages were found. Raises InputError as `cypher` does, and where there is
         nothing to draw.
         """
-        from gsw_graph.explore.picture.answers import of_answer
-        from gsw_graph.explore.picture.records import of_records
+        from gsw_graph.explore.picture.drawing import of_answer, of_records
 
         reader = self._reader
         if isinstance(what, results.Answer):
@@ -635,7 +634,6 @@ class Memory:
         check: Check = never_cancelled,
     ) -> Context:
         """Return what a strategy works with for one question."""
-        from gsw_graph.ask import scope
         from gsw_graph.ask.codebook import complete
         from gsw_graph.ask.retrieve.context import Context
         from gsw_graph.ask.retrieve.recipes import read_fit
@@ -649,7 +647,7 @@ class Memory:
         reader = self._reader
         reader.excluded = frozenset(options.excluded)
         if options.has_scope:
-            scope.apply(reader, options)
+            limit_reader(reader, options)
         return Context(
             reader,
             self,

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from gsw_graph.ask.options import AskOptions
 from gsw_graph.errors import InputError
-from gsw_graph.explore.picture.answers import of_answer
+from gsw_graph.explore.picture.drawing import of_answer
 from gsw_graph.explore.picture.picture import Picture
 from gsw_graph.load.options import LoadOptions
 from gsw_graph.model.results import (

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree
 
 import cli_runner
-import engines
 import pytest
 from cli_runner import last_call, run
 
@@ -19,9 +17,7 @@ FILE = """// What it shows.
 // More of it.
 // $concept: a name
 // $least: how many
-// $all: whether all
-// plot: bars name passages
-WITH null AS concept, 2 AS least, false AS all
+WITH null AS concept, 2 AS least
 MATCH path = (c:Concept {id: concept})--(d)
 RETURN c.name AS name
   , path AS drawing
@@ -32,34 +28,32 @@ LIMIT 10
 
 def test_a_file_is_read():
     found = parse("one", FILE)
-    assert (found.summary, found.details, found.plot) == ("What it shows.", "More of it.", ["bars", "name", "passages"])
+    assert (found.summary, found.details) == ("What it shows.", "More of it.")
     assert [(one.name, one.default, one.what) for one in found.parameters] == [
         ("concept", None, "a name"),
         ("least", 2, "how many"),
-        ("all", False, "whether all"),
         ("limit", 10, "at most so many rows"),
     ]
 
 
 def test_values_become_parameters_and_what_browser_draws_is_left_out():
-    query, values = bind(parse("one", FILE), {"concept": "The Beyoncé", "least": 3, "all": True})
-    assert "WITH $concept AS concept, $least AS least, $all AS all\n" in query
+    query, values = bind(parse("one", FILE), {"concept": "The Beyoncé", "least": 3})
+    assert "WITH $concept AS concept, $least AS least\n" in query
     assert query.endswith("LIMIT $limit\n")
     assert "drawing" not in query
     early, _ = bind(parse("one", FILE.replace("RETURN", "WITH c ORDER BY c.id LIMIT 10\nWITH c\nLIMIT 10\nRETURN")), {})
     assert "c.id LIMIT 10\nWITH c\nLIMIT $limit\nRETURN" in early, "a bound that is not of the rows stays"
-    assert values == {"concept": "beyonce", "least": 3, "all": True, "limit": 10}
+    assert values == {"concept": "beyonce", "least": 3, "limit": 10}
 
 
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ({"conept": "x"}, "one has no parameter 'conept'. It has: concept, least, all, limit"),
+        ({"conept": "x"}, "one has no parameter 'conept'. It has: concept, least, limit"),
         ({"least": "many"}, "least of one is a whole number from 0, and 'many' is none. how many"),
         ({"least": False}, "least of one is a whole number from 0, and 'False' is none. how many"),
         ({"least": 1.5}, "least of one is a whole number from 0, and '1.5' is none. how many"),
         ({"limit": -1}, "limit of one is a whole number from 0, and '-1' is none. at most so many rows"),
-        ({"all": 1}, "all of one is true or false, and '1' is none. whether all"),
         ({"least": None}, "one needs a value for least. how many"),
     ],
 )
@@ -75,19 +69,14 @@ def test_a_file_that_says_another_thing_than_it_does_is_no_analysis(text):
         parse("one", text)
 
 
-@pytest.mark.parametrize("name", analyses())
-def test_each_file_keeps_to_the_form(name):
-    found = analyses()[name]
-    assert len(found.summary) <= 100
-    assert found.summary.endswith(".")
-    query, values = bind(found, {})
-    assert set(values) == {one.name for one in found.parameters}
-    for parameter in values:
-        assert f"${parameter}" in query
-    assert found.plot == [] or found.plot[0] in ("bars", "times")
-    assert {one.name for one in found.parameters if "a name; without" in one.what or "another name" in one.what} <= set(NAMES)
-
-
+def test_each_file_keeps_to_the_form():
+    for analysis in analyses().values():
+        assert len(analysis.summary) <= 100
+        assert analysis.summary.endswith(".")
+        query, values = bind(analysis, {})
+        assert set(values) == {parameter.name for parameter in analysis.parameters}
+        assert all(f"${name}" in query for name in values)
+        assert {p.name for p in analysis.parameters if "a name; without" in p.what or "another name" in p.what} <= set(NAMES)
 
 
 def test_the_list(fake):
@@ -116,9 +105,6 @@ def test_an_analysis_is_run_by_its_name(fake):
         (["timeline", "since=1", "since=2"], 2, "given twice"),
         (["timeline", "--write"], 2, "An analysis only reads"),
         (["RETURN 1", "a=1"], 2, "KEY=VALUE are for analyses"),
-        (["RETURN 1", "--plot", "x.png"], 2, "--plot is for analyses"),
-        (["facts", "--plot", "x.png"], 1, "facts has no shape to be drawn"),
-        (["roles", "--plot", "x.gif"], 1, "x.gif: a plot is a .png, .svg or .pdf"),
         (["--list", "timeline"], 2, "--list stands alone"),
     ],
 )
@@ -126,20 +112,3 @@ def test_what_cannot_be_run_is_told_before_an_engine_starts(fake, args, code, sa
     result = run("cypher", *args)
     assert (result.exit_code, fake.calls) == (code, [])
     assert said in result.stderr
-
-
-def test_plots_show_the_rows(fake, tmp_path):
-    engines.needs("matplotlib", "plots")
-    hostile = "A $\\frac{1}$ <b>& \udc00 名前 " + "x" * 200
-    fake.table = Table(["role", "names", "examples"], [{"role": hostile, "names": 7, "examples": []}, {"role": "b", "names": 3, "examples": []}])
-    file = tmp_path / "roles.svg"
-    result = run("cypher", "roles", "--plot", str(file))
-    assert (result.exit_code, result.stderr) == (0, f"Drawn: {file}\n")
-    texts = [text.text for text in ElementTree.parse(file).iter("{http://www.w3.org/2000/svg}text")]
-    assert any(text and text.startswith("A $\\frac{1}$ <b>& \ufffd 名前 xxx") and text.endswith("…") for text in texts)
-    assert {"7", "3", "b", "names"} <= set(texts)
-    fake.table = Table(["begins", "ends", "words", "title"], [{"begins": "0900-01-01", "ends": "0900-12-31", "words": "in 900", "title": "t"}])
-    assert run("cypher", "timeline", "--plot", str(tmp_path / "t.png")).exit_code == 0
-    assert (tmp_path / "t.png").read_bytes().startswith(b"\x89PNG")
-    fake.table = Table([], [])
-    assert "found nothing to draw" in run("cypher", "roles", "--plot", str(file)).stderr

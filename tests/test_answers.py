@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import pytest
-from chain_fakes import Find, grown, pair, plan, scored
+from chain_fakes import Find, grown, plan, scored
 
 from gsw_graph.ask.answer import chains as module
 from gsw_graph.ask.answer.chains import confidence as chance
 from gsw_graph.ask.answer.chains import from_chains, shown
 from gsw_graph.ask.answer.evidence import quote
 from gsw_graph.ask.plan import Plan
-from gsw_graph.ask.retrieve.qa_chains import BeamChain, Link, ScoredPair, plan_from
+from gsw_graph.ask.retrieve.qa_chains import ScoredPair, plan_from
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.ask.retrieve.strategies.fusion import RICR
 from gsw_graph.ask.strategy import AnswerDraft, Retrieved
@@ -142,34 +142,6 @@ def test_parallel_sequences_are_as_sure_as_the_least_sure_of_them() -> None:
 
 
 # Without a plan
-
-
-def spoken(*hops: tuple[str, str, str]) -> BeamChain:
-    """A chain of pairs: their questions, answers and titles."""
-    links = {
-        n: Link(n, "", "", pair(f"p{n}", answer, question=asked, title=title), answer, 0.9, ("vector",)) for n, (asked, answer, title) in enumerate(hops, 1)
-    }
-    return BeamChain(links, 0.9)
-
-
-@pytest.mark.parametrize(
-    ("question", "hops", "share"),
-    [
-        ("Where was Ana Ruiz born?", [("Where was Ana Ruiz born?", "Rome", "")], 1.0),
-        ("WHERE was ana ruiz BORN", [("Ana Ruiz: born?", "Rome", "")], 1.0),
-        ("Where was Ana Ruiz born?", [("Where did Ana live?", "Oslo", "")], 1 / 3),
-        ("Where was Ana Ruiz born?", [("Where was she born?", "Rome", "Ana Ruiz")], 1.0),  # the title of the passage
-        ("Where was Ana Ruiz born?", [("Who was born?", "Ana Ruiz", "")], 1.0),  # an answer
-        ("Where was the owner of Salt Road born?", [("Who mends Salt Road?", "Ana", ""), ("Where was Ana born?", "Rome", "")], 3 / 4),  # all hops together
-        ("Who is Ana's spouse?", [("Whom did Ana marry?", "Bo", "")], 1.0),  # in other words
-        ("Who is Ana's spouse?", [("Whom did Ana teach?", "Bo", "")], 1 / 2),
-        ("Where was Ana Ruiz born?", [("What is mined?", "Salt", "")], 0.0),
-        ("Where was he?", [("Where was he?", "Rome", "")], 0.0),  # no word to speak of
-        ("?", [("?", "Rome", "")], 0.0),
-    ],
-)
-def test_the_share_of_a_question_that_a_chain_speaks_of(question: str, hops: list[tuple[str, str, str]], share: float) -> None:
-    assert module.coverage(question, spoken(*hops)) == pytest.approx(share)
 
 
 def unplanned(question: str, answers: Sequence[ScoredPair]) -> Retrieved:

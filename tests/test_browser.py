@@ -16,11 +16,11 @@ from gsw_graph.config import Settings
 from gsw_graph.engine import local
 from gsw_graph.errors import EngineError
 from gsw_graph.explore import browser
-from gsw_graph.explore.picture.colours import COLOURS
+from gsw_graph.explore.picture.picture import COLOURS
 from gsw_graph.memory import Memory
 
 PASSWORD = "0123456789abcdef"
-PLACE = browser.Place("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j")
+PLACE = browser.BrowserAddress("http://127.0.0.1:7474/browser/", "bolt://neo4j@127.0.0.1:7687", "neo4j")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import engines
 import fakes
 import pytest
 import samples
-from contract import HOSTILE, rows
+from contract import rows
 from dump import version
 from model_server import ModelServer
 
@@ -117,13 +117,6 @@ def test_a_question_that_is_not_there_or_not_answered_cannot_be_judged(sample: M
     sample.ask(samples.QUESTION, strategy="dense")
     with pytest.raises(InputError, match="not answered"):
         sample.reject(1)
-
-
-def test_hostile_questions_find_no_past(sample: Memory) -> None:
-    old = first(sample)
-    sample.confirm(str(old.id))
-    for text in filter(str.strip, HOSTILE):
-        assert sample.ask(text, keep=False).past is None, text
 
 
 class Reader:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,8 +17,6 @@ from dump import differences, dump, version
 from model_server import ModelServer
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
-from gsw_graph.concurrency import Cancel
-from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer, RunCounts
 
@@ -157,39 +152,6 @@ def test_a_server_that_only_reads_says_how_runs_are_built(sample: Memory) -> Non
             assert server.client.post(f"/api/{route}", json=asked).json()["strategy"] == "pruned"
 
 
-def test_a_build_ends_with_its_question_and_the_next_goes_on(sample: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who waits for it can leave, and builds the rest where the first one leaves."""
-    monkeypatch.setattr("gsw_graph.ask.codebook.WINDOW", 1)
-    begun, waits, go = threading.Event(), threading.Event(), threading.Event()
-    builds, leaves = Cancel(), Cancel()
-
-    def stop(_: str, text: str | None) -> None:
-        if text == "runs built for 2 of 4 passages":
-            begun.set()
-            assert go.wait(30)
-
-    def ask(cancel: Cancel, on_stage: Callable[[str, str | None], None] | None = None) -> Answer:
-        return sample.ask("Who built the Stone Pier?", strategy="pruned", keep=False, on_stage=on_stage, cancel=cancel)
-
-    with ThreadPoolExecutor(3) as pool:
-        first = pool.submit(ask, builds, stop)
-        assert begun.wait(30)
-        second = pool.submit(ask, leaves, lambda stage, _: waits.set() if stage == "database" else None)
-        assert waits.wait(30)
-        third = pool.submit(ask, Cancel())
-        time.sleep(0.5)
-        leaves.cancel("the client is gone")
-        with pytest.raises(EndedError, match="the client is gone"):
-            second.result(10)
-        assert not first.done()
-        builds.cancel("the first one is gone")
-        go.set()
-        with pytest.raises(EndedError, match="the first one is gone"):
-            first.result(30)
-        assert third.result(30).strategy == "pruned"
-    assert sample.runs().missing == 0
-
-
 def test_it_says_why_it_ran_as_another(sample: Memory) -> None:
     bare = sample.ask("Who is it?", strategy="pruned", keep=False)
     assert (bare.strategy, bare.why) == ("dense", "the question has no symbols: it names and relates nothing")
@@ -264,16 +226,6 @@ def test_what_an_answer_cited_is_a_channel_unless_it_was_rejected(sample: Memory
     assert of("answers", past=False) == set()
     sample.reject(first.id)
     assert of("answers") == set()
-
-
-def test_an_alias_is_its_canonical_concept(sample: Memory) -> None:
-    sample.build_runs()
-    joined = "MATCH (a:Concept {id: 'valle alto'}), (c:Concept {id: 'salt sea'}), (m:Memory) CREATE (a)-[:ALIAS_OF]->(c) SET m.version = m.version + 1"
-    sample.cypher(joined, write=True)
-    answer = sample.ask("Where was Ana Ruiz born?", strategy="pruned", trace=True, keep=False)
-    assert answer.trace is not None
-    edges = {(edge.subject, edge.relation, edge.object) for one in answer.trace.runs for edge in one.edges}
-    assert ("Ana Ruiz", "was born", "Salt Sea") in edges
 
 
 def test_after_a_merge_no_edge_stands_twice_and_none_leads_to_itself(sample: Memory, tmp_path: Path) -> None:

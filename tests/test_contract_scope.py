@@ -9,8 +9,7 @@ import fakes
 import pytest
 import samples
 
-from gsw_graph.ask.options import AskOptions
-from gsw_graph.ask.scope import condition
+from gsw_graph.ask.options import AskOptions, parse_condition
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
@@ -114,13 +113,13 @@ def test_an_earlier_answer_is_not_given_within_a_scope(both: tuple[Memory, Path,
 @pytest.mark.parametrize("text", ["author", "= Grau", "author ~ x", ""])
 def test_what_is_no_condition_says_so(text: str) -> None:
     with pytest.raises(InputError, match="is no condition"):
-        condition(text)
+        parse_condition(text)
 
 
 def test_conditions_are_read() -> None:
-    assert condition('Author = "a = b"') == {"key": "meta_author", "op": "=", "value": "a = b"}
-    assert condition("year>=1901") == {"key": "meta_year", "op": ">=", "value": 1901}
-    assert condition("title contains the tide") == {"key": "title", "op": "contains", "value": "the tide"}
+    assert parse_condition('Author = "a = b"') == {"key": "meta_author", "op": "=", "value": "a = b"}
+    assert parse_condition("year>=1901") == {"key": "meta_year", "op": ">=", "value": 1901}
+    assert parse_condition("title contains the tide") == {"key": "title", "op": "contains", "value": "the tide"}
 
 
 def test_a_strategy_without_scope_says_so(both: tuple[Memory, Path, Path]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from scripted_chat import ScriptedChat
 
-from gsw_graph.ask.answer.reply import parse
+from gsw_graph.ask.answer.reader import parse_reply
 from gsw_graph.ask.plan import decompose
 from gsw_graph.extract.llm import check, issues_of, request
 from gsw_graph.loaders import read
@@ -76,7 +76,7 @@ def test_a_plan_is_taken_as_it_is(question):
 @pytest.mark.parametrize("line", ANSWERS, ids=lambda line: line["when"]["contains"][0])
 def test_an_answer_is_read_and_right(line):
     question = line["when"]["contains"][0].removeprefix("Question: ")
-    said = parse(line["reply"])
+    said = parse_reply(line["reply"])
     assert question in PLANNED
     assert replies("answer", f"Question: {question}") == [line]
     gold = next((known for known in QUESTIONS if known["question"] == question), None)
@@ -89,4 +89,4 @@ def test_an_answer_is_read_and_right(line):
 
 
 def test_one_answer_says_what_is_missing():
-    assert sum(parse(line["reply"]).answer is None for line in ANSWERS) == 1
+    assert sum(parse_reply(line["reply"]).answer is None for line in ANSWERS) == 1

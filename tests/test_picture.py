@@ -16,10 +16,8 @@ from cli_runner import HOSTILE
 from fake_memory import chained, passage
 
 from gsw_graph.errors import InputError
-from gsw_graph.explore.picture.answers import of_answer
-from gsw_graph.explore.picture.colours import CAPTIONS, COLOURS
-from gsw_graph.explore.picture.page import page, write
-from gsw_graph.explore.picture.picture import NODES, Picture
+from gsw_graph.explore.picture.drawing import of_answer
+from gsw_graph.explore.picture.picture import CAPTIONS, COLOURS, NODES, Picture, page, write
 from gsw_graph.model.results import (
     QA,
     AgentStep,
@@ -230,7 +228,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     assert target.read_bytes() == written
 
 
-@pytest.mark.parametrize(("path", "said"), [("", "this is a folder"), (".", "this is a folder"), ("none/x.html", "no such folder"), ("a\0b", "no name of a file"), ("x" * 300, "cannot be written|no name of a file")])
+@pytest.mark.parametrize(("path", "said"), [("", "this is a folder"), (".", "this is a folder"), ("none/x.html", "no such folder"), ("x" * 300, "cannot be written|no name of a file")])
 def test_a_file_that_cannot_be_is_refused(path, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=said):

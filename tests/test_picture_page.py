@@ -17,7 +17,7 @@ from fake_memory import chained, passage
 
 from gsw_graph.ask.plan import load
 from gsw_graph.config import Settings
-from gsw_graph.explore.picture.answers import of_answer
+from gsw_graph.explore.picture.drawing import of_answer
 from gsw_graph.explore.picture.picture import NODES, Picture
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Citation

@@ -144,7 +144,6 @@ def test_a_plan_made_by_hand_is_checked() -> None:
         [{"id": 7, "question": "Who designed the Lumen Bridge?"}, {"id": 0, "question": " Where was #7 born?\n", "retrieve": True}],
         [{"id": 404363, "question": "Who designed the Lumen Bridge?"}, {"id": 2, "question": "Where was #404363 born?", "why": "a bridge"}],
         ["Who designed the Lumen Bridge?", "Where was #1 born?"],
-        ["Who designed the Lumen Bridge?", {"question": "Where was <ENTITY> born?"}],
         [{"question": "Who designed the Lumen Bridge?"}, {"question": "Where was #1 born?"}],
         # the id of the first is the place of the second: places count
         [
@@ -159,12 +158,10 @@ def test_a_plan_made_by_hand_is_checked() -> None:
         {
             "questions": [
                 {"question": "Who designed the Lumen Bridge?", "requires_retrieval": True},
-                {"question": "Where was <ENTITY_Q1> born?", "requires_retrieval": "true"},
+                {"question": "Where was #1 born?", "requires_retrieval": "true"},
             ]
         },
-        {"questions": ["Who designed the Lumen Bridge?", "Where was <ENTITY> born?"]},
         {"questions": [{"question": "Who designed the Lumen Bridge?"}, {"question": "Where was #1 born?"}]},
-        [{"id": 5, "question": "Who designed the Lumen Bridge?"}, {"id": 1, "question": "Where was <ENTITY_Q1> born?"}],  # a placeholder counts places
         {"plan": BRIDGE, "question": "Where was the designer of the Lumen Bridge born?"},
     ],
 )
@@ -185,22 +182,6 @@ def test_ids_are_numbered_anew_at_once() -> None:
 def test_flags(flag: object, key: str) -> None:
     plan = parse([{"question": "How old is A?"}, {"question": "Is #1 old?", key: flag}])
     assert [step.retrieve for step in plan.steps] == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ("<ENTITY_Q1><ENTITY_Q2>", "#1 #2"),
-        ("<ENTITY_Q1>s and pre<ENTITY_Q2>7", "#1 s and pre #2 7"),
-        ("<ENTITY_Q1>'s <entity_q2>", "#1's #2"),
-        ("<ENTITY> of <ENTITY_Q01>", "#2 of #1"),
-        ("<Entity Framework> in C# by <ENTITIES> #MeToo", "<Entity Framework> in C# by <ENTITIES> #MeToo"),
-    ],
-)
-def test_placeholders(written: str, read: str) -> None:
-    plan = parse({"questions": ["a", "b", written]})
-    assert plan.steps[2].question == read
-    assert plan.steps[2].parents == ((1, 2) if "1" in read else ())
 
 
 # The faults
@@ -231,7 +212,6 @@ def test_placeholders(written: str, read: str) -> None:
         ([{"id": 5}], "step 5 has no question"),
         ([{"question": None}], "step 1 has no question that can be asked"),
         ([{"id": 3, "question": "a"}, {"id": 3, "question": "b"}], "two steps have the id 3"),
-        ([{"id": 3, "question": "a"}, {"id": 3, "question": "b <ENTITY>"}], "two steps have the id 3"),
         ([{"id": True, "question": "a"}], "has no id that is a whole number"),
         ([{"id": "1", "question": "a"}], "has no id that is a whole number"),
         ([{"id": -1, "question": "a"}], "has no id that is a whole number"),
@@ -249,14 +229,6 @@ def test_placeholders(written: str, read: str) -> None:
         ),
         (["What was the #1 hit of 1984?"], 'step 1 refers to itself. Refer to another step, or write "number 1" if no step is meant'),
         ([{"id": 8, "question": "a"}, {"id": 9, "question": "b #8 #9"}], "step 9 refers to itself"),
-        (["a", "b <ENTITY_Q2>"], "step 2 refers to itself"),
-        (["a", "b <ENTITY_Q0>"], "step 2 refers to <ENTITY_Q0>, and there is no such step. <ENTITY_Q1> is the first step"),
-        (["a", "b <ENTITY_Q3>"], "step 2 refers to <ENTITY_Q3>, and there is no such step"),
-        (["a <ENTITY>", "b"], "step 1 refers to <ENTITY>, and there is no such step"),
-        (["a", "b <ENTITY_Q>"], "step 2 refers to <ENTITY_Q>, and there is no such step"),
-        (["a", "b <ENTITY_1>"], "step 2 refers to <ENTITY_1>, and there is no such step"),
-        (["a", "What was the #1 hit of <ENTITY_Q1>?"], "refers to steps both as <ENTITY_Q1> and as #1 (step 2)"),
-        (["a", "b #1", "c <ENTITY_Q2>"], "refers to steps both as <ENTITY_Q2> and as #1 (step 2)"),
         (["a #2", "b #1"], "in a circle: 1 -> 2 -> 1"),
         (["a", "b #1 #4", "c #2", "d #3", "e #4"], "in a circle: 2 -> 4 -> 3 -> 2"),
         ([{"id": 30, "question": "a #20"}, {"id": 20, "question": "b #10"}, {"id": 10, "question": "c #20"}], "in a circle: 20 -> 10 -> 20"),
@@ -286,59 +258,9 @@ def test_many_references_take_no_time() -> None:
     assert len(plan.ancestors(MOST_STEPS)) == MOST_STEPS - 1
 
 
-# Random plans
-
-
-def random_plan(seed: int) -> tuple[list[dict[str, object]], dict[int, set[int]]]:
-    """A plan in our form with ids and order at random, and the parents of each step by place."""
-    rng = random.Random(seed)
-    n = rng.randint(1, MOST_STEPS)
-    order = rng.sample(range(n), n)  # a step may refer to those before it in this order
-    names = rng.sample(range(1, 60), n)
-    parents: dict[int, set[int]] = {}
-    compares: set[int] = set()
-    for at, place in enumerate(order):
-        possible = [p for p in order[:at] if p not in compares]
-        parents[place] = set(rng.sample(possible, min(len(possible), rng.choice([0, 1, 1, 2, 3]))))
-        if at and rng.random() < 0.2:
-            compares.add(place)
-    plan: list[dict[str, object]] = []
-    for place in range(n):
-        references = [f"#{names[p]}" for p in parents[place] for _ in range(rng.randint(1, 2))]
-        rng.shuffle(references)
-        plan.append({"id": names[place], "question": f"C#7 question {place}: {', '.join(references)}?", "retrieve": place not in compares})
-    return plan, {place + 1: {p + 1 for p in ps} for place, ps in parents.items()}
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_random_plans(seed: int) -> None:
-    written, parents = random_plan(seed)
-    plan = parse(written)
-    assert {step.id: set(step.parents) for step in plan.steps} == parents
-    assert [step.retrieve for step in plan.steps] == [record["retrieve"] for record in written]
-
-    level = {step.id: n for n, steps in enumerate(plan.levels()) for step in steps}
-    assert sorted(level) == [step.id for step in plan.steps if step.retrieve]  # each once
-    assert all(level[id] == 1 + max((level[parent] for parent in parents[id]), default=-1) for id in level)
-    assert all(ids(steps) == sorted(ids(steps)) for steps in plan.levels())
-
-    for step in plan.steps:
-        assert plan.ancestors(step.id) == parents[step.id].union(*(plan.ancestors(parent) for parent in parents[step.id]))
-        concrete = step.concrete({parent: f"<{parent}#1>" for parent in step.parents})
-        assert concrete.startswith(f"C#7 question {step.id - 1}: ")
-        assert {int(part.split("#")[0]) for part in concrete.split("<")[1:]} == parents[step.id]
-
-    needed = {parent for id in level for parent in parents[id]}
-    assert set(ids(plan.sinks)) == set(level) - needed
-    reached = set(ids(plan.sinks)).union(*(plan.ancestors(sink.id) for sink in plan.sinks))
-    assert reached == set(level)  # every step that is retrieved for leads to a sink
-
-    assert parse(plan.to_list()) == parse(json.dumps({"plan": plan.to_list()})) == plan
-
-
 def test_noise_is_a_plan_or_an_input_error() -> None:
     rng = random.Random(7)
-    pieces: list[object] = ["a", "#1", "b #2 #1", "<ENTITY>", "<ENTITY_Q2>", "", None, True, 1, -1, 2.5, [], {}, "false", "id", "question", "retrieve"]
+    pieces: list[object] = ["a", "#1", "b #2 #1", "#1", "#1", "", None, True, 1, -1, 2.5, [], {}, "false", "id", "question", "retrieve"]
     keys = ["id", "question", "retrieve", "requires_retrieval", "answer", "plan", "questions", "question_decomposition"]
 
     def noise(depth: int) -> object:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from gsw_graph.ask.answer.reply import ReaderReply, Stream, parse
+from gsw_graph.ask.answer.reader import ReaderReply, Stream, parse_reply
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ from gsw_graph.ask.answer.reply import ReaderReply, Stream, parse
     ],
 )
 def test_what_a_reply_says(reply: str, said: ReaderReply) -> None:
-    assert parse(reply) == said
+    assert parse_reply(reply) == said
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "Answer:\nSources: 1", "Sources: 1", "<think>Answer: Rome", "<|channel|>analysis<|message|>Answer: Rome", "Answer: [1]\nSources: 1", "Answer: ** **"])
 def test_a_reply_without_an_answer_says_what_to_write(reply: str) -> None:
     with pytest.raises(ValueError, match='Write "Answer: '):
-        parse(reply)
+        parse_reply(reply)
 
 
 # As they come
@@ -137,7 +137,7 @@ def test_what_is_shown_is_the_answer(reply: str, sizes: list[int]) -> None:
         at += sizes[turn % len(sizes)]
         turn += 1
     try:
-        said = parse(reply)
+        said = parse_reply(reply)
     except ValueError:
         assert "".join(shown) == ""
         return

@@ -46,7 +46,7 @@ def test_routes_give_what_the_memory_says(server: Served, corpus: Memory) -> Non
         (Documents, "documents?text=observ", corpus.documents("observ")),
         (History, "questions", corpus.history()),
         (Shown, "documents/Port%20Aldous", corpus.show("Port Aldous")),
-        (Shown, f"passages/{asked['passages'][0]['id']}", corpus.show(asked["passages"][0]["id"])),
+        (Shown, f"documents/{asked['passages'][0]['id']}", corpus.show(asked["passages"][0]["id"])),
     ):
         found = get(path)
         assert found == json.loads(json.dumps(said.to_dict())), path

@@ -12,7 +12,7 @@ from typing import Any
 import contract
 import pytest
 
-from gsw_graph.concurrency import Cancel, FairLock, MemoryLocks
+from gsw_graph.concurrency import Cancel, FairLock
 from gsw_graph.errors import EndedError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
@@ -95,12 +95,8 @@ def test_a_question_waits_for_the_indexes_of_the_first_load(memory: Memory, monk
         build(*args)
 
     monkeypatch.setattr(schema, "build_search_indexes", slowly)
-    if memory._connection.dialect.name == "neo4j":  # it keeps its indexes when all is forgotten
-        with memory._connection.session() as session:
-            session.run("MATCH (m:Memory) SET m.indexed = false").consume()
-    else:
-        with memory._connection.session() as session:
-            session.run("MATCH (m:Memory) SET m.indexed = false").consume()
+    with memory._connection.session() as session:
+        session.run("MATCH (m:Memory) SET m.indexed = false").consume()
     load = threading.Thread(target=memory.load, args=(contract.CORPUS,), name="load")
     load.start()
     assert begun.wait(60)
@@ -151,39 +147,6 @@ def test_a_lock_goes_round_in_the_order_of_asking() -> None:
     for one in threads:
         one.join()
     assert order.index("modest") < 19
-
-
-def test_who_is_alone_waits_for_questions_and_others_for_it() -> None:
-    turns, order = MemoryLocks(), []
-    asking, leave = threading.Event(), threading.Event()
-
-    def ask() -> None:
-        with turns.read():
-            asking.set()
-            leave.wait(10)
-            order.append("asked")
-
-    def index() -> None:
-        with turns.write(), turns.exclusive():
-            order.append("indexed")
-
-    def later() -> None:
-        with turns.read():
-            order.append("asked later")
-
-    threads = [threading.Thread(target=one) for one in (ask, index, later)]
-    threads[0].start()
-    assert asking.wait(10)
-    threads[1].start()
-    while not turns._exclusive:
-        time.sleep(0.01)
-    threads[2].start()
-    time.sleep(0.1)
-    assert order == []
-    leave.set()
-    for one in threads:
-        one.join(10)
-    assert order == ["asked", "indexed", "asked later"]
 
 
 @pytest.mark.parametrize(("processors", "model", "expected"), [(1, False, 4), (3, False, 6), (2, True, 8), (64, False, 16)])

@@ -56,7 +56,7 @@ def print_analyses(found: Sequence[Analysis]) -> None:
     for analysis in found:
         click.echo(f"{analysis.name:<{width}}  {analysis.summary}")
         values = ", ".join(f"{p.name}={to_json(p.default)}" for p in analysis.parameters)
-        click.echo(f"{'':<{width}}  {values}{'; has a plot' if analysis.plot else ''}")
+        click.echo(f"{'':<{width}}  {values}")
     click.echo(f"\n{len(found)} analyses. Run one: gswgraph cypher NAME KEY=VALUE ...")
 
 

@@ -1,5 +1,4 @@
 // What was asked most: the same question in any letters, how often, and how it was answered last.
-// plot: bars question times
 MATCH (q:Question)
 WITH q ORDER BY q.asked_at DESC
 WITH toLower(trim(q.question)) AS asked, collect(q) AS found, sum(CASE WHEN q.abstained THEN 1 ELSE 0 END) AS abstained

@@ -3,7 +3,6 @@
 // $concept: a name; without one, the name (no date, number or common word) that stands in most passages
 // $since: the first day, as 1880, 1880-05 or 1880-05-03
 // $until: the day before which dates begin
-// plot: times words begins ends
 WITH null AS concept, '0001' AS since, '9999' AS until
 CALL (concept) {
   MATCH (c:Concept {id: toLower(concept)})

@@ -1,6 +1,5 @@
 // What questions took, by document: tokens and dollars, shared out among the passages of an answer.
 // What reading the documents took stands in the ledger (gswgraph ledger), not in the graph.
-// plot: bars document tokens
 MATCH (q:Question)-[:USED]->(p:Passage)
 WITH q, collect(p) AS used
 UNWIND used AS p

@@ -1,6 +1,5 @@
 // What extraction did badly: how often, and one case of each.
 // gswgraph lint finds more, in files of workspaces.
-// plot: bars defect times
 CALL () {
   MATCH (q:QAPair) OPTIONAL MATCH (q)-[r:ABOUT]->() WITH q, r WHERE r IS NULL
   RETURN 'the question names nothing' AS defect, count(q) AS times, min(q.question) AS one

@@ -1,6 +1,5 @@
 // The evidence that answers used most: passages and question-answer pairs.
 // `questions`: how many used it, `cited`: how many cite it.
-// plot: bars evidence questions
 MATCH (q:Question)-[used:USED]->(x)
 WITH x, count(DISTINCT q) AS questions, sum(CASE WHEN used.cited THEN 1 ELSE 0 END) AS cited ORDER BY questions DESC, cited DESC, x.id
 LIMIT 25

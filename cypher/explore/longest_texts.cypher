@@ -1,5 +1,4 @@
 // The longest passages, which cost most to read.
-// plot: bars title characters
 MATCH (p:Passage)
 WITH p, size(p.text) AS characters ORDER BY characters DESC, p.id
 LIMIT 25

@@ -1,6 +1,5 @@
 // The names that stand in most passages, and in how many documents.
 // Without dates, numbers and common words.
-// plot: bars name passages
 MATCH (c:Concept)
 WITH c ORDER BY c.passages DESC, c.id LIMIT 5000
 WHERE c.joins

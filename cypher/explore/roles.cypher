@@ -1,5 +1,4 @@
 // Roles by how many names play them, with some of those.
-// plot: bars role names
 MATCH (r:Role)
 WITH r, COUNT { (r)<-[:PLAYS]-() } AS names ORDER BY names DESC, r.name
 LIMIT 50

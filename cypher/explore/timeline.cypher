@@ -2,7 +2,6 @@
 // A date covers days from `begins` to `ends`: a year, a month, one day.
 // $since: the first day, as 1880, 1880-05 or 1880-05-03
 // $until: the day before which dates begin
-// plot: times words begins ends
 WITH '0001' AS since, '9999' AS until
 MATCH (e:Entity)-[:IN]->(p:Passage)
 WHERE e.from >= since AND e.from < until

@@ -1,5 +1,4 @@
 // The verb phrases that stand most often, and how many question-answer pairs ask about them.
-// plot: bars phrase times
 MATCH (v:VerbPhrase)
 WITH toLower(v.phrase) AS phrase, count(v) AS times, sum(COUNT { (v)-[:ASKS]->() }) AS pairs
 RETURN phrase, times, pairs

@@ -10,16 +10,15 @@ from gsw_graph.explore.analyses import LIMIT, analyses
 def sections() -> str:
     """Write a paragraph and a table about each analysis."""
     rows = []
-    for found in analyses().values():
+    for analysis in analyses().values():
         table = [
-            f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in found.parameters if p.name != LIMIT
+            f"| `{p.name}` | {_shown(p.default)} | {p.what} |" for p in analysis.parameters if p.name != LIMIT
         ]
-        limit = found.parameters[-1].default
-        plot = f" Has a plot ({found.plot[0]})." if found.plot else ""
-        rows += [f"## {found.name}", "", f"{found.summary} {found.details}".strip(), ""]
+        limit = analysis.parameters[-1].default
+        rows += [f"## {analysis.name}", "", f"{analysis.summary} {analysis.details}".strip(), ""]
         if table:
             rows += ["| parameter | default | |", "|---|---|---|", *table, ""]
-        rows += [f"At most {limit} rows.{plot}", ""]
+        rows += [f"At most {limit} rows.", ""]
     return "\n".join(rows)
 
 

@@ -11,7 +11,7 @@ from html import escape
 from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
 from neomodel.properties import Property
 
-from gsw_graph.explore.picture.colours import COLOURS, TEXT
+from gsw_graph.explore.picture.picture import COLOURS, TEXT_COLOUR
 from gsw_graph.store import nodes
 
 _CLASSES = {cls.__label__: cls for cls in nodes.NODES}
@@ -102,7 +102,7 @@ def _box(label: str) -> str:
     x, y = _PLACES[label]
     return (
         f'<rect x="{x - _HALF_WIDTH}" y="{y - _HALF_HEIGHT}" width="{2 * _HALF_WIDTH}" height="{2 * _HALF_HEIGHT}" rx="22" '
-        f'fill="{COLOURS[label]}"/><text x="{x}" y="{y + 5}" text-anchor="middle" font-weight="bold" fill="{TEXT}">{label}</text>'
+        f'fill="{COLOURS[label]}"/><text x="{x}" y="{y + 5}" text-anchor="middle" font-weight="bold" fill="{TEXT_COLOUR}">{label}</text>'
     )
 
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Planned:
-    """A query with its plan, where there is one. source: "given" or "llm". note: why the language
-    model made none."""
+    """A query and where its plan is from. source: "given" or "llm". note: Why the language model made no
+    plan."""
 
     query: Query
     source: str | None = None
@@ -49,7 +49,9 @@ def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Planned
     if isinstance(strategy, str):
         strategy = parse_variant(strategy).build()
     if options.has_plan and not strategy.follows_plan:
-        followers = [name for name, other in strategies().items() if other.follows_plan and name != "auto"]
+        followers = [
+            name for name, follower in strategies().items() if follower.follows_plan and name != "auto"
+        ]
         hint = f"Ask without one, or with --strategy {' or '.join(followers)}"
         raise InputError(f"{strategy.name} does not follow a plan", hint=hint)
     if not question.strip():
@@ -63,8 +65,8 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
     """Answer a question by a memory that is not empty.
 
     Args:
-        strategy: What finds passages.
-        planned: The query, with its plan where one is given.
+        strategy: The strategy.
+        planned: The query, with the plan of the user if there is one.
         context: The memory, its models, and the options of the question.
     """
     start = perf_counter()
@@ -73,27 +75,27 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
     if context.options.has_scope and not strategy.scoped:
         raise InputError(f"{strategy.name} takes no scope", hint="Ask with --strategy auto")
-    found = None
+    retrieved: Retrieved | None = None
     if context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache
 
-        found = answer_from_cache(planned.query, context)
-    if found is None:
+        retrieved = answer_from_cache(planned.query, context)
+    if retrieved is None:
         if context.options.plan is not False and planned.query.plan is None:
             planned = _plan(strategy, planned, context)
         read = context.llm is not None and planned.query.answer
-        found = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
+        retrieved = strategy(context, replace(planned.query, below=BELOW) if read else planned.query)
         if planned.query.answer:
-            found = with_conflicts(context, found)
-    draft, note = _answer(strategy, planned.query, found, context)
-    draft = weighed(replace(draft, missing=_missing(found, draft, context)), found.conflicts)
+            retrieved = with_conflicts(context, retrieved)
+    draft, note = _answer(strategy, planned.query, retrieved, context)
+    draft = weighed(replace(draft, missing=_missing(retrieved, draft, context)), retrieved.conflicts)
     seconds = {**context.seconds, "total": perf_counter() - start}
-    answer = _report(strategy, planned, found, draft, context, note, seconds)
+    answer = _report(strategy, planned, retrieved, draft, context, note, seconds)
     return answer if context.options.trace else replace(answer, trace=None)
 
 
 def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel | None) -> Answer:
-    """Return what an empty memory answers. llm: the language model that would have been asked."""
+    """Return the answer of an empty memory. llm: The language model of the answer, which is not asked."""
     query, spent = planned.query, _spent(llm)
     ran = strategy.name if strategy.name != "auto" else "fusion" if query.plan else "linked"
     return Answer(
@@ -118,8 +120,8 @@ def empty_answer(strategy: Strategy[Any], planned: Planned, llm: QuestionModel |
 
 
 def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planned:
-    """The model's plan, or why there is none: the question can be asked without. Without pairs there is
-    nothing that a plan leads along, and a strategy that makes its own needs no other."""
+    """Have the model make a plan, or note why it made none. No plan is made without pairs, which its steps
+    search, nor for a strategy that makes its own."""
     llm = context.llm
     if llm is None or not strategy.follows_plan or strategy.makes_plan or not context.has_pairs:
         return planned
@@ -133,59 +135,59 @@ def _plan(strategy: Strategy[Any], planned: Planned, context: Context) -> Planne
 
 
 def _answer(
-    strategy: Strategy[Any], query: Query, found: Retrieved, context: Context
+    strategy: Strategy[Any], query: Query, retrieved: Retrieved, context: Context
 ) -> tuple[AnswerDraft, str | None]:
-    """Return the strategy's own answer, else what its chains say, else what the language model reads from
-    what was found; and why that read nothing."""
-    if found.draft is not None:
-        return found.draft, None
-    ran = strategies().get(found.ran or "", strategy)  # it may be one that the table has not
-    draft = from_chains(query.question, found, context.confidence(ran), answer=query.answer)
+    """Return the strategy's own answer, else that of its chains or of the language model; and a note why the
+    language model gave none."""
+    if retrieved.draft is not None:
+        return retrieved.draft, None
+    ran = strategies().get(retrieved.ran or "", strategy)  # not every strategy is in the table
+    draft = from_chains(query.question, retrieved, context.confidence(ran), answer=query.answer)
     if context.options.strict and draft.confidence is not None and draft.confidence < DOUBTED_BELOW:
         return replace(draft, answer=None, source="none", abstained=True, citations=[]), None
     if context.llm is None or not query.answer:
         return draft, None
     from gsw_graph.ask.answer.reader import from_items
 
-    plan = found.beams.plan if found.beams is not None else found.plan
+    plan = retrieved.beams.plan if retrieved.beams is not None else retrieved.plan
     with context.clock("answer"):
         try:
             return from_items(
                 query.question,
-                _shown(query.question, found, context),
+                _shown(query.question, retrieved, context),
                 context.llm,
                 confidence=draft.confidence,
                 judged=plan is not None and not plan.steps[-1].retrieve,
-                task=found.reader,
+                task=retrieved.reader,
                 must=context.options.must_answer,
                 on_text=context.on_text,
             ), None
-        except ReplyError as error:  # what was found stands
+        except ReplyError as error:  # the passages are still useful
             return draft, f"{context.llm.model} gave no answer: {error}"
 
 
-def _shown(question: str, found: Retrieved, context: Context) -> list[Item]:
-    """Return what a language model is shown of what was found, in the form that the question or else the
-    strategy names, and what contradicts it."""
-    if context.options.evidence is None and found.items is not None:
-        return [*found.items, *disagreements(found, found.items)]
+def _shown(question: str, retrieved: Retrieved, context: Context) -> list[Item]:
+    """Return the evidence for the language model, in the form that the options or else the strategy name,
+    with contradictions."""
+    if context.options.evidence is None and retrieved.items is not None:
+        return [*retrieved.items, *disagreements(retrieved, retrieved.items)]
     forms: dict[str, Show] = {
         "lines": lines,
         "chains": chains,
         "passages": passages,
         "compact": partial(compact, context),
     }
-    items = gather(question, found, forms[context.options.evidence or found.evidence])
-    return [*items, *disagreements(found, items)]
+    items = gather(question, retrieved, forms[context.options.evidence or retrieved.evidence])
+    return [*items, *disagreements(retrieved, items)]
 
 
-def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
-    """What the evidence lacks or, where nothing was found, what the memory as a whole does."""
-    if not draft.abstained or (found.beams is not None and found.beams.ends()):
+def _missing(retrieved: Retrieved, draft: AnswerDraft, context: Context) -> str | None:
+    """Return what the evidence lacks or, where nothing was found, what the memory lacks."""
+    if not draft.abstained or (retrieved.beams is not None and retrieved.beams.ends()):
         return draft.missing
-    if not found.passages and not context.reader.size()[1]:
+    if not retrieved.passages and not context.reader.size()[1]:
         return "the memory is empty"
-    if found.beams is not None and not context.has_pairs:
+    if retrieved.beams is not None and not context.has_pairs:
         return "the memory holds no question-answer pairs, of which chains are made"
     return draft.missing
 
@@ -193,29 +195,29 @@ def _missing(found: Retrieved, draft: AnswerDraft, context: Context) -> str | No
 def _report(
     strategy: Strategy[Any],
     planned: Planned,
-    found: Retrieved,
+    retrieved: Retrieved,
     draft: AnswerDraft,
     context: Context,
     note: str | None,
     seconds: dict[str, float],
 ) -> Answer:
-    plan, spent = planned.query.plan or found.plan, _spent(context.llm)
+    plan, spent = planned.query.plan or retrieved.plan, _spent(context.llm)
     if context.trace is not None and context.llm is not None:
         context.trace.exchanges = context.llm.exchanges
     return Answer(
         question=planned.query.question,
-        strategy=found.ran or strategy.name,
+        strategy=retrieved.ran or strategy.name,
         answer=draft.answer,
         answer_source=draft.source,
         abstained=draft.abstained,
         confidence=draft.confidence,
         missing=draft.missing,
         citations=draft.citations,
-        passages=found.passages,
-        chains=shown(found),
+        passages=retrieved.passages,
+        chains=shown(retrieved),
         plan=plan.to_list() if plan else None,
-        plan_source=planned.source or ("llm" if found.plan else None),
-        note=note or planned.note or found.note,
+        plan_source=planned.source or ("llm" if retrieved.plan else None),
+        note=note or planned.note or retrieved.note,
         round_trips=context.reader.round_trips,
         seconds=seconds,
         tokens={**spent.tokens, "evidence": 0, "prompt": 0, **draft.tokens},
@@ -223,12 +225,12 @@ def _report(
         calls=spent.calls,
         failed_calls=spent.failed_calls,
         kept=spent.kept,
-        conflicts=found.conflicts,
+        conflicts=retrieved.conflicts,
         inferred=draft.inferred,
         models={kind: context.used.get(kind) for kind in ("embedder", "reranker", "llm")},
-        trace=context.trace if context.trace != Trace() else None,  # where the strategy wrote into it
-        why=found.why,
-        past=found.past,
+        trace=context.trace if context.trace != Trace() else None,  # empty if the strategy wrote none
+        why=retrieved.why,
+        past=retrieved.past,
     )
 
 

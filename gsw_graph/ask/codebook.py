@@ -1,14 +1,14 @@
-"""The symbol codebook: what passages say as edges (subject, relation, object) in the order of the text,
-edges in runs, and the building of runs for the passages that have none.
+"""Make the symbol codebook: the facts of passages as edges (subject, relation, object) in the order of the
+text, and these edges in runs.
 
-After AutoPrunedRetriever: section 2.2 (the symbols of a triple) from what the memory holds instead of a
-parser. A triple is an edge as it stands; a question-answer pair is one between what it is about and its
-answer, related by its verb phrase; a proposition without a relation is one between the first two names in
-it, related by the words between. The public code keeps triples in the order of a hash table; here an edge
-stands where the later of its two names is first named. Section 2.3 (runs): append while max(0, cos(edge,
-centroid)) + BONUS [tail = head] >= TAU. The paper cuts a stream in batches and looks at the boundary
-between two again. Here one pass goes over a document, so that no boundary comes from a batch, and every one
-is a fixed point of the segmenter (Lemma 3).
+After AutoPrunedRetriever. Section 2.2 (the symbols of a triple) uses the memory instead of a parser. A triple
+is an edge; a question-answer pair is an edge between the name that it is about and its answer, related by its
+verb phrase; a proposition without a relation is an edge between its first two names, related by the words
+between them. The public code keeps triples in the order of a hash table; here the position of an edge is the
+first mention of the later of its two names. Section 2.3 (runs): append while max(0, cos(edge, centroid)) +
+BONUS [tail = head] >= TAU. The paper cuts a stream in batches and examines the boundary between two again.
+Here one pass goes over a document, so no boundary comes from a batch, and each is a fixed point of the
+segmenter (Lemma 3).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from gsw_graph.store.codebook import Run
     from gsw_graph.store.reader import Reader
 
-_WORDS = 8  # between the two names of a proposition: more say something of their own
+_WORDS = 8  # at most, between the two names of a proposition
 _ARTICLES = frozenset(("the", "a", "an"))
 _LONGEST = 200  # letters of a relation
 TAU = 0.7
@@ -70,8 +70,8 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One edge of a passage: ids of two concepts, the name of their relation, and the statements that say
-    so, which have this relation all."""
+    """One edge of a passage: ids of two concepts, the name of their relation, and the statements with this
+    relation."""
 
     subject: str
     relation: str
@@ -80,52 +80,57 @@ class Edge:
 
     @property
     def number(self) -> int:
-        """Return the number of its three."""
+        """Return the number of subject, relation and object."""
         return edge_number(self.subject, self.relation, self.object)
 
     @property
     def vector(self) -> NDArray[np.float32]:
-        """Return the vector of what it stands on together, length 1."""
-        mean: NDArray[np.float32] = np.mean([one.vector for one in self.statements], axis=0)
+        """Return the mean vector of its statements, of length 1."""
+        mean: NDArray[np.float32] = np.mean([statement.vector for statement in self.statements], axis=0)
         return mean / max(float(np.linalg.norm(mean)), 1e-12)
 
 
-def edge_number(*three: str) -> int:
-    """Return the same number for the same three in every passage and every memory: 53 bits of a hash, which
+def edge_number(*parts: str) -> int:
+    """Return the number of an edge, the same in every passage and every memory: 53 bits of a hash, which
     every language reads as a whole number."""
-    return int.from_bytes(hashlib.blake2b("\n".join(three).encode(), digest_size=8).digest(), "big") >> 11
+    return int.from_bytes(hashlib.blake2b("\n".join(parts).encode(), digest_size=8).digest(), "big") >> 11
 
 
 def edges_of(text: str, statements: Sequence[Statement]) -> list[Edge]:
-    """Return the edges of a passage, each once, in the order of its text, below which its title stands: what
-    it names itself shows the direction of an edge better."""
+    """Return the edges of a passage, each once, in the order of its text.
+
+    Args:
+        text: The text of the passage with its title at the end, as mentions in the text show better which of
+            two names comes first.
+        statements: Those of the passage.
+    """
     folded = text.casefold()
 
     @cache
-    def place(name: Name) -> int:
+    def position(name: Name) -> int:
         at = folded.find(name.text.casefold())
         return at if at >= 0 else len(folded)
 
-    found: dict[tuple[str, frozenset[str]], list[tuple[Name, str, Name, Statement]]] = {}
-    for statement in sorted(statements, key=lambda one: one.id):
-        for subject, relation, object_ in _related(statement, place):
+    statements_of: dict[tuple[str, frozenset[str]], list[tuple[Name, str, Name, Statement]]] = {}
+    for statement in sorted(statements, key=lambda statement: statement.id):
+        for subject, relation, object_ in _related(statement, position):
             name = " ".join(relation.split()).casefold()[:_LONGEST].strip()
             if name and subject.concept != object_.concept:
                 key = (name, frozenset((subject.concept, object_.concept)))
-                found.setdefault(key, []).append((subject, name, object_, statement))
+                statements_of.setdefault(key, []).append((subject, name, object_, statement))
     ordered = []
-    for same in found.values():
-        subject, name, object_, _ = same[0]
-        by_id = {statement.id: statement for *_, statement in same}
+    for entries in statements_of.values():
+        subject, name, object_, _ = entries[0]
+        by_id = {statement.id: statement for *_, statement in entries}
         edge = Edge(subject.concept, name, object_.concept, tuple(by_id.values()))
-        ends = sorted((place(subject), place(object_)), reverse=True)
+        ends = sorted((position(subject), position(object_)), reverse=True)
         ordered.append((ends, edge.subject, edge.relation, edge.object, edge))
-    return [edge for *_, edge in sorted(ordered, key=lambda one: one[:-1])]
+    return [edge for *_, edge in sorted(ordered, key=lambda entry: entry[:-1])]
 
 
-def _related(statement: Statement, place: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
+def _related(statement: Statement, position: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
     if statement.kind == "QAPair":
-        yield from _of_pair(statement, place)
+        yield from _of_pair(statement, position)
     elif statement.relation is not None:
         subjects, objects = (
             [name for name in statement.about if name.role == role] for role in ("subject", "object")
@@ -136,53 +141,55 @@ def _related(statement: Statement, place: Callable[[Name], int]) -> Iterator[tup
         yield from _of_text(statement)
 
 
-def _of_pair(statement: Statement, place: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
-    """Yield for each answer an edge with what the pair is about, of several with the one that is nearest to
-    it in the text. "Which journal does the institute publish?" asks backwards: the subject is what is named
-    first."""
+def _of_pair(statement: Statement, position: Callable[[Name], int]) -> Iterator[tuple[Name, str, Name]]:
+    """Yield for each answer an edge with the name that the pair is about, of several with the nearest in the
+    text. The subject is the name that is mentioned first, as "Which journal does the institute publish?" asks
+    backwards."""
     for answer in statement.answers:
-        others = [name for name in statement.about if name.concept != answer.concept]
-        if others and statement.relation:
-            at = place(answer)
-            other = min(others, key=lambda name: (abs(place(name) - at), name.text))
-            pair = (other, answer) if place(other) <= at else (answer, other)
+        subjects = [name for name in statement.about if name.concept != answer.concept]
+        if subjects and statement.relation:
+            answer_position = position(answer)
+            subject = min(subjects, key=lambda name: (abs(position(name) - answer_position), name.text))
+            pair = (subject, answer) if position(subject) <= answer_position else (answer, subject)
             yield pair[0], statement.relation, pair[1]
 
 
 def _of_text(statement: Statement) -> Iterator[tuple[Name, str, Name]]:
-    """Return the first two names of a proposition and the words between them, where these are neither none
-    nor many."""
+    """Yield the first two names of a proposition and the words between them, if there are 1 to _WORDS."""
     folded = statement.text.casefold()
-    places = [(folded.find(name.text.casefold()), name) for name in statement.about]
-    named = sorted(
-        (place for place in places if place[0] >= 0),
-        key=lambda place: (place[0], -len(place[1].text), place[1].text),
+    positions = [(folded.find(name.text.casefold()), name) for name in statement.about]
+    mentions = sorted(
+        (entry for entry in positions if entry[0] >= 0),
+        key=lambda entry: (entry[0], -len(entry[1].text), entry[1].text),
     )
-    end = named[0][0] + len(named[0][1].text) if named else 0
-    at, second = next((place for place in named[1:] if place[0] >= end), (end, None))
-    between = statement.text[end:at].split()
+    end = mentions[0][0] + len(mentions[0][1].text) if mentions else 0
+    start, second = next((entry for entry in mentions[1:] if entry[0] >= end), (end, None))
+    between = statement.text[end:start].split()
     if second is not None and 0 < len(between) <= _WORDS:
         relation = between[:-1] if between[-1].casefold() in _ARTICLES else between
-        yield named[0][1], " ".join(relation), second
+        yield mentions[0][1], " ".join(relation), second
 
 
 def starts(vectors: NDArray[np.float32], follows: Sequence[bool], tau: float = TAU) -> list[int]:
-    """Return where runs begin, ascending; 0 is the first, and of no edges there are none.
+    """Return the indexes at which runs begin, ascending.
 
-    vectors: (edges, dimension), of length 1. follows: whether an edge begins where the one before ends; of
-    the first it is not looked at."""
-    found: list[int] = []
+    Args:
+        vectors: (edges, dimension), of length 1.
+        follows: Whether an edge begins with the concept that the one before ends with; the first is ignored.
+        tau: The least fit of an edge in a run.
+    """
+    begins: list[int] = []
     total = np.zeros(vectors.shape[1:])
     for n, vector in enumerate(vectors):
-        if found:
+        if begins:
             length = float(np.linalg.norm(total)) or 1.0
             fit = max(0.0, float(total @ vector) / length) + (BONUS if follows[n] else 0.0)
-        if not found or fit < tau:
-            found.append(n)
+        if not begins or fit < tau:
+            begins.append(n)
             total = np.array(vector, dtype=np.float64)
         else:
             total += vector
-    return found
+    return begins
 
 
 def build(
@@ -191,9 +198,15 @@ def build(
     embedder: Callable[[], Embedder],
     on_passages: Callable[[int, int], None] = lambda *_: None,
 ) -> RunsReport:
-    """Build the runs that are missing. What was written stays where this is broken off, and the next call
-    goes on. embedder: asked for only where something is missing. on_passages: told how many are done, of how
-    many, before each transaction and at the end; what it raises breaks this off."""
+    """Build the runs that are missing. After an interruption, the next call goes on.
+
+    Args:
+        connection: Writes the runs.
+        reader: Reads passages and statements.
+        embedder: Loads the embedder; called only where something is missing.
+        on_passages: Called before each transaction and at the end with the numbers of finished and of all
+            passages; an exception from it ends the work.
+    """
     from neo4j.exceptions import ClientError
 
     from gsw_graph.store import codebook as store
@@ -204,15 +217,15 @@ def build(
     for documents in _windows(missing):
         on_passages(done, len(missing))
         passages = [passage for document in documents for passage in document]
-        texts, said = store.statements(reader, passages)
-        found = [run for document in documents for run in runs_of(document, texts, said)]
-        concepts = {name for run in found for edge in run.edges for name in (edge.subject, edge.object)}
-        relations = {edge.relation for run in found for edge in run.edges}
+        texts, facts = store.statements(reader, passages)
+        new_runs = [run for document in documents for run in runs_of(document, texts, facts)]
+        concepts = {name for run in new_runs for edge in run.edges for name in (edge.subject, edge.object)}
+        relations = {edge.relation for run in new_runs for edge in run.edges}
         lacking, new = store.unknown(reader, sorted(concepts), sorted(relations))
         vectors = dict(zip([*lacking, *new], embedder().encode([*lacking, *new]), strict=True))
         runs += store.write_runs(
             connection,
-            found,
+            new_runs,
             passages,
             {name: vectors[name] for name in lacking},
             {name: vectors[name] for name in new},
@@ -233,7 +246,8 @@ def complete(
     *,
     may_build: bool,
 ) -> None:
-    """Build the runs that are missing, for a question; InputError where some are and `may_build` is not."""
+    """Build the runs that are missing, for a question. Raises InputError if there are any and `may_build` is
+    false."""
     missing = 0 if may_build else len(reader.rows("read/passages_without_runs"))
     if missing:
         message = f"`pruned` needs the runs of all passages, and {missing:,} have none yet"
@@ -247,20 +261,20 @@ def complete(
         build(connection, reader, embedder, report)
 
 
-def runs_of(passages: Sequence[str], texts: dict[str, str], said: Sequence[Statement]) -> list[Run]:
+def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Sequence[Statement]) -> list[Run]:
     """Return the runs of some passages of one document, in their order."""
     from gsw_graph.store.codebook import Run
 
     by_passage: dict[str, list[Statement]] = {passage: [] for passage in passages}
-    for one in said:
-        if one.passage in by_passage:
-            by_passage[one.passage].append(one)
+    for fact in facts:
+        if fact.passage in by_passage:
+            by_passage[fact.passage].append(fact)
     edges: list[Edge] = []
     for passage, statements in by_passage.items():
         edges += edges_of(texts.get(passage, ""), statements)
     if not edges:
         return []
-    follows = [False, *(one.object == other.subject for one, other in pairwise(edges))]
+    follows = [False, *(edge.object == following.subject for edge, following in pairwise(edges))]
     begins = starts(np.stack([edge.vector for edge in edges]), follows)
     return [Run(tuple(edges[a:b])) for a, b in zip(begins, [*begins[1:], len(edges)], strict=True)]
 

@@ -34,14 +34,14 @@ class Group(NamedTuple):
     days: Days
 
 
-def with_conflicts(context: Context, found: Retrieved) -> Retrieved:
+def with_conflicts(context: Context, retrieved: Retrieved) -> Retrieved:
     """Add what pairs of the passages say against each other, in one round trip, where there were pairs."""
-    if not (context.met_pairs or (found.beams and found.beams.ends())) or not found.passages:
-        return found
-    passages = {passage.id: passage for passage in found.passages}
+    if not (context.met_pairs or (retrieved.beams and retrieved.beams.ends())) or not retrieved.passages:
+        return retrieved
+    passages = {passage.id: passage for passage in retrieved.passages}
     with context.clock("database"):
         pairs = context.reader.claims(list(passages))
-    return replace(found, conflicts=[*found.conflicts, *find_conflicts(pairs, passages)])
+    return replace(retrieved, conflicts=[*retrieved.conflicts, *find_conflicts(pairs, passages)])
 
 
 def weighed(draft: AnswerDraft, conflicts: Iterable[Conflict]) -> AnswerDraft:
@@ -85,8 +85,12 @@ def _claims(pairs: Sequence[PairOf], passages: Mapping[str, RankedPassage]) -> l
         group.answers.extend(answer for answer in pair.answers if answer not in group.answers)
         group.passages.extend([pair.passage] if pair.passage not in group.passages else [])
         group.days.extend(_days_of(pair, passages[pair.passage].text))
-    kept = [one for one in groups if any(one is not two and not _apart(one.days, two.days) for two in groups)]
-    documents = [len({passages[id_].document for id_ in group.passages}) for group in kept]
+    disagreeing = [
+        group
+        for group in groups
+        if any(group is not rival and not _apart(group.days, rival.days) for rival in groups)
+    ]
+    documents = [len({passages[id_].document for id_ in group.passages}) for group in disagreeing]
     claims = [
         Claim(
             ", ".join(group.answers),
@@ -94,7 +98,7 @@ def _claims(pairs: Sequence[PairOf], passages: Mapping[str, RankedPassage]) -> l
             [passages[id_].title for id_ in group.passages],
             n / sum(documents),
         )
-        for group, n in zip(kept, documents, strict=True)
+        for group, n in zip(disagreeing, documents, strict=True)
     ]
     return sorted(claims, key=lambda claim: -claim.confidence)
 

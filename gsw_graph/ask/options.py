@@ -1,8 +1,11 @@
-"""How a question is asked: the options of `Memory.ask`, `gswgraph ask` and the server, declared once."""
+"""Declare the options of a question once, for `Memory.ask`, `gswgraph ask` and the server; apply scopes."""
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.config import option
@@ -10,14 +13,19 @@ from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
     from gsw_graph.ask.strategy import Strategy
+    from gsw_graph.store.reader import Reader
 
 EVIDENCE = ("lines", "chains", "compact", "passages")
 MAX_PASSAGES = 10_000  # of an answer
+_CONDITION = re.compile(r"\s*([\w.-]+)\s*(!=|<=|>=|=|<|>|\bcontains\b)\s*(\S.*?)\s*", re.DOTALL)
+_OWN = ("title", "source", "loader", "extractor", "about")  # properties that are no metadata
+_DAY = re.compile(r"\d{4}(?:-\d\d(?:-\d\d)?)?")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScopeOptions:
-    """Which documents alone are searched; see `ask/scope.py`."""
+    """The scope of a question: the documents that are searched. It limits the graph, not the list of results:
+    documents outside of it do not affect walks, chains or the frequency of names."""
 
     inside: tuple[str, ...] = option((), "Sources, files or folders that alone are searched.")
     outside: tuple[str, ...] = option((), "Sources, files or folders that are not searched.")
@@ -27,19 +35,19 @@ class ScopeOptions:
 
     def __post_init__(self) -> None:
         for name in ("inside", "outside", "where"):
-            # a text would be taken for its letters: nothing would be left out, and nothing would say so
+            # a text would be read as its letters, without an error
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, (getattr(self, name),))
 
     @property
     def has_scope(self) -> bool:
-        """Whether only some documents are searched."""
+        """Tell whether only some documents are searched."""
         return bool(self.inside or self.outside or self.since or self.until or self.where)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskOptions(ScopeOptions):
-    """How a question is asked.
+    """The options of a question.
 
     A new option is a field here, read as `context.options` where it matters, and a line in `cli/ask.py`.
     Each field has its description, which help and OpenAPI show.
@@ -86,11 +94,59 @@ class AskOptions(ScopeOptions):
 
     @property
     def has_plan(self) -> bool:
-        """Whether a plan is given."""
+        """Tell whether the user gave a plan."""
         return self.plan is not None and self.plan is not False
 
     @property
     def may_reuse(self) -> bool:
-        """Whether an earlier answer may stand for this one: nothing says how the question is answered."""
+        """Tell whether an earlier answer may be returned: only with the usual options."""
         usual = self.strategy == "auto" and self.plan is None and not self.has_scope
         return self.past and usual and self.answer
+
+
+def limit_reader(reader: Reader, options: ScopeOptions) -> None:
+    """Limit a reader to the documents of a scope.
+
+    Raises:
+        InputError: A date or a condition cannot be read, or no document is in the scope.
+    """
+    for day in filter(None, (options.since, options.until)):
+        if not _DAY.fullmatch(day):
+            hint = "Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
+            raise InputError(f"{day!r} is no date", hint=hint)
+    reader.set_scope(
+        inside=_sources(options.inside),
+        outside=_sources(options.outside),
+        since=options.since or "",
+        until=options.until or "",
+        where=[parse_condition(text) for text in options.where],
+    )
+    if not reader.scope:
+        raise InputError("no document is in this scope", hint="gswgraph list shows sources and metadata")
+
+
+def _sources(names: tuple[str, ...]) -> list[str]:
+    """Return sources as written, and as absolute paths."""
+    from gsw_graph.load.forgetting import source_paths
+
+    plain = [name.rstrip("/") or name for name in names]
+    return list(dict.fromkeys(text for name in plain for text in (name, *source_paths(name, Path.cwd()))))
+
+
+def parse_condition(text: str) -> dict[str, Any]:
+    """Parse a condition such as `author = "Grau"`, `year >= 1901` or `tags contains tide`; a value that is
+    not JSON is a text.
+
+    Raises:
+        InputError: It is no condition.
+    """
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        hint = 'Give KEY OPERATOR VALUE, as author = "Grau"; operators: = != < <= > >= contains'
+        raise InputError(f"{text!r} is no condition", hint=hint)
+    try:
+        value = json.loads(match[3])
+    except ValueError:
+        value = match[3]
+    key = re.sub(r"\W", "_", match[1].lower())
+    return {"key": key if key in _OWN else f"meta_{key}", "op": match[2], "value": value}

@@ -1,5 +1,5 @@
-"""A plan: a question taken apart into sub-questions that wait for each other's answers; how people and models
-write one, and how a language model is asked for one (Panini, section 2.3).
+"""Plans: sub-questions that wait for each other's answers. Parse the forms in which people and models write
+them, and have a language model make one (Panini, section 2.3).
 """
 
 from __future__ import annotations
@@ -38,19 +38,18 @@ class SubQuestion:
 
     @property
     def parents(self) -> tuple[int, ...]:
-        """The ids of the steps whose answers it needs, each once, ascending."""
+        """Return the ids of the steps whose answers it needs, each once, ascending."""
         return tuple(sorted({int(number) for number in _REFERENCE.findall(self.question)}))
 
     def concrete(self, answers: Mapping[int, str]) -> str:
-        """The question with every `#k` replaced by `answers[k]`; what an answer says stays as it is.
-        KeyError: an answer is missing."""
+        """Return the question with every `#k` replaced by `answers[k]`. KeyError: one is missing."""
         return rewrite(self.question, lambda id: answers[id])
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Steps with the ids 1 to n in their order, which can be asked level by level. InputError: they
-    cannot, see `check`."""
+    """Steps with the ids 1 to n in their order, which can be asked level by level. Raises InputError where
+    they cannot; see `check`."""
 
     steps: tuple[SubQuestion, ...]
 
@@ -63,11 +62,11 @@ class Plan:
             )
 
     def levels(self) -> tuple[tuple[SubQuestion, ...], ...]:
-        """The steps to retrieve for: those that need nothing, then those that need only these, and so on."""
+        """Return the steps that retrieve, in levels: those that need no answer, then those for these."""
         return _levels([step for step in self.steps if step.retrieve])
 
     def ancestors(self, id: int) -> frozenset[int]:
-        """The ids of all steps that must be answered before step `id`. KeyError: there is no such step."""
+        """Return the ids of all steps that must be answered before step `id`."""
         parents = {step.id: step.parents for step in self.steps}
         above: set[int] = set()
         waiting = [*parents[id]]
@@ -79,13 +78,13 @@ class Plan:
 
     @property
     def sinks(self) -> tuple[SubQuestion, ...]:
-        """The steps to retrieve for whose answers no other such step needs: here the chains end."""
+        """Return the steps that retrieve and whose answers no other such step needs: there the chains end."""
         steps = [step for step in self.steps if step.retrieve]
         needed = {parent for step in steps for parent in step.parents}
         return tuple(step for step in steps if step.id not in needed)
 
     def to_list(self) -> list[dict[str, object]]:
-        """The plan as JSON has it; `parse` gives the same plan back."""
+        """Return the plan for JSON; `parse` returns the same plan again."""
         return [
             {"id": step.id, "question": step.question} | ({} if step.retrieve else {"retrieve": False})
             for step in self.steps
@@ -93,13 +92,13 @@ class Plan:
 
 
 def rewrite(question: str, put: Callable[[int], str]) -> str:
-    """The question with `put(k)` in the place of every `#k`, in one pass."""
+    """Replace every `#k` in a question by `put(k)`, in one pass."""
     return _REFERENCE.sub(lambda match: put(int(match[1])), question)
 
 
 def check(steps: Sequence[SubQuestion]) -> None:
-    """InputError: steps with any ids are no plan, because of their number, a blank question, an id twice,
-    or a reference that cannot be followed."""
+    """Raise InputError where steps, with any ids, are no plan: none or too many, a blank question, an id
+    twice, or a reference that cannot be followed."""
     check_number(len(steps))
     by_id: dict[int, SubQuestion] = {}
     for step in steps:
@@ -119,7 +118,7 @@ def check(steps: Sequence[SubQuestion]) -> None:
 
 
 def check_number(steps: int) -> None:
-    """InputError: a plan of no steps, or of too many."""
+    """Raise InputError for no steps, or too many."""
     if not steps:
         raise InputError("the plan is empty", hint="Give it at least one question")
     if steps > MOST_STEPS:
@@ -137,7 +136,7 @@ def _check_references(step: SubQuestion, by_id: Mapping[int, SubQuestion]) -> No
             )
         if parent == step.id:
             raise InputError(f"step {step.id} refers to itself", hint=_not_meant(parent))
-        # To ask on with the bare "#k" would search for nothing, and quietly.
+        # A search for the bare "#k" would find nothing, without an error.
         if not by_id[parent].retrieve:
             raise InputError(
                 f"step {step.id} needs the answer of step {parent}, which has none because nothing is "
@@ -147,7 +146,7 @@ def _check_references(step: SubQuestion, by_id: Mapping[int, SubQuestion]) -> No
 
 
 def _not_meant(id: int) -> str:
-    """The hint where a reference may be no reference."""
+    """Return the hint where a reference may be none."""
     return f'Refer to another step, or write "number {id}" if no step is meant'
 
 
@@ -178,7 +177,6 @@ MAX_QUESTION = 2_000  # characters
 
 _WRAPPERS = ("plan", "questions", "question_decomposition")
 _MUSIQUE_KEYS = ("paragraph_support_idx", "answer")
-_PLACEHOLDER = re.compile(r"<ENTITY(?:_([^<>]*))?>", re.IGNORECASE)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _SHAPE = 'Give a list of questions, or of records such as {"id": 1, "question": "Who directed Alien?"}'
 
@@ -203,29 +201,26 @@ def load(argument: str) -> Plan:
 
 
 def parse(plan: object) -> Plan:
-    """A plan from any of its forms, or from JSON text of one; its steps get the ids 1 to n in their order.
-    InputError: it is none, or cannot be followed.
+    """Parse a plan in any of its forms, or JSON text of one; its steps get the ids 1 to n in their order.
+    Raises InputError where it is none, or cannot be followed.
 
     - records with `question` and, if not false, `retrieve`; `#k` means the step whose `id` is k, or the k-th
       where no step has an id
     - plain questions: `#k` means the k-th
     - MuSiQue's `question_decomposition`: `#k` means the k-th, whatever the ids; the gold answers are not read
-    - Panini's records with `requires_retrieval`; `<ENTITY_Qk>` means the k-th step in any form and `<ENTITY>`
-      the step before
-    - an object that holds one of these under `plan`, `questions` or `question_decomposition`
+    - Panini's records with `requires_retrieval`
+    - an object with one of these under `plan`, `questions` or `question_decomposition`
     """
     if isinstance(plan, Plan):
         return plan
     records, musique = _records(_decoded(plan) if isinstance(plan, str) else plan)
     ids = _ids(records, musique)
     steps = [_step(record, id) for record, id in zip(records, ids, strict=True)]
-    _check_one_writing(steps)
-    steps = [SubQuestion(step.id, _resolved(step, n, ids), step.retrieve) for n, step in enumerate(steps, 1)]
-    check(steps)  # before they get new numbers: an error names a step as its writer did
-    place = {id: n for n, id in enumerate(ids, 1)}
+    check(steps)  # before they get new ids, so that an error names a step as the user did
+    new_ids = {id: n for n, id in enumerate(ids, 1)}
     return Plan(
         tuple(
-            SubQuestion(place[step.id], rewrite(step.question, lambda id: f"#{place[id]}"), step.retrieve)
+            SubQuestion(new_ids[step.id], rewrite(step.question, lambda id: f"#{new_ids[id]}"), step.retrieve)
             for step in steps
         )
     )
@@ -242,7 +237,7 @@ def _decoded(text: str) -> object:
 
 
 def _records(plan: object) -> tuple[list[object], bool]:
-    """The steps as they were written, and whether they are MuSiQue's."""
+    """Return the steps as written, and whether they are MuSiQue's."""
     musique = False
     if isinstance(plan, Mapping):
         keys = [key for key in _WRAPPERS if key in plan]
@@ -259,17 +254,17 @@ def _records(plan: object) -> tuple[list[object], bool]:
 
 
 def _ids(records: list[object], musique: bool) -> list[int]:
-    """What `#k` calls the steps: their own ids, or their positions where they have none, or MuSiQue's,
-    which are numbers in another list."""
-    places = list(range(1, len(records) + 1))
+    """Return the numbers by which `#k` refers to the steps: their ids, or their positions where they have
+    none or MuSiQue's, which are numbers in another list."""
+    positions = list(range(1, len(records) + 1))
     if musique or not any(isinstance(record, Mapping) and "id" in record for record in records):
-        return places
+        return positions
     ids = []
-    for place, record in zip(places, records, strict=True):
+    for position, record in zip(positions, records, strict=True):
         id = record.get("id") if isinstance(record, Mapping) else None
         if not isinstance(id, int) or isinstance(id, bool) or id < 0:  # "#-1" would be no reference
             raise InputError(
-                f"the step in place {place} has no id that is a whole number from 0 up",
+                f"the step in place {position} has no id that is a whole number from 0 up",
                 hint="Give every step an id, 1, 2, 3, or none of them",
             )
         ids.append(id)
@@ -291,8 +286,7 @@ def _step(record: object, id: int) -> SubQuestion:
 
 
 def _retrieve(record: Mapping[str, object], id: int) -> bool:
-    """A model that imitates Panini's examples writes the flag as text, and the text "false" is true to
-    Python."""
+    """Return whether a step retrieves. Models that imitate Panini's examples write the flag as text."""
     key = "retrieve" if "retrieve" in record else "requires_retrieval"
     value = record.get(key, True)
     if isinstance(value, str):
@@ -303,39 +297,6 @@ def _retrieve(record: Mapping[str, object], id: int) -> bool:
             hint="Write one of them, or leave it out for true",
         )
     return value
-
-
-def _check_one_writing(steps: list[SubQuestion]) -> None:
-    """Among placeholders a "#1" may be a reference or a place in the charts; a guess would send the search
-    astray."""
-    written = next((match[0] for step in steps if (match := _PLACEHOLDER.search(step.question))), None)
-    for step in steps:
-        if written and step.parents:
-            k = step.parents[0]
-            raise InputError(
-                f"the plan refers to steps both as {written} and as #{k} (step {step.id})",
-                hint=f'Use one of the two, and write "number {k}" if no step is meant',
-            )
-
-
-def _resolved(step: SubQuestion, at: int, ids: list[int]) -> str:
-    """The question in place `at` with `#id` for Panini's placeholders, which count places."""
-    text = step.question
-
-    def reference(match: re.Match[str]) -> str:
-        written = match[1]
-        place = at - 1 if written is None else int(written[1:]) if re.fullmatch("[Qq][0-9]+", written) else 0
-        if not 1 <= place <= len(ids):
-            raise InputError(
-                f"step {step.id} refers to {match[0]}, and there is no such step",
-                hint="<ENTITY_Q1> is the first step, <ENTITY> the step before",
-            )
-        # A reference has no letter or digit beside it.
-        left, right = text[: match.start()][-1:], text[match.end() :][:1]
-        before, after = " " if left.isalnum() or left == ">" else "", " " if right.isalnum() else ""
-        return f"{before}#{ids[place - 1]}{after}"
-
-    return _PLACEHOLDER.sub(reference, text)
 
 
 # Of the reply; `parse` reads it as it is. Strict servers want every key required and no other allowed.
@@ -364,8 +325,7 @@ _LIMIT = 1000  # tokens of a plan; a usual one has 100
 _AGAIN = "Write the plan of that question as JSON, in its own words: one step if one fact answers it."
 _STEM_LENGTH = 5  # letters that two forms of a word share
 _CLOSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uac00-\ud7af]")
-# Beside a letter `#1` is no reference ("#4chan", "C#1"). Scripts without spaces set letters around it all the
-# same.
+# Next to a letter `#1` is no reference ("#4chan", "C#1"), except in scripts without spaces.
 _LETTER = r"[^\W\d_a-zA-Z]"
 _GLUED_LEFT = re.compile(rf"(?<={_LETTER})(?=#[0-9])")
 _GLUED_RIGHT = re.compile(rf"(#[0-9]+)(?={_LETTER})")
@@ -378,32 +338,32 @@ def decompose(question: str, llm: LanguageModel) -> Plan:
         ReplyError: Its reply is no plan, even after a repair.
         StoppedError: No call works any more.
     """
-    asked = without_references(question)
+    text = without_references(question)
     messages = (
         {"role": "system", "content": prompt("plan")},
-        {"role": "user", "content": f"Question: {asked}"},
+        {"role": "user", "content": f"Question: {text}"},
     )
 
     def check(reply: object) -> Plan:
         plan = read_plan(reply)
-        check_about(plan, asked)
+        check_about(plan, text)
         return plan
 
     few = (
         {"role": "system", "content": prompt("plan_short")},
-        {"role": "user", "content": f"Question: {asked}\n\n{_AGAIN}"},
+        {"role": "user", "content": f"Question: {text}\n\n{_AGAIN}"},
     )
     short = Request("plan", few, SCHEMA, limit=_LIMIT)
     return llm.ask(Request("plan", messages, SCHEMA, limit=_LIMIT, short=short), check).value
 
 
 def without_references(question: str) -> str:
-    """A question in one line, as it goes into a plan: "#1" in it is no reference."""
+    """Return a question in one line, in which "#1" is no reference."""
     return rewrite(_spaced(" ".join(question.split())), lambda k: f"number {k}")
 
 
 def followed(reply: object) -> Plan:
-    """The plan in a reply. ValueError: it cannot be followed; the text says how to mend that."""
+    """Return the plan in a reply. Raises ValueError, with the repair, where it cannot be followed."""
     try:
         return parse(_spaced(reply))
     except InputError as error:
@@ -411,7 +371,7 @@ def followed(reply: object) -> Plan:
 
 
 def read_plan(reply: object) -> Plan:
-    """The same; ValueError also where the plan finds something that nothing uses."""
+    """Return the plan in a reply as `followed`; raises ValueError also where no step uses an answer."""
     plan = followed(reply)
     needed = {parent for step in plan.steps for parent in step.parents}
     if idle := next((step.id for step in plan.steps[:-1] if step.id not in needed), None):
@@ -424,13 +384,13 @@ def read_plan(reply: object) -> Plan:
 
 
 def check_about(plan: Plan, question: str) -> None:
-    """ValueError where a plan shares no name or word with the question, or says nothing: a small model
-    repeats an example of its instructions."""
+    """Raise ValueError where a plan has no words, or shares none with the question: small models repeat an
+    example of their instructions."""
     text = " ".join(step.question for step in plan.steps)
     words = word_stems(question)
     if not re.search(r"\w", text):
         raise ValueError("the steps of the plan say nothing")
-    if words and (said := word_stems(text)) and words.isdisjoint(said):
+    if words and (plan_words := word_stems(text)) and words.isdisjoint(plan_words):
         raise ValueError(
             f"the plan ({text[:100]!r}) shares no name or word with the question: take this question "
             "apart, and no other"
@@ -438,13 +398,13 @@ def check_about(plan: Plan, question: str) -> None:
 
 
 def word_stems(text: str) -> set[str]:
-    """The beginnings of a text's words, small ones and single letters left out; of scripts without spaces
-    each two signs."""
+    """Return the first letters of each word of a text, without function words and single letters; in scripts
+    without spaces each two characters."""
     words: set[str] = set()
     for word in re.findall(LETTERS, " ".join(map(normalise, text.split()))):
         if word not in FUNCTION_WORDS:
             words.update(
-                {word[at : at + 2] for at in range(len(word) - 1)}
+                {word[start : start + 2] for start in range(len(word) - 1)}
                 if _CLOSE.match(word)
                 else {word[:_STEM_LENGTH]}
                 if len(word) > 1
@@ -454,9 +414,9 @@ def word_stems(text: str) -> set[str]:
 
 
 def _spaced(value: Any) -> Any:
-    """What JSON holds, with spaces around references that touch a letter."""
+    """Return a JSON value with spaces around references that touch a letter."""
     if isinstance(value, str):
         return _GLUED_RIGHT.sub(r"\1 ", _GLUED_LEFT.sub(" ", value))
     if isinstance(value, list):
-        return [_spaced(one) for one in value]
-    return {key: _spaced(one) for key, one in value.items()} if isinstance(value, dict) else value
+        return [_spaced(item) for item in value]
+    return {key: _spaced(item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -1,9 +1,8 @@
-"""The question cache: a question that was asked before is answered from what its answer stood on.
+"""The question cache: answer a question from the evidence of an earlier answer.
 
-Vectors find the earlier question. They cannot tell "Where was she born?" from "Where did she die?", so they
-never decide: an earlier answer is given as it was where people confirmed it and the questions have the same
-words in the same order; else a language model, where one is set, reads what the answer cites, and says
-whether that answers it.
+Vectors find the earlier question. They do not tell "Where was she born?" from "Where did she die?", so they
+never decide: an earlier answer is returned if people confirmed it and the questions have the same words in
+the same order; else a language model, where one is set, answers from the citations of the earlier answer.
 """
 
 from __future__ import annotations
@@ -38,8 +37,10 @@ def answer_from_cache(query: Query, context: Context) -> Retrieved | None:
     vector = context.vector(query.question).tolist()
     with context.clock("database"):
         candidates = [old for old in near(context.reader, vector, _CANDIDATES) if old.cosine >= LEAST_COSINE]
-    wanted = words(query.question)
-    candidates.sort(key=lambda old: (words(old.question) != wanted, old.verdict != "confirmed", -old.cosine))
+    question_words = words(query.question)
+    candidates.sort(
+        key=lambda old: (words(old.question) != question_words, old.verdict != "confirmed", -old.cosine)
+    )
     rejected = {normalise(old.answer) for old in candidates if old.verdict == "rejected"}
     usable = [
         old
@@ -50,7 +51,7 @@ def answer_from_cache(query: Query, context: Context) -> Retrieved | None:
     if not usable:
         return None
     old = usable[0]
-    if old.verdict == "confirmed" and words(old.question) == wanted:
+    if old.verdict == "confirmed" and words(old.question) == question_words:
         citations = [
             Citation(
                 quote.passage.id,

@@ -1,5 +1,4 @@
-"""What a strategy is: what it is given, what it gives back, and the record that the table of strategies is
-made of.
+"""Declare what a strategy is: its query, its result, and its record in the table of strategies.
 
 `CONTRIBUTING.md` shows how one is added.
 """
@@ -26,9 +25,14 @@ RecipeT = TypeVar("RecipeT")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question and what is wanted for it. plan: sub-questions to follow, where there is one. k: passages
-    wanted. answer: whether an answer is wanted, or the evidence alone. below: so many passages below these
-    are wanted for a reader, of a strategy that has them for nothing."""
+    """A question with its options.
+
+    Attributes:
+        plan: Sub-questions to follow.
+        k: The number of passages.
+        answer: False for the evidence alone.
+        below: The number of further passages for the reader, from a strategy that returns them at no cost.
+    """
 
     question: str
     plan: Plan | None = None
@@ -39,9 +43,14 @@ class Query:
 
 @dataclass(frozen=True)
 class AnswerDraft:
-    """What is answered, how sure that is, and what it stands on. source: "llm", "chain", "past" or "none".
-    missing: what the evidence lacks. tokens: `evidence` and `prompt` as they were sent to a language model.
-    inferred: it follows from what it stands on, and does not stand there."""
+    """An answer with its confidence and citations.
+
+    Attributes:
+        source: "llm", "chain", "past" or "none".
+        missing: What the evidence lacks.
+        tokens: Those of `evidence` and `prompt` as sent to a language model.
+        inferred: The answer follows from the citations, and is not stated there.
+    """
 
     answer: str | None = None
     source: str = "none"
@@ -55,18 +64,24 @@ class AnswerDraft:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What a strategy found.
+    """The result of a strategy.
 
-    passages: best first; below: those that come next, where the query wanted them. beams: its chains, where
-    it grows them, and cited: their passages by id. draft: an answer of its own, with its own evidence;
-    without one the answer is read off the chains, or worded by the language model from what was found. plan:
-    the one it made, where it makes its own. ran: the strategy that ran, where it was not the one asked for,
-    and why: words after "as".
-    note: what could not be done on the way, as where the language model gave no reply that could be used;
-    `eval` counts it as a failure. conflicts: where passages say different things. past: the earlier question
-    that it comes from. items: what a language model reads, in the place of chains and passages; evidence,
-    reader: else in which form it reads these, and by which prompt, where the question does not say.
-    confidence: where there are no chains, how sure it is that the memory holds the answer.
+    Attributes:
+        passages: Best first.
+        beams: Its chains.
+        cited: The passages of the chains, by id.
+        draft: Its own answer; without one, the answer comes from the chains or the language model.
+        plan: The plan that it made itself.
+        ran: The strategy that ran, if another than the chosen one.
+        why: Why it ran, as words after "as".
+        note: A failure on the way, such as a useless reply of the language model; `eval` counts it.
+        conflicts: Contradictions between passages.
+        below: The passages after `passages`, as many as the query names.
+        past: The earlier question whose answer this is.
+        items: The evidence for the language model, instead of chains and passages.
+        evidence: The form of the evidence, if the options name none.
+        reader: The prompt of the answer.
+        confidence: Without chains, the probability that the memory contains the answer.
     """
 
     passages: list[RankedPassage]
@@ -88,8 +103,8 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class ChainConfidence:
-    """A logistic scale over the features of chains (`answer.chains`), fitted to a strategy, as walks raise
-    the scores of pairs; without weights the plain mean of the hops."""
+    """A logistic model over the features of chains (`answer.chains`), fitted to a strategy, as walks raise
+    the scores of pairs; without weights, the mean of the hops."""
 
     weights: tuple[float, ...]
     bias: float
@@ -97,14 +112,21 @@ class ChainConfidence:
 
 @dataclass(frozen=True)
 class Strategy(Generic[RecipeT]):
-    """A way to find what answers a question.
+    """A way to retrieve passages for a question.
 
-    name: of `--strategy`. help: one line. run: finds; it may search, call the language model of the context,
-    search again, and bring its own answer. recipe: its constants; recipes: its own and others by name, where
-    they have names. follows_plan: a plan can be given, and where a language model is set one is made for it.
-    makes_plan: none is, as it takes the question apart itself. needs: what it cannot run without. gives: what
-    comes back. confidence: how sure its chains are. steady: its first passages are the same however many
-    are wanted, and more cost nothing to speak of. scoped: it searches within a scope.
+    Attributes:
+        name: The name for `--strategy`.
+        help: One line about it.
+        run: Retrieves; it may search, call the language model, search again, and answer.
+        recipe: Its constants.
+        recipes: Recipes by name.
+        follows_plan: It follows a plan, of the user or of a language model.
+        makes_plan: It makes its own plan, so that no other is made for it.
+        needs: What it cannot run without.
+        gives: What it returns.
+        confidence: The confidence of its chains.
+        steady: Its first passages do not depend on `k`, and more cost little.
+        scoped: It searches within a scope.
     """
 
     name: str
@@ -121,20 +143,20 @@ class Strategy(Generic[RecipeT]):
     scoped: bool = True
 
     def __call__(self, context: Context, query: Query) -> Retrieved:
-        """Run it with its recipe."""
+        """Run the strategy with its recipe."""
         if not (self.steady and query.below):
             return self.run(context, query, self.recipe)
-        found = self.run(context, replace(query, k=query.k + query.below, below=0), self.recipe)
-        return replace(found, passages=found.passages[: query.k], below=found.passages[query.k :])
+        retrieved = self.run(context, replace(query, k=query.k + query.below, below=0), self.recipe)
+        return replace(retrieved, passages=retrieved.passages[: query.k], below=retrieved.passages[query.k :])
 
     def with_recipe(self, recipe: RecipeT) -> Strategy[RecipeT]:
-        """Return the same with other constants."""
+        """Return the strategy with other constants."""
         return replace(self, recipe=recipe)
 
 
 @dataclass(frozen=True, slots=True)
 class NoRecipe:
-    """Of a strategy without constants."""
+    """The recipe of a strategy without constants."""
 
 
 RANK_CONSTANT = 60  # k of Cormack 2009
@@ -145,7 +167,7 @@ def reciprocal_rank_fusion(
     weights: Iterable[float] = repeat(1.0),
     k: float = RANK_CONSTANT,
 ) -> list[RankedPassage]:
-    """Fuse rankings: score = sum of weight / (k + rank), each passage once, the best first."""
+    """Fuse rankings: score = sum of weight / (k + rank); each passage once, best first."""
     scores: dict[str, float] = {}
     passages: dict[str, RankedPassage] = {}
     for ranking, weight in zip(rankings, weights, strict=False):

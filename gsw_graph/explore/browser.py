@@ -1,5 +1,5 @@
-"""Neo4j Browser at a memory: its address, links with a query in its editor, and the queries that draw an
-answer or a whole memory."""
+"""Link to Neo4j Browser: its address for a memory, links with a query in its editor, and the queries that
+draw an answer or a whole memory."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _HOSTED = "https://browser.neo4j.io/"  # Neo4j's own page, which speaks to Aura 
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Hold where Neo4j Browser of a server is.
+class BrowserAddress:
+    """The address of Neo4j Browser for a server.
 
     Attributes:
-        page: its address without any question mark.
-        dbms: where it logs in.
+        page: The URL of the page, without arguments.
+        dbms: The URL of the database.
     """
 
     page: str
@@ -39,8 +39,8 @@ class Place:
     database: str | None
 
     def link(self, query: str | None = None) -> str:
-        """Return the address that opens Browser with server and user filled in and a query in the editor.
-        A query has no `&` and no `#`, at which Browser cuts it after decoding."""
+        """Return the URL that opens Browser with server and user filled in and a query in the editor. A query
+        has no `&` and no `#`, at which Browser cuts it after decoding."""
         arguments = [f"dbms={quote(self.dbms, safe=':/@[]')}"]
         if self.database:
             arguments.append(f"db={quote(self.database, safe='')}")
@@ -49,12 +49,11 @@ class Place:
         return f"{self.page}?{'&'.join(arguments)}"
 
 
-def find(settings: Settings) -> Place:
-    """Find Browser of the memory of these settings: that of a private server is known, another server has it
-    on port 7474 as a rule.
+def find(settings: Settings) -> BrowserAddress:
+    """Return the address of Browser for a memory: of a private server its own, of another server port 7474.
 
     Raises:
-        EngineError: the memory is a folder, which has none.
+        EngineError: The memory is a folder, which has no Browser.
     """
     if "://" not in settings.memory:
         raise EngineError(
@@ -72,18 +71,18 @@ def find(settings: Settings) -> Place:
         for server in local.status(settings):
             if server.running and server.url.endswith(f":{address.port}"):
                 page = server.browser.partition("?")[0]
-                # no database: it has one alone, and Browser 5.24 does not find it by name on Neo4j 2026
-                return Place(page, login, None)
+                # no database: there is only one, and Browser 5.24 does not find it by name on Neo4j 2026
+                return BrowserAddress(page, login, None)
     if address.host.endswith(_AURA):
-        return Place(_HOSTED, login, database)
+        return BrowserAddress(_HOSTED, login, database)
     secure = "+s" in address.scheme
     page = f"https://{host}:7473/browser/" if secure else f"http://{host}:7474/browser/"
-    return Place(page, login, database)
+    return BrowserAddress(page, login, database)
 
 
 def private(settings: Settings) -> local.LocalServer:
-    """Return the private server that runs: that of the memory, else the only one; EngineError where none
-    does."""
+    """Return the private server that runs, that of the memory if there are several. Raises EngineError where
+    none does."""
     running = [server for server in local.status(settings) if server.running]
     if "://" in settings.memory:
         port = parse(settings.memory).port
@@ -97,14 +96,14 @@ _COMMENTS = re.compile(r"\A(?://[^\n]*\n)+")
 
 
 def drawing(question: str) -> str:
-    """Write a query that draws what the answer to a kept question is based on, by the id of the question: the
-    words of documents never get into a query that people run."""
-    filled = _query("answer_drawn").replace("$question", json.dumps(question))
-    return f"// What the answer stands on\n{filled}"
+    """Write a query that draws the basis of the answer to a stored question. It contains only the id of the
+    question, and no text of documents."""
+    query = _query("answer_drawn").replace("$question", json.dumps(question))
+    return f"// What the answer stands on\n{query}"
 
 
 def overview() -> str:
-    """Write a query that draws the names that bring most documents together."""
+    """Write a query that draws the names that connect most documents."""
     return f"// What brings the documents together\n{_query('overview_drawn')}"
 
 
@@ -114,8 +113,8 @@ def _query(name: str) -> str:
 
 
 def open_page(url: str) -> bool:
-    """Open a page in the web browser; False where there is none with a window: one of text would take the
-    terminal, and cannot show a graph."""
+    """Open a page in the web browser. Returns False where there is none with a window: a text browser cannot
+    show a graph."""
     if sys.platform not in ("darwin", "win32") and not (
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER")
     ):

@@ -1,5 +1,4 @@
-"""The contents of a memory, for people who look around: its documents, one of them whole, and the questions
-that were asked."""
+"""Read the contents of a memory for people: documents, names, and the questions that were asked."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.store.reader import Reader, Row
 
-ALL = 10**9  # what no list is longer than; Neo4j cuts lists by numbers of 32 bits, which twice this is
+ALL = 10**9  # the longest list; Neo4j cuts lists by numbers of 32 bits, twice this
 _NAMED = 5  # documents that an error lists
 
 
@@ -55,15 +54,15 @@ def documents(
 
     Args:
         reader: Reads the memory.
-        text: Those with it in source or title, or under that folder.
-        extractor: Those that it read.
-        loader: Those of a format.
-        unfinished: Those of which a load was cut off or a passage could not be read.
-        skip: Leave out so many.
-        limit: Return so many.
-        folder: Where paths begin, None where no name is a path.
+        text: A part of the source or title, or the folder of the documents.
+        extractor: Their extractor.
+        loader: Their loader.
+        unfinished: Only documents whose load was cut off, or with a passage that could not be read.
+        skip: The number of documents to skip.
+        limit: The number of documents to return.
+        folder: The folder of relative paths; None where no name is a path.
     """
-    found = partial(
+    search = partial(
         reader.rows,
         "read/documents",
         text=text.lower(),
@@ -72,13 +71,13 @@ def documents(
         loader=loader,
         unfinished=unfinished,
     )
-    rows = found(skip=_skipped(skip), limit=_most(limit))
-    counted = rows or (found(skip=0, limit=1) if skip else [])  # nothing is left after so many
-    return Documents(counted[0]["total"] if counted else 0, [_document(row) for row in rows])
+    rows = search(skip=_checked_skip(skip), limit=_checked_limit(limit))
+    counted_rows = rows or (search(skip=0, limit=1) if skip else [])  # the total, where all are skipped
+    return Documents(counted_rows[0]["total"] if counted_rows else 0, [_document(row) for row in rows])
 
 
 def show(reader: Reader, name: str, passage: int | None = None, *, folder: str | Path | None = "") -> Shown:
-    """Return a document whole, with what was found in it.
+    """Return a whole document with what was extracted from it.
 
     Args:
         reader: Reads the memory.
@@ -89,7 +88,7 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
     Raises:
         InputError: The name means none, or several.
     """
-    document, position = _meant(reader, name, folder)
+    document, position = _find_document(reader, name, folder)
     if passage is not None:
         position = passage - 1
         if not 0 <= position < document.passages:
@@ -102,68 +101,77 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
 
 
 def names(reader: Reader, text: str = "", *, skip: int = 0, limit: int = 50) -> list[StoredName]:
-    """Return the names with a text in them, those in most passages first: `limit` of them, after the first
+    """Return the names that contain a text, those in most passages first: `limit` of them, after the first
     `skip`."""
     return [
         StoredName(row["id"], row["name"], row["passages"])
-        for row in reader.rows("read/names", text=normalise(text), skip=_skipped(skip), limit=_most(limit))
+        for row in reader.rows(
+            "read/names", text=normalise(text), skip=_checked_skip(skip), limit=_checked_limit(limit)
+        )
     ]
 
 
 def name(reader: Reader, name: str, *, limit: int = 20) -> FollowedName:
-    """Return one name over all documents: what the memory says of it, the passages with it, and the names
-    beside it; at most `limit` of each. Raises InputError where there is no such name, with the nearest."""
+    """Return one name over all documents: its roles, pairs, facts and passages, and the names in the same
+    passages; at most `limit` of each. Raises InputError where there is no such name, with similar ones."""
     id_ = normalise(name)
     check_concepts(reader, [id_])
-    found = reader.rows("read/name_found", id=id_, limit=_most(limit))[0]
+    entity = reader.rows("read/name_found", id=id_, limit=_checked_limit(limit))[0]
     rows = reader.rows("read/name_places", id=id_, limit=limit)
     roles: dict[str, list[str]] = {}
-    for role in sorted(found["roles"], key=lambda role: str(role["role"])):
+    for role in sorted(entity["roles"], key=lambda role: str(role["role"])):
         states = roles.setdefault(role["role"], [])
         states += [state for state in role["states"] or () if state not in states]
-    beside = {one["id"]: one for row in rows for one in row["beside"] if one["id"] != id_}
-    together = Counter(one["id"] for row in rows for one in row["beside"] if one["id"] != id_)
-    most = sorted(together, key=lambda one: (-together[one], beside[one]["passages"], one))[:limit]
+    neighbours = {item["id"]: item for row in rows for item in row["beside"] if item["id"] != id_}
+    counts = Counter(item["id"] for row in rows for item in row["beside"] if item["id"] != id_)
+    ids = sorted(counts, key=lambda item: (-counts[item], neighbours[item]["passages"], item))[:limit]
     return FollowedName(
         id_,
-        found["name"],
-        found["passages"],
+        entity["name"],
+        entity["passages"],
         roles,
-        _pairs(found["pairs"]),
+        _pairs(entity["pairs"]),
         [
-            Fact(one["id"], one["text"], one["passage"])
-            for one in sorted(found["facts"], key=lambda one: one["id"])
+            Fact(item["id"], item["text"], item["passage"])
+            for item in sorted(entity["facts"], key=lambda item: item["id"])
         ],
         [
             RankedPassage(row["id"], row["title"], row["text"], row["source"], row["document"], 0.0)
             for row in rows
         ],
-        [StoredName(one, beside[one]["name"], beside[one]["passages"]) for one in most],
+        [StoredName(item, neighbours[item]["name"], neighbours[item]["passages"]) for item in ids],
     )
 
 
 def history(reader: Reader, text: str = "", *, skip: int = 0, limit: int | None = None) -> History:
-    """Return the questions that were asked, the latest first: those with `text` in the question or its
-    answer, `limit` of them, after the first `skip`."""
-    found = partial(reader.rows, "read/questions", text=text.lower(), id="")
-    rows = found(skip=_skipped(skip), limit=_most(limit))
-    counted = rows or (found(skip=0, limit=1) if skip else [])
-    if not counted:
+    """Return the questions that were asked, latest first: those with `text` in the question or answer,
+    `limit` of them, after the first `skip`."""
+    search = partial(reader.rows, "read/questions", text=text.lower(), id="")
+    rows = search(skip=_checked_skip(skip), limit=_checked_limit(limit))
+    counted_rows = rows or (search(skip=0, limit=1) if skip else [])
+    if not counted_rows:
         return History(0, {"in": 0, "out": 0}, None, [])
-    first = counted[0]
+    first = counted_rows[0]
     tokens = {"in": first["all_prompt_tokens"], "out": first["all_completion_tokens"]}
-    paid = first["all_dollars"] or None  # a sum of nothing known is no sum
-    return History(first["total"], tokens, paid, [_asked(row) for row in rows])
+    paid = first["all_dollars"] or None  # 0 where no cost is known
+    return History(first["total"], tokens, paid, [_asked_question(row) for row in rows])
 
 
 def asked(reader: Reader, which: int | str) -> AskedQuestion:
-    """Return one question that was asked, with what its answer used. which: 1, or "1", is the latest; or the
-    beginning of its id, of which eight letters are shown. Raises InputError where there is none."""
+    """Return one question that was asked, with the passages and pairs of its answer.
+
+    Args:
+        reader: Reads the memory.
+        which: 1, or "1", for the latest; or the beginning of its id, of which eight letters are shown.
+
+    Raises:
+        InputError: There is none, or several.
+    """
     if isinstance(which, str) and which.isdecimal() and len(which) < 8:
         which = int(which)
-    given, first, most = ("", which - 1, 1) if isinstance(which, int) else (which, 0, 2)
+    id_prefix, first, most = ("", which - 1, 1) if isinstance(which, int) else (which, 0, 2)
     is_one = first >= 0 and which != ""
-    rows = reader.rows("read/questions", text="", id=given, skip=first, limit=most) if is_one else []
+    rows = reader.rows("read/questions", text="", id=id_prefix, skip=first, limit=most) if is_one else []
     if len(rows) > 1:
         raise InputError(f"several questions have an id that begins with {which!r}", hint="Give more of it")
     if not rows:
@@ -173,55 +181,57 @@ def asked(reader: Reader, which: int | str) -> AskedQuestion:
         reader.rows("read/question_used", id=rows[0]["id"]),
         key=lambda row: (row["rank"], row["hop"], row["id"]),
     )
-    return _asked(rows[0], used)
+    return _asked_question(rows[0], used)
 
 
 def check_concepts(reader: Reader, names: list[str]) -> None:
-    """Raise InputError where one of the names, in normal form, is no concept, with the nearest that are."""
-    known = reader.concept_names(names)
+    """Raise InputError where one of the names, in normal form, is no concept, with similar concepts."""
+    existing = reader.concept_names(names)
     for name in names:
-        if name not in known:
+        if name not in existing:
             near = reader.rows("read/near_concepts", start=name[:2], wanted=name)
-            found = {row["id"]: row["name"] for row in near}
-            ids = difflib.get_close_matches(name, found, n=_NAMED, cutoff=0.7)
-            ids += [one for one in found if name in one and one not in ids]
-            hint = "Near it: " + ", ".join(found[one] for one in ids[:_NAMED]) if ids else None
+            similar = {row["id"]: row["name"] for row in near}
+            ids = difflib.get_close_matches(name, similar, n=_NAMED, cutoff=0.7)
+            ids += [id_ for id_ in similar if name in id_ and id_ not in ids]
+            hint = "Near it: " + ", ".join(similar[id_] for id_ in ids[:_NAMED]) if ids else None
             raise InputError("no name in the memory is so", where=name, hint=hint)
 
 
-def _most(limit: int | None) -> int:
+def _checked_limit(limit: int | None) -> int:
     if limit is not None and not 1 <= limit <= ALL:
         raise InputError(f"the limit is {limit}", hint=f"Give at least 1, and at most {ALL:,}")
     return ALL if limit is None else limit
 
 
-def _skipped(skip: int) -> int:
+def _checked_skip(skip: int) -> int:
     if not 0 <= skip <= ALL:
         raise InputError(f"{skip} are left out", hint=f"Give at least 0, and at most {ALL:,}")
     return skip
 
 
 def _path(name: str, folder: str | Path | None) -> str:
-    """Return a name as an absolute path, as sources of files are written; of an empty one, and without a
-    folder, a path that none has."""
+    """Return a name as an absolute path, like the sources of files; for an empty name, or without a folder, a
+    path that no file has."""
     if folder is None or not name or "\0" in name:
         return "\0"
     return Path(os.path.abspath(os.path.join(folder, name))).as_posix()  # noqa: PTH100, PTH118 - takes `..` away
 
 
-def _meant(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
-    """Return the document that a name means, and the position of the passage where it means one."""
-    wanted = {"wanted": name, "title": name.lower(), "path": _path(name, folder)}
-    rows = reader.rows("read/named", **wanted) if name.strip() else []
+def _find_document(reader: Reader, name: str, folder: str | Path | None) -> tuple[StoredDocument, int | None]:
+    """Return the document of a name, and the position of the passage if it is the name of one."""
+    keys = {"wanted": name, "title": name.lower(), "path": _path(name, folder)}
+    rows = reader.rows("read/named", **keys) if name.strip() else []
     if not rows:
         hint = "Give a source, a title or an id; gswgraph list shows what there is"
         raise InputError("no document or passage is called so", where=name, hint=hint)
     best = min(row["how"] for row in rows)
     meant = sorted((row for row in rows if row["how"] == best), key=lambda row: str(row["source"]))
     if len(meant) > 1:
-        some = ", ".join(row["source"] for row in meant[:_NAMED]) + (", ..." if len(meant) > _NAMED else "")
+        sources = ", ".join(row["source"] for row in meant[:_NAMED]) + (
+            ", ..." if len(meant) > _NAMED else ""
+        )
         raise InputError(
-            f"{len(meant)} documents are called so", where=name, hint=f"Give the source of one: {some}"
+            f"{len(meant)} documents are called so", where=name, hint=f"Give the source of one: {sources}"
         )
     return _document(meant[0]), meant[0]["position"]
 
@@ -240,20 +250,20 @@ def _document(row: Row) -> StoredDocument:
 def _passage(row: Row) -> WholePassage:
     entities = [
         FoundEntity(
-            found["id"],
-            found["name"],
-            bool(found["title"]),
-            _roles(found["roles"]),
-            found["from"],
-            found["to"],
+            item["id"],
+            item["name"],
+            bool(item["title"]),
+            _roles(item["roles"]),
+            item["from"],
+            item["to"],
         )
-        for found in sorted(row["entities"], key=lambda found: (not found["title"], found["name"]))
+        for item in sorted(row["entities"], key=lambda item: (not item["title"], item["name"]))
     ]
     phrases = [
-        FoundPhrase(found["id"], found["phrase"], _pairs(found["pairs"]))
-        for found in sorted(row["phrases"], key=lambda found: (found["phrase"], found["id"]))
+        FoundPhrase(item["id"], item["phrase"], _pairs(item["pairs"]))
+        for item in sorted(row["phrases"], key=lambda item: (item["phrase"], item["id"]))
     ]
-    facts = sorted(row["propositions"], key=lambda found: (found["text"], found["id"]))
+    facts = sorted(row["propositions"], key=lambda item: (item["text"], item["id"]))
     return WholePassage(
         row["id"],
         row["position"],
@@ -268,7 +278,7 @@ def _passage(row: Row) -> WholePassage:
 
 
 def _roles(roles: Iterable[Row]) -> dict[str, list[str]]:
-    """Return the states of each role; an entity without any has none."""
+    """Return the states of each role."""
     return {
         role["role"]: list(role["states"] or ())
         for role in sorted(roles, key=lambda role: role["role"] or "")
@@ -277,13 +287,13 @@ def _roles(roles: Iterable[Row]) -> dict[str, list[str]]:
 
 
 def _pairs(pairs: Iterable[Row]) -> list[QA]:
-    found = sorted(
+    ordered = sorted(
         (pair["question"], pair["id"], pair["answers"]) for pair in pairs if pair["id"] is not None
     )
-    return [QA(id_, question, list(answers or ())) for question, id_, answers in found]
+    return [QA(id_, question, list(answers or ())) for question, id_, answers in ordered]
 
 
-def _asked(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
+def _asked_question(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
     plain = (
         "id",
         "question",
@@ -295,9 +305,9 @@ def _asked(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
         "model",
         "asked_at",
     )
-    given: dict[str, Any] = {name: row[name] for name in plain}
+    values: dict[str, Any] = {name: row[name] for name in plain}
     return AskedQuestion(
-        **given,
+        **values,
         seconds=row["seconds"],
         plan=json.loads(row["plan"]) if row["plan"] else None,
         tokens={"in": row["prompt_tokens"] or 0, "out": row["completion_tokens"] or 0},
@@ -306,13 +316,15 @@ def _asked(row: Row, used: Iterable[Row] = ()) -> AskedQuestion:
         judged_at=row["judged_at"],
         past=row["past"],
         passages=[
-            UsedPassage(one["id"], one["title"], one["text"], one["source"], one["rank"], bool(one["cited"]))
-            for one in used
-            if one["kind"] == "passage"
+            UsedPassage(
+                item["id"], item["title"], item["text"], item["source"], item["rank"], bool(item["cited"])
+            )
+            for item in used
+            if item["kind"] == "passage"
         ],
         pairs=[
-            UsedPair(QA(one["id"], one["text"], list(one["answers"] or ())), one["hop"], one["rank"])
-            for one in used
-            if one["kind"] == "pair"
+            UsedPair(QA(item["id"], item["text"], list(item["answers"] or ())), item["hop"], item["rank"])
+            for item in used
+            if item["kind"] == "pair"
         ],
     )

@@ -1,4 +1,4 @@
-"""Answers and tables as Python shows them: text, and HTML in a notebook."""
+"""Format answers and tables for Python: text, and HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -15,34 +15,35 @@ WIDTH = 100
 EXCERPT = 240  # characters of a passage in text; HTML has all
 CLAIM = 80  # characters of an answer or a title
 ROWS = 100  # of a table
-# Where an answer comes from that no model gave; else from a chain.
+# of answers that are neither by a model nor from a chain
 SOURCES = {"past": "as answered before"}
 
 
 def plain(answer: Answer) -> str:
-    """Write an answer as lines: what is said and how sure, what it cites, and the passages, best first."""
+    """Write an answer as lines: the answer and its confidence, citations, and the passages, best first."""
     lines = [answer_line(answer)]
     if answer.note:
         lines.append(f"Note: {one_line(answer.note)}")
     for number, citation in enumerate(answer.citations, 1):
-        lines += ["", *_wrapped(f"[{number}] ", f'"{citation.text.strip()}"'), f"    {_place(citation)}"]
+        lines += ["", *_wrapped(f"[{number}] ", f'"{citation.text.strip()}"'), f"    {_origin(citation)}"]
     if answer.conflicts:
         lines += ["", *conflict_lines(answer)]
     if answer.passages:
         lines += ["", "Passages, best first"]
     for rank, passage in enumerate(answer.passages, 1):
         text = cut(one_line(passage.text.removeprefix(f"{passage.title}\n")), EXCERPT)
-        lines += [f"{rank}. {_place(passage)}", *_wrapped("   ", text)]
+        lines += [f"{rank}. {_origin(passage)}", *_wrapped("   ", text)]
     return "\n".join(lines)
 
 
 def html(answer: Answer) -> str:
     """Write the same for a notebook; the text of a passage opens by a click."""
     cited = "".join(
-        f"<li>“{_html(citation.text)}” <i>{_html(_place(citation))}</i></li>" for citation in answer.citations
+        f"<li>“{_html(citation.text)}” <i>{_html(_origin(citation))}</i></li>"
+        for citation in answer.citations
     )
     passages = "".join(
-        f"<li><details><summary>{_html(_place(passage))}</summary>"
+        f"<li><details><summary>{_html(_origin(passage))}</summary>"
         f'<div style="white-space: pre-wrap">{_html(passage.text)}</div></details></li>'
         for passage in answer.passages
     )
@@ -58,33 +59,33 @@ def html_table(table: Table) -> str:
         f"<tr>{''.join(f'<td>{_cell(row.get(column))}</td>' for column in table.columns)}</tr>"
         for row in table.rows[:ROWS]
     )
-    left = f", the first {ROWS} shown" if len(table.rows) > ROWS else ""
-    shown = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"{shown}<p>{counted(len(table.rows), 'row')}{left}</p>"
+    cut_note = f", the first {ROWS} shown" if len(table.rows) > ROWS else ""
+    html = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"{html}<p>{counted(len(table.rows), 'row')}{cut_note}</p>"
 
 
 def answer_line(answer: Answer) -> str:
-    """Write the answer with how sure it is, or why there is none, in one line."""
+    """Write the answer with its confidence, or why there is none, in one line."""
     if answer.answer is not None:
-        how = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
-        how += ["inferred"] if answer.inferred else []
+        notes = [] if answer.confidence is None else [f"confidence {sure(answer.confidence)}"]
+        notes += ["inferred"] if answer.inferred else []
         source = (
             f"from the model {answer.models.get('llm')}"
             if answer.answer_source == "llm"
             else SOURCES.get(answer.answer_source, "read off a chain")
         )
-        return f"{one_line(answer.answer)}  ({one_line(', '.join([*how, source]))})"
+        return f"{one_line(answer.answer)}  ({one_line(', '.join([*notes, source]))})"
     if answer.abstained:
         return f"Not in memory: {why_not(answer)}."
     if compares(answer):
         return "No answer: the last step of the plan compares, and that takes a language model."
     confidence = answer.confidence
-    held = "" if confidence is None else f"; confidence that they hold it: {sure(confidence)}"
-    return f"No answer; {counted(len(answer.passages), 'passage')} found{held}."
+    doubt = "" if confidence is None else f"; confidence that they hold it: {sure(confidence)}"
+    return f"No answer; {counted(len(answer.passages), 'passage')} found{doubt}."
 
 
 def conflict_lines(answer: Answer) -> list[str]:
-    """Write what passages say differently; none where they do not."""
+    """Write the contradictions between passages, a line each."""
     return [
         f"Passages disagree: {one_line(conflict.question)} {' / '.join(map(_claim, conflict.claims))}"
         for conflict in answer.conflicts
@@ -97,7 +98,7 @@ def _claim(claim: Claim) -> str:
 
 
 def why_not(answer: Answer) -> str:
-    """Say why nothing is answered, where the memory was searched in vain."""
+    """Explain why a search of the memory found no answer."""
     if answer.missing:
         return one_line(answer.missing).rstrip(".")
     doubted = f"nothing answers the question well enough (confidence {sure(answer.confidence)})"
@@ -116,12 +117,12 @@ def why_not(answer: Answer) -> str:
 
 
 def compares(answer: Answer) -> bool:
-    """Tell whether nothing is answered because the last step of the plan only compares."""
+    """Tell whether there is no answer because the last step of the plan only compares."""
     return answer.answer is None and answer.plan is not None and answer.plan[-1].get("retrieve") is False
 
 
 def sure(confidence: float | None) -> str:
-    """Write a confidence in two digits that never claims to be certain."""
+    """Write a confidence in two digits, never as 0.00 or 1.00."""
     if confidence is None:
         return "unknown"
     return "above 0.99" if confidence > 0.99 else "below 0.01" if confidence < 0.01 else f"{confidence:.2f}"
@@ -132,8 +133,8 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _place(found: Citation | RankedPassage) -> str:
-    return ", ".join(filter(None, [one_line(found.title), short_source(found.source)]))
+def _origin(passage: Citation | RankedPassage) -> str:
+    return ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
 
 
 def _wrapped(start: str, text: str) -> list[str]:

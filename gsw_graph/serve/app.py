@@ -193,7 +193,7 @@ async def _answer_http_error(_: Request, error: Exception) -> Response:
 
 def _page_headers() -> dict[str, str]:
     """Return the headers of the page: a picture in a frame may run what the page around it allows."""
-    from gsw_graph.explore.picture.page import scripts
+    from gsw_graph.explore.picture.picture import scripts
 
     policy = (
         f"default-src 'none'; script-src 'self' {scripts()}; style-src 'self' 'unsafe-inline'; "

@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 class BusyError(GswGraphError):
     """The queue is full; `seconds` estimates when it is not."""
 
-    def __init__(self, what: str, seconds: int) -> None:
-        super().__init__(f"the server is busy: too many {what} wait", hint=f"Try again in {seconds} s")
+    def __init__(self, kind: str, seconds: int) -> None:
+        super().__init__(f"the server is busy: too many {kind} wait", hint=f"Try again in {seconds} s")
         self.seconds = seconds
 
 
@@ -61,15 +61,15 @@ class WorkQueue:
     """A bounded pool of threads for one kind of work.
 
     Args:
-        what: The kind of work, for messages.
+        kind: The kind of work, for messages.
         at_once: How much runs side by side.
         waiting: How much may wait besides.
         timeout: Seconds that each may wait and run together; None for no limit.
     """
 
-    def __init__(self, what: str, at_once: int, waiting: int, timeout: float | None) -> None:
-        self.what, self.at_once, self.waiting, self.timeout = what, at_once, waiting, timeout
-        self._threads = ThreadPoolExecutor(at_once, f"gswgraph-{what}")
+    def __init__(self, kind: str, at_once: int, waiting: int, timeout: float | None) -> None:
+        self.kind, self.at_once, self.waiting, self.timeout = kind, at_once, waiting, timeout
+        self._threads = ThreadPoolExecutor(at_once, f"gswgraph-{kind}")
         self._jobs: set[Job[Any]] = set()
         self._closed = False
 
@@ -85,7 +85,7 @@ class WorkQueue:
     def submit(self, work: Callable[[Cancel], T]) -> Job[T]:
         """Queue work and return its job. Call it in the event loop. Raises BusyError."""
         if self._closed or len(self) >= self.at_once + self.waiting:
-            raise BusyError(self.what, 1 + len(self) // self.at_once)
+            raise BusyError(self.kind, 1 + len(self) // self.at_once)
         cancel, loop = Cancel(), asyncio.get_running_loop()
         job = Job(self._threads.submit(work, cancel), cancel, self.timeout)
         self._jobs.add(job)

@@ -116,17 +116,17 @@ class Server(MCPServer[Any]):
                 cancel=cancel,
             ),
         )
-        whole = answer.to_dict()
-        kept = "id answer abstained confidence missing strategy inferred conflicts note".split()
+        result = answer.to_dict()
+        names = "id answer abstained confidence missing strategy inferred conflicts note".split()
         return bounded(
             {
-                **{name: whole[name] for name in kept if name in whole},
-                "citations": [_brief(citation) for citation in whole["citations"]],
+                **{name: result[name] for name in names if name in result},
+                "citations": [_brief(citation) for citation in result["citations"]],
                 "chains": [
                     [f"{hop['concrete_question']} {hop['answer']}" for hop in chain["hops"]]
-                    for chain in whole["chains"][:3]
+                    for chain in result["chains"][:3]
                 ],
-                "passages": [_brief(passage) for passage in whole["passages"]],
+                "passages": [_brief(passage) for passage in result["passages"]],
             }
         )
 

@@ -16,8 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from gsw_graph import errors
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
-from gsw_graph.explore.picture.page import rendered
-from gsw_graph.explore.picture.picture import Edge, Node, Picture
+from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
 from gsw_graph.model import results
 from gsw_graph.model.results import Progress
 
@@ -170,17 +169,17 @@ class RemoteMemory:
 
     def draw(
         self,
-        what: results.Answer | str,
+        content: results.Answer | str,
         /,
         *,
         timeout: float | None = None,  # noqa: ARG002
         **parameters: Any,
     ) -> Picture:
-        """Do as `Memory.draw`; what the server draws can be shown, and no more be changed."""
-        if isinstance(what, results.Answer):
-            body: dict[str, Any] = {"answer": what.to_dict()}
+        """Draw as `Memory.draw`; the picture can be shown, but not changed."""
+        if isinstance(content, results.Answer):
+            body: dict[str, Any] = {"answer": content.to_dict()}
         else:
-            body = {"query": what, "parameters": parameters}
+            body = {"query": content, "parameters": parameters}
         shown = self._request(dict[str, Any], "POST", "/draw", body)
         nodes = {node["id"]: Node(**node) for node in shown["nodes"]}
         edges = {(edge["source"], edge["target"], edge["caption"]): Edge(**edge) for edge in shown["edges"]}
@@ -196,7 +195,7 @@ class RemoteMemory:
         cancel: Cancel | None = None,
         **options: Any,
     ) -> results.Answer:
-        """Do as `Memory.ask`."""
+        """Ask as `Memory.ask`."""
         steps = plan.to_list() if hasattr(plan, "to_list") else plan
 
         def receive(event: str, data: dict[str, Any]) -> None:
@@ -220,7 +219,7 @@ class RemoteMemory:
         cancel: Cancel | None = None,
         **options: Any,
     ) -> results.LoadReport:
-        """Do as `Memory.load`: the server reads the files, and is sent standard input or uploads."""
+        """Load as `Memory.load`: the server reads the files, and is sent standard input or uploads."""
 
         def receive(event: str, data: dict[str, Any]) -> None:
             if event == "progress" and progress is not None:
@@ -247,12 +246,12 @@ class RemoteMemory:
 
     def _request(self, kind: type[T], method: str, path: str, values: dict[str, Any]) -> T:
         """Send one request, with its values in the query of a GET and in the body of a POST."""
-        given = {name: value for name, value in values.items() if value is not None}
-        sent: dict[str, Any] = (
-            {"params": given} if method == "GET" else {"json": given, "timeout": UNTIL_DONE}
+        present = {name: value for name, value in values.items() if value is not None}
+        arguments: dict[str, Any] = (
+            {"params": present} if method == "GET" else {"json": present, "timeout": UNTIL_DONE}
         )
         with self._connection_errors():
-            return rebuild(kind, self._checked(self._client.request(method, path, **sent)).json())
+            return rebuild(kind, self._checked(self._client.request(method, path, **arguments)).json())
 
     def _events(
         self,

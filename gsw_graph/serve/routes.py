@@ -202,37 +202,37 @@ async def retrieve(context: Context, body: RetrieveBody) -> Response:
     searches += [RICR.with_recipe(pairs)] if body.unit != "passages" else []
 
     def work(cancel: Cancel) -> Any:
-        how: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
+        options: dict[str, Any] = {"k": body.topk or _TOP_K, "answer": False, "llm": False, "keep": False}
         results = []
         for query in body.queries:
             documents = [
                 {"document": {"id": id_, "contents": text}, "score": score}
                 for search in searches
-                for id_, text, score in _found(
-                    context.memory.ask(query, strategy=search, cancel=cancel, **how)
+                for id_, text, score in _documents(
+                    context.memory.ask(query, strategy=search, cancel=cancel, **options)
                 )
             ]
-            documents.sort(key=lambda found: -float(str(found["score"])))
-            results.append(documents[: how["k"]])
+            documents.sort(key=lambda document: -float(str(document["score"])))
+            results.append(documents[: options["k"]])
         if not body.return_scores:
-            return {"result": [[found["document"] for found in documents] for documents in results]}
+            return {"result": [[document["document"] for document in documents] for documents in results]}
         return {"result": results}
 
     return json_response(await context.run(context.app.asks, work))
 
 
-def _found(answer: Answer) -> list[tuple[str, str, float]]:
+def _documents(answer: Answer) -> list[tuple[str, str, float]]:
     """Return the ids, texts and scores of the pairs of an answer's chains, else of its passages."""
     pairs = {hop.qa.id: (hop.qa, hop.score) for chain in answer.chains for hop in chain.hops}
     if pairs:
         return [(id_, f"{qa.question} {', '.join(qa.answers)}", score) for id_, (qa, score) in pairs.items()]
     return [
         (
-            passage.id,
-            f'"{passage.title}"\n{passage.text.removeprefix(passage.title).strip()}',
-            passage.score,
+            result.id,
+            f'"{result.title}"\n{result.text.removeprefix(result.title).strip()}',
+            result.score,
         )
-        for passage in answer.passages
+        for result in answer.passages
     ]
 
 
@@ -270,7 +270,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
         raise InputError("draw either an answer or a query", hint="Send one of `answer` and `query`")
 
     def work(cancel: Cancel) -> Any:
-        from gsw_graph.explore.picture.page import data
+        from gsw_graph.explore.picture.picture import picture_data
 
         if body.answer is not None:
             picture = context.memory.draw(rebuild(Answer, body.answer))
@@ -279,7 +279,7 @@ async def draw(context: Context, body: DrawBody) -> Response:
             picture = context.memory.draw(
                 str(body.query), timeout=seconds, cancel=cancel, **_parameters(body.parameters)
             )
-        return picture.html() if context.wants_html else data(picture)
+        return picture.html() if context.wants_html else picture_data(picture)
 
     drawn = await context.run(context.app.reads, work)
     return HTMLResponse(drawn) if context.wants_html else json_response(drawn)
@@ -303,7 +303,7 @@ async def about(context: Context) -> Response:
             "llm": settings.llm,
             "upload_limit": app.limits.upload,
             "timeout": app.limits.seconds,
-            "waiting": {queue.what: len(queue) for queue in (app.asks, app.loads, app.reads)},
+            "waiting": {queue.kind: len(queue) for queue in (app.asks, app.loads, app.reads)},
         }
     )
 
@@ -340,14 +340,8 @@ async def document(
     context: Context, name: str, passage: Limit | None = None, folder: str | None = None
 ) -> Response:
     """A document whole, with what was extracted from it, as `gswgraph show --json` prints it. name: its id,
-    source or title; passage: only that, counted from 1."""
+    source or title, or the id of a passage; passage: only that, counted from 1."""
     return await context.read(lambda _: context.memory.show(name, passage, folder=context.folder(folder)))
-
-
-@router.get("/passages/{id}", summary="Show a passage", tags=["read"])
-async def passage(context: Context, id: str) -> Response:
-    """One passage by its id, with what was extracted from it, and its document."""
-    return await context.read(lambda _: context.memory.show(id, folder=None))
 
 
 @router.get("/names", summary="List names", tags=["read"])
@@ -485,9 +479,9 @@ def _parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def _check_owner(context: RequestContext, what: str, hint: str) -> None:
+def _check_owner(context: RequestContext, action: str, hint: str) -> None:
     if not context.owner:
-        raise RefusedError(f"only the owner of the memory {what}", hint=hint)
+        raise RefusedError(f"only the owner of the memory {action}", hint=hint)
 
 
 def _ignore(_: str, __: Any) -> None:

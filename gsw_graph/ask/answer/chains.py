@@ -1,5 +1,5 @@
-"""An answer from chains alone, with no language model: what the best chain ends in, or that the memory does
-not hold it; and how sure that is, fitted on questions asked with and without their passages.
+"""Answer from chains alone, without a language model: the end of the best chain, or that the memory does not
+contain the answer; with a confidence, fitted on questions asked with and without their passages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAST = 1e-3
 
 
 def confidence(hops: Sequence[float], chain: float, scale: ChainConfidence) -> float:
-    """Return in [0, 1] how sure a chain is, from the scores of its hops and its own; plain, without weights,
+    """Return the confidence of a chain in [0, 1], from the scores of its hops and its own; without weights,
     the geometric mean of its hops."""
     if not scale.weights:
         return exp(sum(log(max(hop, _LEAST)) for hop in hops) / len(hops))
@@ -37,42 +37,42 @@ def confidence(hops: Sequence[float], chain: float, scale: ChainConfidence) -> f
 
 
 def features(hops: Sequence[float], chain: float) -> list[float]:
-    """Return the score of a chain, its last and first hop, and its weakest on a logarithmic scale from 0
-    (0.001 and less) to 1: a chain is as good as that."""
+    """Return the score of a chain, of its last and first hop, and of its weakest hop on a logarithmic scale
+    from 0 (0.001 and less) to 1."""
     return [chain, hops[-1], hops[0], 1 + log10(max(min(hops), _LEAST)) / 3]
 
 
 def from_chains(
-    question: str, found: Retrieved, scale: ChainConfidence | None, *, answer: bool
+    question: str, retrieved: Retrieved, scale: ChainConfidence | None, *, answer: bool
 ) -> AnswerDraft:
-    """Return the answer of the best chain that reaches the last step of the plan, as sure as the least sure
-    of its ends. Where the last step only compares, the chains are evidence and nothing is answered.
+    """Return the answer of the best chain that reaches the last step of the plan, with the least confidence
+    of its ends. Where the last step only compares, the chains are evidence and there is no answer.
 
     Args:
-        question: As it was asked.
-        found: Chains and their passages.
-        scale: How sure the chains of the strategy are; without one, or without chains, `abstained` says
-            whether anything was found at all.
-        answer: Whether an answer is wanted.
+        question: The question.
+        retrieved: Chains and their passages.
+        scale: The confidence of the strategy's chains; without it, or without chains, `abstained` tells
+            whether there are no passages.
+        answer: Whether to answer, or only to return the confidence.
     """
-    if found.beams is None or scale is None:
-        return AnswerDraft(abstained=not found.passages, confidence=found.confidence)
-    beams, best = found.beams, found.beams.best()
+    if retrieved.beams is None or scale is None:
+        return AnswerDraft(abstained=not retrieved.passages, confidence=retrieved.confidence)
+    beams, best = retrieved.beams, retrieved.beams.best()
     complete = len(best) == (len(beams.plan.sinks) if beams.planned else 1)
-    sures = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
-    sure = min(sures) if complete else 0.0
+    confidences = [confidence([hop.score for hop in chain.hops], chain.score, scale) for chain in best]
+    least = min(confidences) if complete else 0.0
     if complete and not beams.planned:
-        sure *= coverage(question, best[0]) ** 2
-    abstained = sure < REFUSED_BELOW
-    hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in found.cited]
-    citations = [] if abstained else list(dict.fromkeys(_cited(hop, found) for hop in hops))
+        least *= coverage(question, best[0]) ** 2
+    abstained = least < REFUSED_BELOW
+    hops = [hop for chain in best for hop in chain.hops if hop.pair.passage in retrieved.cited]
+    citations = [] if abstained else list(dict.fromkeys(_cited(hop, retrieved) for hop in hops))
     if not answer or abstained or not beams.plan.steps[-1].retrieve:
-        return AnswerDraft(None, "none", abstained, sure, citations)
-    return AnswerDraft(best[0].hops[-1].answer, "chain", False, sure, citations)
+        return AnswerDraft(None, "none", abstained, least, citations)
+    return AnswerDraft(best[0].hops[-1].answer, "chain", False, least, citations)
 
 
-def shown(found: Retrieved) -> list[Chain]:
-    """Return the chains that reach an end of the plan, as results have them."""
+def shown(retrieved: Retrieved) -> list[Chain]:
+    """Return the chains that reach an end of the plan, as part of a result."""
     return [
         Chain(
             chain.score,
@@ -90,25 +90,29 @@ def shown(found: Retrieved) -> list[Chain]:
                 for hop in chain.hops
             ],
         )
-        for chain in (found.beams.ends() if found.beams is not None else ())
+        for chain in (retrieved.beams.ends() if retrieved.beams is not None else ())
     ]
 
 
 def coverage(question: str, chain: BeamChain) -> float:
-    """The share of a question's words that a chain speaks of, in [0, 1], in whatever form: without a plan one
-    pair may answer a part of the question alone."""
-    spoken = {
+    """Return the share of a question's words that a chain mentions in any form, in [0, 1]: without a plan,
+    one pair may answer only a part of the question."""
+    chain_words = {
         word
         for hop in chain.hops
         for text in (hop.pair.question, hop.pair.title, *hop.pair.answers)
         for word in content_words(text)
     }
-    asked = content_words(question)
-    return term_coverage(asked, set(map(stem, spoken)), alternatives={word: family(word) for word in asked})
+    question_words = content_words(question)
+    return term_coverage(
+        question_words,
+        set(map(stem, chain_words)),
+        alternatives={word: family(word) for word in question_words},
+    )
 
 
-def _cited(hop: Link, found: Retrieved) -> Citation:
-    passage = found.cited[hop.pair.passage]
+def _cited(hop: Link, retrieved: Retrieved) -> Citation:
+    passage = retrieved.cited[hop.pair.passage]
     return Citation(
         passage.id,
         passage.document,

@@ -1,10 +1,9 @@
-"""Evidence for the answer model, within a budget of tokens: numbered lines, each with the passage of the
-graph that it stands for.
+"""Choose the evidence for the answer model, within a budget of tokens: numbered lines, each with its passage.
 
-A passage says what its pairs say, and more: where both are shown one is paid for twice. So pairs stand for
-passages that are not among the first, and those of the best chain beside them to say how the links go. What
-is left goes to sentences of passages further down: each costs a third of its passage, and facts below the
-fifth passage are found by them.
+A passage contains the facts of its pairs, so showing both costs twice. Pairs are therefore shown for passages
+that are not among the first, and for the best chain, as they show how its facts are linked. The rest of the
+budget is for sentences of passages further down: each costs a third of its passage, and some answers are only
+there.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _END = re.compile(r"(?<!\.[A-Z])\.$")  # of a sentence, not of "U.S."
 
 
 class Edge(NamedTuple):
-    """A fact between two things: in this order, with spaces, a sentence."""
+    """A fact between two things; its fields joined by spaces are a sentence."""
 
     subject: str
     relation: str
@@ -46,7 +45,7 @@ class Edge(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A fact that is no edge, and what it is about: the title of its passage."""
+    """A fact that is no edge, about the title of its passage."""
 
     about: str
     text: str
@@ -57,29 +56,28 @@ Fact = Edge | Sentence
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The facts of one passage that are shown, under one number. channel: what they are, a key of the
-    payload."""
+    """The facts of one passage that are shown under one number. channel: Their kind, a key of the payload."""
 
     facts: tuple[Fact, ...]
     channel: str = "facts"
 
 
 def edge_of(text: str, names: Iterable[str], about: str) -> Fact:
-    """Return a sentence as an edge: the name it begins with, what stands before the next name, and the rest;
-    nothing of it is lost but an article, quotes around the first name, and the stop. One that begins with no
-    name, or has no other, stays a sentence about its passage."""
+    """Return a sentence as an edge: the name at its beginning, the words up to the next name, and the rest,
+    without the article, quotes around the first name, and the full stop. A sentence that does not begin with
+    a name, or has only one, remains a `Sentence`."""
     text = _END.sub("", " ".join(text.split()))
-    known = sorted(filter(None, set(names)), key=len, reverse=True)
-    first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known)})(?!\w)["”]?', text, re.IGNORECASE)
+    known_names = sorted(filter(None, set(names)), key=len, reverse=True)
+    first = re.match(rf'(?:(?:the|a|an) )?["“]?({_any_of(known_names)})(?!\w)["”]?', text, re.IGNORECASE)
     if first is not None:
-        others = _any_of([name for name in known if name.casefold() != first[1].casefold()])
-        second = re.compile(rf"(?<!\w)({others})(?!\w)").search(text, first.end())
+        other_names = _any_of([name for name in known_names if name.casefold() != first[1].casefold()])
+        second = re.compile(rf"(?<!\w)({other_names})(?!\w)").search(text, first.end())
         if second is not None:
-            place = second.start()
-            while place > first.end() and not (text[place - 1].isspace() or text[place - 1].isalnum()):
-                place -= 1  # the signs before a name are part of it
-            if relation := text[first.end() : place].strip():
-                return Edge(first[1], relation, text[place:])
+            end = second.start()
+            while end > first.end() and not (text[end - 1].isspace() or text[end - 1].isalnum()):
+                end -= 1  # the signs before a name are part of it
+            if relation := text[first.end() : end].strip():
+                return Edge(first[1], relation, text[end:])
     return Sentence(about, text)
 
 
@@ -90,26 +88,26 @@ def _any_of(names: Iterable[str]) -> str:
 
 def payload(runs: Sequence[Run]) -> str:
     """Write facts as JSON by channel and number, in the form of fewer tokens (AutoPrunedRetriever, 2.6):
-    words by subject, or places in the lists `e` of names and `r` of what relates them."""
+    texts by subject, or indexes in the lists `e` of names and `r` of relations."""
     words: dict[str, dict[str, dict[str, list[str]]]] = {}
-    places: dict[str, dict[str, list[list[int]]]] = {}
+    triples_of: dict[str, dict[str, list[list[int]]]] = {}
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
     for number, run in enumerate(runs, 1):
         by_subject = words.setdefault(run.channel, {}).setdefault(str(number), {})
-        triples = places.setdefault(run.channel, {}).setdefault(str(number), [])
+        triples = triples_of.setdefault(run.channel, {}).setdefault(str(number), [])
         for subject, *rest in run.facts:
             by_subject.setdefault(subject, []).append(" ".join(rest))
             tables = zip((names, relations, names), (subject, *rest), strict=False)
             triples.append([table.setdefault(text, len(table)) for table, text in tables])
     lists = {"rule": _RULE, "e": list(names), "r": list(relations)}
-    forms: tuple[object, object] = words, lists | places
+    forms: tuple[object, object] = words, lists | triples_of
     written = [json.dumps(form, ensure_ascii=False, separators=(",", ":")) for form in forms]
     return min(written, key=estimate)
 
 
 ROOM = 2_000  # tokens of all lines: with the prompt it fits the 4,096 that small servers give
-READ = 5  # passages that are read at the most, as in the papers; however many were asked for
+READ = 5  # passages that are shown at most, as in the papers, whatever `k` is
 _PASSAGE = 150  # tokens that a passage gets at least, or there are fewer of them
 
 _UNSEEN = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -118,8 +116,8 @@ _MARK = re.compile(r"\[(\s*\d+(?:\s*[,;]\s*\d+)*\s*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One line of evidence and the passage it stands for; of a pair also its question and answer, by which
-    its sentence is found there. run: its facts, where the evidence is compact."""
+    """One line of evidence and its passage; of a pair also its question and answer, by which its sentence is
+    found in the passage. run: its facts, where the evidence is compact."""
 
     text: str
     passage: RankedPassage
@@ -140,8 +138,8 @@ def texts(passages: Sequence[RankedPassage], room: int = ROOM, most: int = READ)
 
 
 def listed(items: Sequence[Item]) -> str:
-    """The lines with their numbers from 1, or the shortest codebook of compact evidence, between two lines
-    with a code made from them, which none of them can therefore contain."""
+    """Return the lines with their numbers from 1, or the shortest codebook of compact evidence, between two
+    lines with a code that is made from the text, so that the text cannot contain it."""
     runs = [item.run for item in items if item.run is not None]
     if runs and len(runs) == len(items):
         lines = payload(runs)
@@ -151,13 +149,13 @@ def listed(items: Sequence[Item]) -> str:
 
 
 def flat(text: str) -> str:
-    """A text in one line, in which no number stands in square brackets and no control token of a chat
-    template is left: `[1]` and line breaks are ours."""
+    """Return a text in one line, without numbers in square brackets and without control tokens of chat
+    templates: `[1]` and line breaks are written by us alone."""
     return break_control_tokens(_MARK.sub(r"(\1)", " ".join(_UNSEEN.sub(" ", text).split())))
 
 
 def cut(text: str, tokens: int) -> str:
-    """The beginning of a text that has about so many tokens, up to a space."""
+    """Return the beginning of a text of about so many tokens, up to a space."""
     begin = text[: 10 * tokens]  # no token is longer in the mean
     if len(begin) == len(text) and estimate(text) <= tokens:
         return text
@@ -175,23 +173,23 @@ def word_shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return for each text the share of the question's words that it has, a rare one counting more."""
     import numpy as np
 
-    own = [content_words(text) for text in texts]
-    asked = content_words(question) & frozenset().union(*own)
-    weights = idf(asked, own)
-    return np.array([term_coverage(asked, text, idf=weights) for text in own])
+    text_words = [content_words(text) for text in texts]
+    question_words = content_words(question) & frozenset().union(*text_words)
+    weights = idf(question_words, text_words)
+    return np.array([term_coverage(question_words, text, idf=weights) for text in text_words])
 
 
 def quote(text: str, question: str, answer: str) -> str:
-    """The sentence that shares most words with a pair and holds its answer; where no sentence holds it,
-    the one that shares most words."""
+    """Return the sentence of a text that contains the answer and shares most words with the question; where
+    none contains it, the one that shares most words."""
     candidates = [sentence for part in written_sentences(text) if (sentence := part.strip())]
-    asked = set(words(f"{question} {answer}"))
-    wanted = re.compile(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)")
+    pair_words = set(words(f"{question} {answer}"))
+    answer_pattern = re.compile(rf"(?<!\w){re.escape(answer.casefold())}(?!\w)")
     return max(
         candidates,
         key=lambda sentence: (
-            bool(wanted.search(sentence.casefold())),
-            len(asked.intersection(words(sentence))),
+            bool(answer_pattern.search(sentence.casefold())),
+            len(pair_words.intersection(words(sentence))),
         ),
         default=text,
     )
@@ -208,47 +206,47 @@ _PAIR = 200  # tokens of a pair, which may list hundreds of answers
 _ROLES = 100  # characters of roles and states
 
 
-def lines(asked: Sequence[str], found: Retrieved) -> list[Item]:
+def lines(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return pairs of the chains, hop by hop and the best chain of each end first; the beginnings of the best
     passages, whole where there is room; sentences of those below them."""
-    first, below = found.passages[:READ], [*found.passages[READ:], *found.below]
-    pairs = _fitting(_pairs(found, {passage.id for passage in first}), _PAIRS)
+    first, below = retrieved.passages[:READ], [*retrieved.passages[READ:], *retrieved.below]
+    pairs = _fitting(_pairs(retrieved, {passage.id for passage in first}), _PAIRS)
     items = [*pairs, *texts(first, ROOM - _size(pairs))]
-    return [*items, *_sentences(below, asked, ENOUGH - _size(items))]
+    return [*items, *_sentences(below, questions, ENOUGH - _size(items))]
 
 
-def chains(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
+def chains(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001 - as of every form
     """Return the pairs of all chains and nothing else, as Panini's reader sees them (section 2.2), those of
     the best chains where they take more than CHAIN_TOKENS."""
-    items = list(_pairs(found, set()))
+    items = list(_pairs(retrieved, set()))
     while estimate(listed(items)) > CHAIN_TOKENS:
         items.pop()
     return items
 
 
-def passages(asked: Sequence[str], found: Retrieved) -> list[Item]:  # noqa: ARG001
+def passages(questions: Sequence[str], retrieved: Retrieved) -> list[Item]:  # noqa: ARG001
     """Return the best passages and nothing else, as the papers' baselines are read."""
-    return list(texts(found.passages))
+    return list(texts(retrieved.passages))
 
 
-def gather(question: str, found: Retrieved, show: Show = lines) -> list[Item]:
-    """Return what is shown of what was found, for the question and what the best chain of each end asked.
-    show: in which form, such as `lines` or `compact`."""
-    best = found.beams.best() if found.beams is not None else []
-    asked = [question, *(hop.concrete for chain in best for hop in chain.hops)]
-    return show(list(dict.fromkeys(asked)), found)
+def gather(question: str, retrieved: Retrieved, show: Show = lines) -> list[Item]:
+    """Return the evidence for a question and for the sub-questions of the best chains, in the form `show`,
+    such as `lines` or `compact`."""
+    best = retrieved.beams.best() if retrieved.beams is not None else []
+    questions = [question, *(hop.concrete for chain in best for hop in chain.hops)]
+    return show(list(dict.fromkeys(questions)), retrieved)
 
 
-def disagreements(found: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
-    """Yield what passages say against each other, a line for each claim, in the form of the other items."""
-    passages = {passage.id: passage for passage in found.passages}
+def disagreements(retrieved: Retrieved, items: Sequence[Item]) -> Iterator[Item]:
+    """Yield contradictions of passages, a line for each claim, in the form of the other items."""
+    passages = {passage.id: passage for passage in retrieved.passages}
     compact = any(item.run is not None for item in items)
-    for conflict in found.conflicts:
+    for conflict in retrieved.conflicts:
         for claim in conflict.claims:
             text = flat(f"Passages disagree: {conflict.question} {claim.answer}")
             run = Run((Sentence(flat(conflict.question), flat(claim.answer)),), "disagreement")
-            where = passages[claim.passages[0]]
-            yield Item(cut(text, _PAIR), where, conflict.question, claim.answer, run if compact else None)
+            passage = passages[claim.passages[0]]
+            yield Item(cut(text, _PAIR), passage, conflict.question, claim.answer, run if compact else None)
 
 
 def _size(items: Iterable[Item]) -> int:
@@ -262,38 +260,42 @@ def _fitting(items: Iterable[Item], room: int) -> list[Item]:
     return [item for item, size in zip(shown, sizes, strict=True) if size <= room]
 
 
-def _pairs(found: Retrieved, read: set[str]) -> Iterator[Item]:
-    """Yield the pairs of the chains that reach an end of the plan, what says the same once: all of the best
-    chain of each end, of the others those whose passages are not read. One whose passage was forgotten
-    meanwhile could not be cited, so it is not read either."""
-    beams, seen = found.beams, set[str]()
+def _pairs(retrieved: Retrieved, read: set[str]) -> Iterator[Item]:
+    """Yield the pairs of the chains that reach an end of the plan, without duplicates: all of the best chain
+    of each end, of other chains those whose passages are not shown. A pair whose passage was forgotten
+    meanwhile is left out, as it could not be cited."""
+    beams, seen = retrieved.beams, set[str]()
     ends, best = (beams.ends(), len(beams.best())) if beams is not None else ([], 0)
     for number, chain in enumerate(ends):
         for hop in chain.hops:
             pair = hop.pair
-            said = f"{pair.question} {', '.join(pair.answers)}"
-            if said in seen or pair.passage not in found.cited or (number >= best and pair.passage in read):
+            text = f"{pair.question} {', '.join(pair.answers)}"
+            if (
+                text in seen
+                or pair.passage not in retrieved.cited
+                or (number >= best and pair.passage in read)
+            ):
                 continue
-            seen.add(said)
+            seen.add(text)
             roles = flat("; ".join(dict.fromkeys(filter(None, pair.descriptions))))[:_ROLES]
-            text = f"{said} ({roles})" if roles else said
-            yield Item(cut(flat(text), _PAIR), found.cited[pair.passage], pair.question, hop.answer)
+            line = f"{text} ({roles})" if roles else text
+            yield Item(cut(flat(line), _PAIR), retrieved.cited[pair.passage], pair.question, hop.answer)
 
 
-def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: int) -> Iterator[Item]:
+def _sentences(passages: Sequence[RankedPassage], questions: Sequence[str], room: int) -> Iterator[Item]:
     """Yield the best sentences of some passages, in so many tokens; the passages in their order."""
     import numpy as np
 
     texts = [sentences_of(passage) for passage in passages]
-    places = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
-    # The title counts: it is often the only place that names what the sentence is about.
-    titled = [titled_text(passages[n], texts[n][m]) for n, m in places]
-    # What a sentence says of the question, or of one of its parts: the greatest share.
-    scores = np.max([word_shares(question, titled) for question in asked], axis=0)
+    positions = [(n, m) for n, parts in enumerate(texts) for m in range(len(parts))]
+    # with the title, which is often the only mention of the subject of the sentence
+    titled = [titled_text(passages[n], texts[n][m]) for n, m in positions]
+    # the greatest share of words of the question or of one of its parts
+    scores = np.max([word_shares(question, titled) for question in questions], axis=0)
     chosen: dict[int, list[int]] = {}
-    for at in (-scores).argsort(kind="stable").tolist():
-        n, m = places[at]
-        if scores[at] < LEAST or room <= 0:
+    for position in (-scores).argsort(kind="stable").tolist():
+        n, m = positions[position]
+        if scores[position] < LEAST or room <= 0:
             break
         size = estimate(texts[n][m]) + (0 if n in chosen else estimate(titled_text(passages[n], "[11]")))
         if len(chosen.get(n, ())) < _EACH and size <= room:
@@ -303,13 +305,13 @@ def _sentences(passages: Sequence[RankedPassage], asked: Sequence[str], room: in
         yield Item(flat(titled_text(passages[n], _joined(texts[n], chosen[n]))), passages[n])
 
 
-def _joined(parts: Sequence[str], places: Sequence[int]) -> str:
-    """Return sentences in the order of the text, with a sign where some are left out."""
-    return " ".join(text for text, _ in groupby(part if n in places else "…" for n, part in enumerate(parts)))
+def _joined(parts: Sequence[str], shown: Sequence[int]) -> str:
+    """Return these sentences in the order of the text, with a sign where others are left out."""
+    return " ".join(text for text, _ in groupby(part if n in shown else "…" for n, part in enumerate(parts)))
 
 
 def titled_text(passage: RankedPassage, text: str) -> str:
-    """Return a text of a passage behind the title of the passage."""
+    """Return a text of a passage after the title of the passage."""
     return f"{passage.title}: {text}" if passage.title else text
 
 
@@ -322,72 +324,74 @@ _VECTORS = 0.6  # share of the cosine in a fact's nearness to a question; the re
 _LOWER = 0.04  # nearer that a fact of the next passage must be
 
 
-def compact(context: Context, asked: Sequence[str], found: Retrieved) -> list[Item]:
+def compact(context: Context, questions: Sequence[str], retrieved: Retrieved) -> list[Item]:
     """Return facts in the place of passages, in half the tokens.
 
-    What a passage says is in the graph already, one statement a fact: propositions and, of passages that have
-    none, pairs with their answers. Of a passage without either, as of a plain document, the sentences are
-    taken. Of the question, and of each that a chain asked on its way, the nearest are shown in turn as long
-    as they fit, what is said twice once; each passage under one number, as a codebook (`payload`).
+    The facts of a passage are its propositions or, without any, its pairs with their answers or, without
+    either, as in a plain document, its sentences. The facts nearest to the question, and to each sub-question
+    of a chain, are shown in turn as long as they fit, without duplicates; each passage under one number, as a
+    codebook (`payload`).
     """
-    hops = [hop for chain in found.beams.ends() for hop in chain.hops] if found.beams else []
-    asked = list(dict.fromkeys([*asked, *(hop.concrete for hop in hops)]))[:ASKED]
-    chained = (found.cited[hop.pair.passage] for hop in hops if hop.pair.passage in found.cited)
-    ranked = {passage.id: passage for passage in (*found.passages, *found.below, *chained)}
+    hops = [hop for chain in retrieved.beams.ends() for hop in chain.hops] if retrieved.beams else []
+    questions = list(dict.fromkeys([*questions, *(hop.concrete for hop in hops)]))[:ASKED]
+    chained = (retrieved.cited[hop.pair.passage] for hop in hops if hop.pair.passage in retrieved.cited)
+    ranked = {passage.id: passage for passage in (*retrieved.passages, *retrieved.below, *chained)}
     passages = list(ranked.values())[:LOOKED_AT]
-    facts, nearness = _facts(context, passages, asked)
-    tokens, known, shown = COMPACT_ENOUGH, set[str](), dict[int, list[Fact]]()
+    facts, nearness = _facts(context, passages, questions)
+    tokens, seen, shown = COMPACT_ENOUGH, set[str](), dict[int, list[Fact]]()
     in_turn = dict.fromkeys((-nearness).argsort(axis=1, kind="stable").T.ravel().tolist())
-    for place, fact, text in (facts[number] for number in in_turn):
+    for position, fact, text in (facts[number] for number in in_turn):
         subject, *rest = fact
         size = estimate(" ".join(rest)) + 2
-        if subject not in (other[0] for other in shown.get(place, ())):  # it is said once
+        if subject not in (earlier[0] for earlier in shown.get(position, ())):  # which is written once
             size += estimate(subject) + 4
-        if size <= tokens and (words := normalise(text)) not in known:
+        if size <= tokens and (words := normalise(text)) not in seen:
             tokens -= size
-            known.add(words)
-            shown.setdefault(place, []).append(fact)
-    return [_item(passages[place], shown[place]) for place in sorted(shown)]
+            seen.add(words)
+            shown.setdefault(position, []).append(fact)
+    return [_item(passages[position], shown[position]) for position in sorted(shown)]
 
 
 def _facts(
-    context: Context, passages: Sequence[RankedPassage], asked: Sequence[str]
+    context: Context, passages: Sequence[RankedPassage], questions: Sequence[str]
 ) -> tuple[list[tuple[int, Fact, str]], NDArray[np.float64]]:
-    """Return all that could be shown, each with the place of its passage and in one text; and how near each
-    is to each question. Where the strategy needed no embedder none is loaded for this alone, and words alone
-    are compared."""
+    """Return all facts, each with the rank of its passage and as one text; and the nearness of each to each
+    question. Without an embedder in use none is loaded for this alone, and only words are compared."""
     import numpy as np
 
     by_vectors = "embedder" in context.used
-    questions = list(context.vectors(asked).values()) if by_vectors else []
-    places = {passage.id: place for place, passage in enumerate(passages)}
+    vectors = list(context.vectors(questions).values()) if by_vectors else []
+    positions = {passage.id: position for position, passage in enumerate(passages)}
     with context.clock("database"):
-        embeddings = [vector.tolist() for vector in questions]
-        held = of_passages(context.reader, list(places), embeddings, most=FACTS)
-    stated = {fact.passage for fact in held if not fact.answers}
-    held = [fact for fact in held if not fact.answers or fact.passage not in stated]
-    facts = [(places[fact.passage], _fact(fact, passages[places[fact.passage]]), fact.line) for fact in held]
+        embeddings = [vector.tolist() for vector in vectors]
+        stored = of_passages(context.reader, list(positions), embeddings, most=FACTS)
+    stated = {fact.passage for fact in stored if not fact.answers}
+    stored = [fact for fact in stored if not fact.answers or fact.passage not in stated]
+    facts = [
+        (positions[fact.passage], _fact(fact, passages[positions[fact.passage]]), fact.line)
+        for fact in stored
+    ]
     facts += [
-        (places[id_], Sentence(flat(passage.title), cut(flat(text), _FACT)), text)
-        for id_, passage in zip(places, passages, strict=True)
-        if id_ not in {fact.passage for fact in held}
+        (positions[id_], Sentence(flat(passage.title), cut(flat(text), _FACT)), text)
+        for id_, passage in zip(positions, passages, strict=True)
+        if id_ not in {fact.passage for fact in stored}
         for text in sentences_of(passage)
     ]
-    titled = [f"{passages[place].title}: {text}" for place, _, text in facts]
-    nearness = np.array([word_shares(question, titled) for question in asked])
+    titled = [f"{passages[position].title}: {text}" for position, _, text in facts]
+    nearness = np.array([word_shares(question, titled) for question in questions])
     if by_vectors and facts:
-        cosines = [list(fact.cosines) for fact in held]
-        if plain := [text for *_, text in facts[len(held) :]]:
-            cosines += (context.text_vectors(plain) @ np.stack(questions).T).tolist()
+        cosines = [list(fact.cosines) for fact in stored]
+        if plain := [text for *_, text in facts[len(stored) :]]:
+            cosines += (context.text_vectors(plain) @ np.stack(vectors).T).tolist()
         nearness = _VECTORS * np.array(cosines).T + (1 - _VECTORS) * nearness
-    return facts, nearness - _LOWER * np.array([place for place, *_ in facts])
+    return facts, nearness - _LOWER * np.array([position for position, *_ in facts])
 
 
 def _fact(fact: PassageFact, passage: RankedPassage) -> Fact:
-    about, said = flat(passage.title), cut(flat(fact.line), _FACT)
-    return Sentence(about, said) if fact.answers else edge_of(said, map(flat, fact.names), about)
+    about, line = flat(passage.title), cut(flat(fact.line), _FACT)
+    return Sentence(about, line) if fact.answers else edge_of(line, map(flat, fact.names), about)
 
 
 def _item(passage: RankedPassage, facts: Sequence[Fact]) -> Item:
-    said = "; ".join(" ".join(fact if isinstance(fact, Edge) else fact[1:]) for fact in facts)
-    return Item(flat(titled_text(passage, said)), passage, run=Run(tuple(facts)))
+    line = "; ".join(" ".join(fact if isinstance(fact, Edge) else fact[1:]) for fact in facts)
+    return Item(flat(titled_text(passage, line)), passage, run=Run(tuple(facts)))

@@ -1,18 +1,25 @@
-"""An answer read from evidence by a language model, and the lines that it stands on. What it cites comes from
-the graph: of the model's reply only the numbers of our own lines count.
+"""Have a language model answer from evidence: the request, its reply in labelled lines or another usual form,
+and the lines that support the answer. Citations come from the graph: of the model's reply only the numbers of
+our lines are used.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gsw_graph.ask.answer import reply as protocol
 from gsw_graph.ask.answer.evidence import Item, flat, listed, quote
 from gsw_graph.ask.strategy import AnswerDraft
 from gsw_graph.model.results import Citation
-from gsw_graph.models.chat.request import Request, estimate, estimate_messages
+from gsw_graph.models.chat.request import (
+    Request,
+    answer_text,
+    estimate,
+    estimate_messages,
+    parse_json,
+)
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
 
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
 # share of an answer's words that must stand somewhere, where no line has them all: "Rome and Oslo", two parts
 # of a date in another form
-_HELD = 0.6
+_SUPPORTED = 0.6
 _STEM = 5  # letters: "American" stands for America, "Roomassa" for Rooma
 _YES_NO = frozenset(
     """yes no oui non si sí sì sim não nao ja nein nee nej nei jo tak nie
@@ -48,15 +55,19 @@ def supported(
     judged: bool,
     inferred: bool = False,
 ) -> list[int]:
-    """The places of the lines that an answer stands on: those that a model named, and the first that holds
-    its words if none of these does.
+    """Return the indexes of the lines that support an answer: those that the model named, and the first that
+    contains its words if none of these does; none where nothing supports it.
 
-    Empty where it stands on nothing. A judgement (yes or no, one of the things that the question names, what
-    a comparing step says: `judged`) need not stand anywhere in words; without named lines it stands on the
-    one that is nearest to it. Nor need an answer of which the model says that it follows from the lines that
-    it names (`inferred`); it stands on these, and on nothing without them.
+    Args:
+        question: The question.
+        answer: The answer.
+        named: Indexes of the lines that the model named.
+        items: The lines.
+        judged: The answer compares, so its words need not be in a line, as those of yes or no and of a name
+            in the question; without named lines the nearest line supports it.
+        inferred: The model says that the answer follows from the lines that it named; only these support it.
     """
-    named = list(dict.fromkeys(place for place in named if 0 <= place < len(items)))
+    named = list(dict.fromkeys(number for number in named if 0 <= number < len(items)))
     # "Three" is a function word, "!!!" is none at all.
     words = words_of(answer) or words_of(answer, every=True) or frozenset([answer.casefold()])
     yes_no = is_yes_no(answer)
@@ -67,45 +78,47 @@ def supported(
         shares = [
             max(share, _share(words, item.passage.text)) for share, item in zip(shares, items, strict=True)
         ]
-    if held := [place for place, share in enumerate(shares) if share == 1]:
-        return named if set(named) & set(held) else [*named, held[0]]
+    if holding := [number for number, share in enumerate(shares) if share == 1]:
+        return named if set(named) & set(holding) else [*named, holding[0]]
     if inferred:
         return named
-    if _share(words, " ".join(f"{item.text} {item.passage.text}" for item in items)) < _HELD:
+    if _share(words, " ".join(f"{item.text} {item.passage.text}" for item in items)) < _SUPPORTED:
         return []
     return named or _most(words, items)[:1]
 
 
 def is_yes_no(answer: str) -> bool:
-    """Whether an answer is yes or no, whatever follows: "No, he was not", and not "No Doubt"."""
+    """Tell whether an answer is yes or no, whatever follows: "No, he was not", but not "No Doubt"."""
     return _CLAUSE.split(answer.casefold(), maxsplit=1)[0].strip() in _YES_NO
 
 
 def _most(words: Collection[str], items: Sequence[Item]) -> list[int]:
-    """Places of lines, those with most of some words first."""
+    """Return the indexes of lines, those with most of some words first."""
     shares = [_share(words, item.text) for item in items]
-    return sorted(range(len(items)), key=lambda place: -shares[place])
+    return sorted(range(len(items)), key=lambda number: -shares[number])
 
 
 def _share(words: Collection[str], text: str) -> float:
-    """The share of some words that stand in a text."""
-    there, whole = words_of(text, every=True), text.casefold()
-    return sum(_stands(word, there, whole) for word in words) / len(words) if words else 0.0
+    """Return the share of some words that are in a text."""
+    text_words, folded = words_of(text, every=True), text.casefold()
+    return sum(_is_in(word, text_words, folded) for word in words) / len(words) if words else 0.0
 
 
-def _stands(word: str, there: Collection[str], whole: str) -> bool:
-    if word in there or (word in whole and (_UNSPACED.search(word) or not _WORD.search(word))):
+def _is_in(word: str, words: Collection[str], text: str) -> bool:
+    if word in words or (word in text and (_UNSPACED.search(word) or not _WORD.search(word))):
         return True
     return (
         word.isalpha()
         and len(word) >= _STEM
-        and any(len(other) >= _STEM and (other.startswith(word) or word.startswith(other)) for other in there)
+        and any(
+            len(other_word) >= _STEM and (other_word.startswith(word) or word.startswith(other_word))
+            for other_word in words
+        )
     )
 
 
 def words_of(text: str, *, every: bool = False) -> frozenset[str]:
-    """The words of a text of any length, each in the normal form of names; without `every` function words
-    apart."""
+    """Return the words of a text, each in the normal form of names; function words only with `every`."""
     words = frozenset(filter(None, map(normalise, _WORD.findall(text))))
     return words if every else words - FUNCTION_WORDS - CONNECTORS
 
@@ -125,11 +138,10 @@ _LONGEST = 500  # characters of what is missing
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a model read from evidence: an answer with the lines it stands on, or what is missing.
+    """A model's answer with the lines that support it, or a text about what is missing.
 
-    tokens: `evidence`, the numbered lines, and `prompt`, all that was sent, as estimated; 0 where nothing
-    was asked. The ledger has what the server counted. inferred: the answer follows from these lines and does
-    not stand there.
+    tokens: Estimates of `evidence`, the numbered lines, and `prompt`, the request; 0 without a request.
+    inferred: The answer follows from these lines and is not stated there.
     """
 
     answer: str | None
@@ -153,14 +165,14 @@ def read_answer(
     """Have a model answer from the evidence; without any it is not asked.
 
     Args:
-        question: As it was asked.
-        evidence: Numbered lines.
+        question: The question.
+        evidence: The lines, which are numbered here.
         llm: The model.
-        judged: The answer may compare, and so stand nowhere in words.
-        task: The prompt.
+        judged: As of `supported`.
+        task: The name of the prompt.
         final: As of `Request`; False for a part of a question.
-        must: The model may not refuse; an answer that stands on no line then cites none.
-        on_text: Gets the answer as it comes, before it is known what it stands on.
+        must: The model may not refuse; an answer without support then cites nothing.
+        on_text: Gets the answer in pieces, before its support is checked.
 
     Raises:
         ReplyError: The model gave no reply that can be used.
@@ -168,37 +180,39 @@ def read_answer(
     """
     if not evidence:
         return Read(None, NOTHING_FOUND)
-    request = asked(question, evidence, task, final=final, must=must)
-    stream = None if on_text is None else protocol.Stream(on_text)
+    request = build_request(question, evidence, task, final=final, must=must)
+    stream = None if on_text is None else Stream(on_text)
 
-    def places_of(said: protocol.ReaderReply) -> list[int]:
-        named = [number - 1 for number in said.sources]
-        return supported(question, said.answer or "", named, evidence, judged=judged, inferred=said.inferred)
+    def lines_of(reply: ReaderReply) -> list[int]:
+        cited_lines = [number - 1 for number in reply.sources]
+        return supported(
+            question, reply.answer or "", cited_lines, evidence, judged=judged, inferred=reply.inferred
+        )
 
-    def check(reply: object) -> protocol.ReaderReply:
+    def check(text: object) -> ReaderReply:
         if stream is not None:
-            stream.again()  # where this one will not do
-        said = protocol.parse(reply)
-        if must and said.answer is None:
+            stream.again()  # after a reply that was refused
+        reply = parse_reply(text)
+        if must and reply.answer is None:
             raise ValueError(prompt("answer_must"))
-        # An answer in a form that we do not know is no refusal: the model is asked for the form.
-        if not must and said.answer is not None and not said.labelled and not places_of(said):
-            raise ValueError(f"no line of the evidence holds this answer. {protocol.FORM}")
-        return said
+        # The form of this answer is unknown, and nothing supports it: ask the model for the right form.
+        if not must and reply.answer is not None and not reply.labelled and not lines_of(reply):
+            raise ValueError(f"no line of the evidence holds this answer. {FORM}")
+        return reply
 
-    said = llm.ask(request, check, on_text=stream).value
+    reply = llm.ask(request, check, on_text=stream).value
     tokens = {"evidence": estimate(listed(evidence)), "prompt": estimate_messages(request.messages)}
-    if said.answer is None:
-        return Read(None, said.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
-    if not (places := places_of(said)) and not must:
+    if reply.answer is None:
+        return Read(None, reply.missing[:_LONGEST] or NOT_SAID, tokens=tokens)
+    if not (numbers := lines_of(reply)) and not must:
         return Read(None, UNSUPPORTED, tokens=tokens)
     if stream is not None:
-        stream.end(said.answer)
-    sources = tuple(evidence[place] for place in places)
-    return Read(said.answer, None, sources, tokens, inferred=said.inferred)
+        stream.end(reply.answer)
+    sources = tuple(evidence[number] for number in numbers)
+    return Read(reply.answer, None, sources, tokens, inferred=reply.inferred)
 
 
-def asked(
+def build_request(
     question: str,
     evidence: Sequence[Item],
     task: str = "answer",
@@ -210,13 +224,13 @@ def asked(
     text = f"{listed(evidence)}\n\nQuestion: {flat(question)}"
     if must:
         text = f"{text}\n\n{prompt('answer_must')}"
-    told = prompt(task)
+    system = prompt(task)
     if task == "answer" and any(item.run is not None for item in evidence):
-        told = f"{prompt('answer_compact')}\n\n{told.partition(_PARAGRAPH)[2]}"  # the rules are the same
+        system = f"{prompt('answer_compact')}\n\n{system.partition(_PARAGRAPH)[2]}"  # the rules are the same
     short = Request(
         "answer", _messages(prompt("answer_short"), f"{text}\n\n{_AGAIN}"), limit=_LIMIT, final=final
     )
-    return Request("answer", _messages(told, text), limit=_LIMIT, short=short, final=final)
+    return Request("answer", _messages(system, text), limit=_LIMIT, short=short, final=final)
 
 
 def _messages(system: str, user: str) -> tuple[dict[str, str], ...]:
@@ -234,8 +248,8 @@ def from_items(
     must: bool = False,
     on_text: Callable[[str], None] | None = None,
 ) -> AnswerDraft:
-    """Have a model answer from some lines of evidence, beside how sure the chains are: whether anything is
-    answered is for the model to decide. Arguments and errors as of `read_answer`."""
+    """Have a model answer from lines of evidence, and return the answer with the confidence of the chains;
+    the model decides whether there is an answer. Arguments and errors as of `read_answer`."""
     read = read_answer(question, items, llm, judged=judged, task=task, must=must, on_text=on_text)
     if read.answer is None:
         return AnswerDraft(None, "none", True, confidence, [], read.missing, read.tokens)
@@ -246,7 +260,185 @@ def from_items(
 
 
 def cited(item: Item, question: str, answer: str) -> Citation:
-    """The passage of a line, with the sentence that holds the pair or, of a passage, the answer."""
+    """Return the citation of a line: its passage, with the sentence that contains the pair or the answer."""
     passage = item.passage
     text = quote(passage.text, item.question or question, item.answer or answer)
     return Citation(passage.id, passage.document, passage.title, passage.source, text, passage.section)
+
+
+# The form of a reply
+
+FORM = 'Write "Answer: ..." and "Sources: ...", or "Not in the evidence: ..."'
+# Models that answer in the language of a question translate the labels.
+_ANSWER = "answer|antwort|réponse|respuesta|risposta|resposta|antwoord|svar|odpowiedź|ответ|答案|回答|답변"
+_SOURCES = (
+    "sources?|quellen?|fuentes?|fonti|fonte|fontes|bronn?en|källor|kilder|źródła|источники?|来源|出典|출처"
+)
+_LABEL = re.compile(
+    rf"^[ \t>#*_`-]*(?:(?:(?:final )?answer[ \t*_`]*[:：][ \t*_`]*)?(?P<missing>not in the evidence\b[ \t*_`]*[:：.]?)"
+    rf"|(?P<answer>(?:(?:final |inferred )?(?:{_ANSWER})(?: \(inferred\))?|inferred)[ \t*_`]*[:：])"
+    rf"|(?P<sources>(?:{_SOURCES})[ \t*_`]*[:：]))[ \t*_`]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INFERRED = re.compile(r"^[ \t>#*_`-]*(?:inferred\b|answer \(inferred\))", re.IGNORECASE | re.MULTILINE)
+_LABELS = (
+    "final answer:",
+    "answer (inferred):",
+    "inferred:",
+    "inferred answer:",
+    "not in the evidence:",
+    *(f"{label}:" for label in f"{_ANSWER}|{_SOURCES}".replace("nn?", "nn").split("|")),
+)
+_JSON_ANSWERS = ("answer", "final_answer", "finalAnswer", "antwort", "response", "result")
+_JSON_SOURCES = ("sources", "source", "citations", "lines", "evidence", "quellen")
+_JSON_MISSING = ("missing", "not_in_the_evidence", "not_in_evidence")
+_BOXED = re.compile(r"\$*\\boxed\{(?:\\text(?:bf|rm)?\{)?((?:[^{}]|\{[^{}]*\})*)\}+\$*")
+_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
+_MARK = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
+_MARK_AFTER = re.compile(rf"\s*{_MARK.pattern}(?!\w)")  # no space is left before a comma
+_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
+_NO_ANSWER = re.compile(
+    r"(?:no answer|n/a|unknown|not (?:known|found|available|given|stated|mentioned|specified|provided)"
+    r"|(?:not (?:stated|mentioned|specified|provided|given|found|available)|unknown|nothing|no (?:answer|information)) (?:\w+ )?in the .*"
+    r"|i (?:do not|don['’]t|cannot|can['’]t) (?:know|answer|determine|find|tell)\b.*|the (?:given |provided )?evidence does(?: not|n['’]t) .*"
+    r"|(?:it )?cannot be (?:determined|answered|found)\b.*|(?:there is )?(?:not enough|insufficient) (?:evidence|information)\b.*)[.!]?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderReply:
+    """An answer with the numbers of lines that the model names; or no answer and what the evidence lacks,
+    which may be empty. inferred: the model says that the answer follows from these lines and is not stated
+    there."""
+
+    answer: str | None
+    sources: tuple[int, ...] = ()
+    missing: str = ""
+    inferred: bool = False
+    labelled: bool = field(default=True, compare=False)
+
+
+def parse_reply(reply: object) -> ReaderReply:
+    """Read a reply. Without labels all of it is the answer; of an answer and a refusal the first counts.
+
+    Raises:
+        ValueError: There is neither.
+    """
+    text = _with_labels(answer_text(str(reply)))
+    if (body := _answer(text)) is not None and (answer := _plain(body)):
+        labelled = any(label == "answer" for label, _ in _parts(text))
+        if _NO_ANSWER.fullmatch(answer):
+            return ReaderReply(None, missing=answer if len(answer.split()) > 3 else "")
+        lists = [_listed(body) for label, body in _parts(text) if label == "sources"]
+        inline = [int(number) for mark in _MARK.findall(body) for number in _NUMBER.findall(mark)]
+        numbers = [*(number for listed in lists for number in listed), *inline]
+        inferred = any(_INFERRED.match(match[0]) for match in _LABEL.finditer(text))
+        return ReaderReply(answer, tuple(dict.fromkeys(numbers)), inferred=inferred, labelled=labelled)
+    missing = next((body for label, body in _parts(text) if label == "missing"), None)
+    if missing is None:
+        raise ValueError(f"the reply has no answer. {FORM}")
+    return ReaderReply(None, missing=_plain(missing))
+
+
+def _with_labels(text: str) -> str:
+    """Return a reply in labelled lines where it is JSON, boxed or tagged."""
+    if text.lstrip()[:1] in ("{", "[", "`"):
+        try:
+            value = parse_json(text, (*_JSON_ANSWERS[:4], *_JSON_MISSING))
+        except ValueError:
+            value = None
+        if isinstance(value, dict) and value.keys() & {*_JSON_ANSWERS, *_JSON_MISSING}:
+            answer = next((value[key] for key in _JSON_ANSWERS if value.get(key) not in (None, "", [])), None)
+            if answer is None:
+                return f"Not in the evidence: {next((value[key] for key in _JSON_MISSING if value.get(key)), '')}"
+            sources = next((value[key] for key in _JSON_SOURCES if value.get(key)), "")
+            answers = answer if isinstance(answer, list) else [answer]
+            words = ["yes" if part is True else "no" if part is False else str(part) for part in answers]
+            return f"Answer: {', '.join(words)}\nSources: {', '.join(_NUMBER.findall(json.dumps(sources)))}"
+    for form in (_BOXED, _TAGGED):
+        if matches := list(form.finditer(text)):
+            if _parts(text) and _parts(text)[0][0] == "answer":
+                return form.sub(lambda match: match[1], text)
+            rest = text[matches[-1].end() :]
+            return f"Answer: {matches[-1][1].strip()}\n{rest if _parts(rest) else ''}"
+    return text
+
+
+class Stream:
+    """Show the answer of a reply that comes in pieces, without labels, thoughts, sources and marks.
+
+    A word is shown when it is complete, a line when it cannot be a label. The text shown is a beginning of the
+    answer that `parse_reply` returns in the end, unless it turns out to be thoughts whose beginning the server did
+    not send.
+    """
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._text = self._shown = ""
+
+    def __call__(self, piece: str) -> None:
+        """Take the next piece of the reply."""
+        self._text += piece
+        text = answer_text(self._text)
+        if any(label == "answer" for label, _ in _parts(text)) and (body := _answer(text)) is not None:
+            self.end(_plain(_settled(body)))
+
+    def again(self) -> None:
+        """Start again with another reply."""
+        self._text = ""
+
+    def end(self, answer: str) -> None:
+        """Show the rest of the answer, if the text shown is its beginning."""
+        if len(answer) > len(self._shown) and answer.startswith(self._shown):
+            piece, self._shown = answer[len(self._shown) :], answer
+            self._show(piece)
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    """Return the labels with the text after each."""
+    labels = list(_LABEL.finditer(text))
+    ends = [*(match.start() for match in labels), len(text)][1:]
+    return [(str(match.lastgroup), text[match.end() : end]) for match, end in zip(labels, ends, strict=True)]
+
+
+def _answer(text: str) -> str | None:
+    """Return the answer with its marks; None where the reply has none, or first says that there is none."""
+    parts = _parts(text)
+    first = next(((name, body) for name, body in parts if name != "sources"), None)
+    if first is not None:
+        return first[1] if first[0] == "answer" else None
+    label = _LABEL.search(text)
+    return text[: label.start()] if label else text
+
+
+def _settled(body: str) -> str:
+    """Return the beginning of an unfinished answer that no later piece can change: without the last word or
+    mark, and without a line that may become a label."""
+    before, _, line = body.rpartition("\n")
+    start = " ".join(line.lstrip(" \t>#*_`-").lower().split())
+    if any(label.startswith(start) for label in _LABELS):
+        body = before
+    body = body[: max(body.rfind(space) for space in " \t\n") + 1]
+    return body[:mark] if (mark := body.rfind("[")) > body.rfind("]") else body
+
+
+def _plain(body: str) -> str:
+    """Return an answer without marks and emphasis, in one line."""
+    return " ".join(_MARK.sub(" ", _MARK_AFTER.sub("", body.replace("**", "").replace("`", ""))).split())
+
+
+def _listed(body: str) -> list[int]:
+    """Return the numbers of a list of sources: of a line with words only those in brackets, so that a year is
+    no source."""
+    lines = [line for line in body.splitlines() if line.strip()]
+    numbers: list[int] = []
+    for number, line in enumerate(lines):
+        words = re.search(r"[^\W\d_]{4,}", line)  # "and", "no." and the like are none
+        if words and (marks := _MARK.findall(line)):
+            numbers += [int(number) for mark in marks for number in _NUMBER.findall(mark)]
+        elif number == 0 or not words:
+            numbers += [int(number) for number in _NUMBER.findall(line)]
+        else:
+            break
+    return numbers

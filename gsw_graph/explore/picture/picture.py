@@ -1,32 +1,91 @@
-"""A picture: nodes, edges and the passages behind them, whatever they were made of."""
+"""A picture, nodes and edges with the passages behind them, and its page: one HTML file.
+
+The file contains the library that draws it (Cytoscape.js), our script and the data; its
+Content-Security-Policy allows these two scripts and no request. Texts of documents reach the page as JSON
+alone, which `assets/page.js` shows as text and never as HTML.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from html import escape
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gsw_graph.explore.picture import page
-from gsw_graph.text.safe_text import clean, cut, short_source
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from gsw_graph.errors import InputError
+from gsw_graph.text.safe_text import clean, cut, one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.model.results import RankedPassage
 
 TEXT = 20_000  # characters of a passage
+CAPTION = 300
+VALUE = 2_000
 NODES, EDGES = 300, 900  # more take a browser seconds, and nobody reads them
-Lines = list[tuple[str, str]]  # what is said of a node: a word, and what it is
+FRAME = 560  # pixels, in a notebook
+SCRIPTS = "cytoscape.min.js", "page.js"
+
+# Colours are light enough for dark text in light and dark surroundings, and neighbours in the graph differ in
+# lightness as well as in hue. An Entity is a paler Concept: it is that name in one document.
+TEXT_COLOUR = "#1d1f24"  # on every fill
+COLOURS = {
+    "Question": "#f5c451",
+    "QAPair": "#f59d7e",
+    "Concept": "#5cc5a8",
+    "Entity": "#b5e3d6",
+    "Role": "#d3b7e8",
+    "VerbPhrase": "#f2b8d0",
+    "Proposition": "#c6d96f",
+    "Relation": "#e8c9a0",
+    "Run": "#9fd8e8",
+    "Passage": "#8fbcf0",
+    "Document": "#b9c3d0",
+    "Memory": "#d9d4c7",
+}
+OTHER = "#dadde2"  # of any other label
+
+CAPTIONS = {  # the property that is the caption of a node
+    "Question": "question",
+    "QAPair": "question",
+    "Concept": "name",
+    "Entity": "name",
+    "Role": "name",
+    "VerbPhrase": "phrase",
+    "Proposition": "text",
+    "Relation": "name",
+    "Run": "title",
+    "Passage": "title",
+    "Document": "title",
+    "Memory": "id",
+}
+
+DRAWN = {  # nodes of pictures alone, not of the graph
+    "Sub-question": "#fae3a8",
+    "Finding": "#e3e5ea",
+    "Answer": "#fff3cf",
+}
+
+Lines = list[tuple[str, str]]  # details of a node: a label and its text
 
 
 @dataclass
 class Node:
-    """Hold a box.
+    """A node of a picture.
 
     Attributes:
-        label: of the graph, or one of `colours.FOUND`.
-        column: from the left, None where the layout is free.
-        behind: passages that say so, by id, with the sentences that do.
+        label: A label of the graph, or one of `DRAWN`.
+        column: Its column from the left, None where the layout is free.
+        behind: The passages that support it, by id, with the sentences that do.
     """
 
     id: str
@@ -41,7 +100,7 @@ class Node:
 
 @dataclass
 class Edge:
-    """Hold an arrow; `behind` as that of a node."""
+    """An edge of a picture; `behind` as that of a node."""
 
     source: str
     target: str
@@ -52,7 +111,7 @@ class Edge:
 
 @dataclass
 class Source:
-    """Hold a passage; `quotes`: the sentences of it that an answer cites."""
+    """A passage of a picture; `quotes`: its sentences that an answer cites."""
 
     title: str
     source: str
@@ -62,21 +121,22 @@ class Source:
     @classmethod
     def of(cls, title: str, source: str, text: str) -> Source:
         """Make a passage as it can be shown: clean, with a short source and a bounded text."""
-        place = short_source(source)
-        return cls(title or place, place, cut(clean(text), TEXT))
+        short = short_source(source)
+        return cls(title or short, short, cut(clean(text), TEXT))
 
 
 @dataclass
 class Picture:
-    """Hold what is drawn; see `Memory.draw`.
+    """Nodes, edges and the passages behind them; see `Memory.draw`.
 
     Attributes:
-        columns: what stands above each, where there are any.
-        notes: what people should know, such as what is left out.
+        subtitle: The line below the title, such as the answer.
+        columns: The titles of columns.
+        notes: Remarks for the reader, such as what is left out.
     """
 
     title: str
-    said: str = ""
+    subtitle: str = ""
     columns: list[str] = field(default_factory=list)
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: dict[tuple[str, str, str], Edge] = field(default_factory=dict)
@@ -86,10 +146,10 @@ class Picture:
     def node(
         self, id_: str, label: str, caption: str, column: int | None = None, *, faint: bool = False
     ) -> Node:
-        """Return the node of that id, a new one where there is none. What is seen again is not faint."""
-        made = self.nodes.setdefault(id_, Node(id_, label, caption, column, faint=faint))
-        made.faint = made.faint and faint
-        return made
+        """Return the node of that id, a new one where there is none. It is faint only if always added so."""
+        node = self.nodes.setdefault(id_, Node(id_, label, caption, column, faint=faint))
+        node.faint = node.faint and faint
+        return node
 
     def edge(
         self,
@@ -101,48 +161,163 @@ class Picture:
         faint: bool = False,
     ) -> Edge:
         """Return the edge between two nodes, with these passages behind it too."""
-        made = self.edges.setdefault((source, target, caption), Edge(source, target, caption, faint=faint))
-        add_sources(made, sources or {})
-        made.faint = made.faint and faint
-        return made
+        edge = self.edges.setdefault((source, target, caption), Edge(source, target, caption, faint=faint))
+        add_sources(edge, sources or {})
+        edge.faint = edge.faint and faint
+        return edge
 
     def add_passages(self, passages: Iterable[RankedPassage]) -> None:
         """Add passages as they can be shown: clean, with a short source and a bounded text."""
         for passage in passages:
             self.passages[passage.id] = Source.of(passage.title, passage.source, passage.text)
 
-    def head(self, column: int, text: str) -> None:
-        """Write what stands above a column where nothing does."""
+    def add_column_title(self, column: int, text: str) -> None:
+        """Set the title of a column that has none."""
         self.columns += [""] * (column + 1 - len(self.columns))
         self.columns[column] = self.columns[column] or text
 
     def trim(self, keep: Collection[str] = ()) -> bool:
-        """Leave out what is too much to look at, of nodes those that came last and are none of these;
-        whether anything was."""
-        whole = len(self.nodes) <= NODES and len(self.edges) <= EDGES
+        """Remove the last nodes and edges above the limits, but none of the nodes `keep`. Tells whether any
+        were."""
+        fits = len(self.nodes) <= NODES and len(self.edges) <= EDGES
         first = set(sorted(self.nodes, key=lambda id_: id_ not in keep)[:NODES])
         self.nodes = {id_: node for id_, node in self.nodes.items() if id_ in first}
         joined = (
             item for item in self.edges.items() if {item[1].source, item[1].target} <= self.nodes.keys()
         )
         self.edges = dict(islice(joined, EDGES))
-        return not whole
+        return not fits
 
     def html(self) -> str:
         """Make a page that needs nothing else: no network, no other file."""
-        return page.page(self)
+        return page(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file, whole or not at all. Raises InputError where it cannot be written."""
-        return page.write(self.html(), path)
+        return write(self.html(), path)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        return page.framed(self)
+        return framed(self)
 
 
-def add_sources(drawn: Node | Edge, sources: Mapping[str, Sequence[str]]) -> None:
-    """Put passages with their sentences behind a node or an edge, beside those that are there."""
+def add_sources(element: Node | Edge, sources: Mapping[str, Sequence[str]]) -> None:
+    """Add passages with their sentences to those behind a node or an edge."""
     for passage, sentences in sources.items():
-        quotes = drawn.behind.setdefault(passage, [])
+        quotes = element.behind.setdefault(passage, [])
         quotes += [text for text in sentences if text.strip() and text not in quotes]
+
+
+def page(picture: Picture) -> str:
+    """Render the page of a picture."""
+    return rendered(picture_data(picture))
+
+
+def rendered(data: dict[str, Any]) -> str:
+    """Render the page of a picture's data."""
+    loader = PackageLoader("gsw_graph.explore.picture", "assets")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    library, script = (_asset(name) for name in SCRIPTS)
+    return environment.get_template("page.html.j2").render(
+        title=data["title"],
+        policy=f"default-src 'none'; script-src {scripts()}; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'",
+        style=_asset("page.css"),
+        library=library,
+        script=script,
+        data=_json(data),
+    )
+
+
+def scripts() -> str:
+    """Return the scripts of a page as a Content-Security-Policy names them; a page that frames one must allow
+    them too."""
+    return " ".join(_hash(_asset(name)) for name in SCRIPTS)
+
+
+def framed(picture: Picture) -> str:
+    """Render the page inside another, such as a notebook: in a frame that may run its scripts alone."""
+    inner = escape(page(picture))
+    style = f"width: 100%; height: {FRAME}px; border: 1px solid #8886; border-radius: 6px"
+    return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{inner}"></iframe>'
+
+
+def write(html: str, path: str | Path) -> Path:
+    """Write a page whole or not at all: to another file in the folder, which is then renamed. Raises
+    InputError where that cannot be done."""
+    target = check_path(path)
+    part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        part.write_text(html, encoding="utf-8", errors="replace")
+        part.replace(target)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"the picture cannot be written ({reason})", where=str(path)) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def check_path(path: str | Path) -> Path:
+    """Return a path to which a file can be written. Raises InputError where it is a folder, or its folder is
+    missing."""
+    target = Path(path).expanduser()
+    try:
+        is_folder, has_folder = target.is_dir(), target.parent.is_dir()
+    except OSError as error:  # as of a name that is too long
+        raise InputError(f"this is no name of a file ({error})", where=one_line(str(path))) from error
+    if is_folder:
+        hint = "Name a file in it, such as picture.html"
+        raise InputError("this is a folder", where=str(path), hint=hint)
+    if not has_folder:
+        raise InputError("there is no such folder", where=str(target.parent), hint="Make it first")
+    return target
+
+
+def picture_data(picture: Picture) -> dict[str, Any]:
+    """Return the data of the page's script: `title`, `said`, `notes`, `columns`, `colours` by label, `nodes`,
+    `edges`, and by id the `passages` behind them; long texts are cut."""
+    nodes, edges = picture.nodes.values(), picture.edges.values()
+    labels = dict.fromkeys(node.label for node in nodes)
+    behind = {id_ for node in nodes for id_ in node.behind} | {id_ for edge in edges for id_ in edge.behind}
+    return {
+        "title": cut(one_line(picture.title), CAPTION),
+        "said": cut(one_line(picture.subtitle), VALUE),
+        "notes": picture.notes,
+        "columns": [cut(one_line(column), CAPTION) for column in picture.columns],
+        "colours": {label: {**COLOURS, **DRAWN}.get(label, OTHER) for label in labels},
+        "nodes": [
+            {
+                **asdict(node),
+                "caption": cut(one_line(node.caption), CAPTION),
+                "lines": [(one_line(head), cut(text, VALUE)) for head, text in node.lines],
+            }
+            for node in nodes
+        ],
+        "edges": [{**asdict(edge), "caption": one_line(edge.caption)} for edge in edges],
+        "passages": {id_: asdict(passage) for id_, passage in picture.passages.items() if id_ in behind},
+    }
+
+
+def _json(value: Any) -> str:
+    """Return JSON that is safe inside an HTML document: no `<`, only ASCII, nothing that controls a terminal
+    or reorders text."""
+    text = json.dumps(_cleaned(value), ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): _cleaned(item) for key, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@cache
+def _asset(name: str) -> str:
+    return files("gsw_graph.explore.picture").joinpath("assets").joinpath(name).read_text("utf-8").strip()
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

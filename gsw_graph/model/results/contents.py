@@ -238,15 +238,12 @@ class Parameter(Result):
 class Analysis(Result):
     """A query of `cypher/explore/`. `summary` says in a line what it shows, `details` the rest. `query` runs
     as it stands, with its defaults.
-
-    `plot`: the kind of picture its rows make, and the columns that it shows; empty where they make none.
     """
 
     name: str
     summary: str
     details: str
     parameters: list[Parameter]
-    plot: list[str]
     query: str
 
 

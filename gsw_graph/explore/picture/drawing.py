@@ -1,0 +1,376 @@
+"""Draw an answer or the result of a query.
+
+Of an answer, the question is at the left, then each step of the search, then the answer, with passages below
+what they support; the trace of each strategy becomes paths of one shape, and one function draws them. Of a
+query, each node is a node of the picture, but all nodes of one name are one. Dates, numbers and common words
+join nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from gsw_graph.ask.answer.evidence import quote
+from gsw_graph.cypher import base_name
+from gsw_graph.errors import InputError
+from gsw_graph.explore.notebook import answer_line
+from gsw_graph.explore.picture.picture import CAPTIONS, NODES, TEXT, Picture, Source, add_sources
+from gsw_graph.model.results import Trace
+from gsw_graph.store.adhoc import plain
+from gsw_graph.text.dates import is_distinctive
+from gsw_graph.text.names import find_names, normalise
+from gsw_graph.text.safe_text import clean, cut, one_line, to_json
+
+if TYPE_CHECKING:
+    from neo4j.graph import Node
+
+    from gsw_graph.model.results import Answer, Chain, FactPath, RankedPassage
+    from gsw_graph.store.adhoc import Drawn
+
+QUESTION = "question"
+PATHS = 3  # chains, and paths of propositions, that are drawn; more would hide the best
+_REFERENCE = re.compile(r"#(\d+)")
+NAMES = ("Concept", "Entity")
+_STATED = (*NAMES, "QAPair", "VerbPhrase", "Proposition", "Role")  # labels that a sentence can state
+_TITLE = 160
+# properties that a picture does not show
+_HIDDEN = {"id", "names", "titles", "position", "content_hash", "text_hash", "words", "embedding", "vector"}
+
+
+@dataclass
+class PathStep:
+    """One node of a path.
+
+    Attributes:
+        edge: The caption of the edge that leads to it.
+        sources: The passages behind it by id, with the sentences that support it.
+        after: Ids of the nodes that it follows; the step before it where there are none.
+        below: Whether its passages are drawn below it.
+        column_title: The title of its column.
+    """
+
+    id: str
+    label: str
+    caption: str
+    edge: str = ""
+    sources: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lines: Sequence[tuple[str, str]] = ()
+    after: Sequence[str] = ()
+    below: bool = False
+    column_title: str = ""
+
+
+def of_answer(answer: Answer, fetch: Callable[[Sequence[str]], Sequence[RankedPassage]]) -> Picture:
+    """Draw an answer.
+
+    Args:
+        answer: Its paths are drawn where it was asked with `trace=True`.
+        fetch: Reads by id the passages that the answer does not contain.
+    """
+    trace = answer.trace or Trace()
+    picture = Picture(answer.question, answer_line(answer))
+    picture.node(QUESTION, "Question", answer.question, 0).lines += [("Strategy", answer.strategy)]
+    _add_passages(picture, answer, trace, fetch)
+    best_first = [_chain(picture, chain) for chain in answer.chains]
+    best_first = best_first or [_facts(picture, path) for path in trace.fact_paths]
+    agents = [] if best_first else _agents(answer, trace)
+    walks = [] if best_first or agents else [_walk(picture, answer, trace, p.id) for p in answer.passages]
+    for rank, steps in enumerate([*best_first[:PATHS], *([agents] if agents else walks)]):
+        draw_path(picture, steps, faint=bool(best_first) and rank > 0)
+    if len(best_first) > PATHS:
+        picture.notes.append(f"The best {PATHS} of {len(best_first)} paths are drawn.")
+    for rank, passage in enumerate(answer.passages, 1):
+        if node := picture.nodes.get(f"passage:{passage.id}"):
+            node.caption, node.faint = f"{rank}. {node.caption}", False
+    # Chains and agents end in answers; a walk ends in passages.
+    main_path = best_first[0] if answer.chains else agents
+    continued = {QUESTION, *(id_ for step in main_path for id_ in step.after)}
+    continued |= {step.id for step, later in pairwise(main_path) if not later.after}
+    ends = [step.id for step in main_path if step.id not in continued]
+    end = _draw_answer(picture, answer, ends or [f"passage:{cited.passage}" for cited in answer.citations])
+    if picture.trim({QUESTION, end}):
+        picture.notes.append(f"Only the first {NODES} nodes are drawn.")
+    if answer.note:
+        picture.notes.append(answer.note)
+    return picture
+
+
+def draw_path(picture: Picture, steps: Sequence[PathStep], *, faint: bool = False) -> None:
+    """Draw a path from left to right, each step one column after the steps that it follows."""
+    last = QUESTION
+    for step in steps:
+        predecessors = step.after or [last]
+        column = max(picture.nodes[id_].column or 0 for id_ in predecessors) + 1
+        node = picture.node(step.id, step.label, step.caption, column, faint=faint)
+        node.lines = node.lines or list(step.lines)
+        picture.add_column_title(node.column or column, step.column_title)
+        add_sources(node, step.sources)
+        for id_ in predecessors:
+            picture.edge(id_, node.id, step.edge, step.sources, faint=faint)
+        for passage in step.sources if step.below else ():
+            below = _passage(picture, passage)
+            passage_node = picture.node(below.id, below.label, below.caption, column, faint=faint)
+            add_sources(passage_node, below.sources)
+            picture.edge(node.id, passage_node.id, "stands in", {passage: step.sources[passage]}, faint=faint)
+        last = node.id
+
+
+def _chain(picture: Picture, chain: Chain) -> list[PathStep]:
+    """Return the pairs of a chain, each after the answers that its question refers to."""
+    steps: list[PathStep] = []
+    names: dict[str, str] = {}  # ids by step
+    for hop in chain.hops:
+        pair = f"pair:{hop.step}:{hop.qa.id}"
+        after = [names[step] for step in _REFERENCE.findall(hop.question) if step in names] or [QUESTION]
+        names[str(hop.step)] = name = _name_id(hop.answer, pair)
+        sources = _supporting(picture, hop.passage, hop.qa.question, hop.answer)
+        lines = [
+            ("Asked", hop.concrete_question),
+            ("Answer", "; ".join(hop.qa.answers)),
+            ("Score", f"{hop.score:.2f}, found by {', '.join(hop.via)}"),
+        ]
+        head = f"Hop {hop.step}: {hop.question}"
+        steps += [
+            PathStep(
+                pair, "QAPair", hop.qa.question, "", sources, lines, after, below=True, column_title=head
+            ),
+            PathStep(name, "Concept", hop.answer, "answer", sources),
+        ]
+    return steps
+
+
+def _facts(picture: Picture, path: FactPath) -> list[PathStep]:
+    """Return the propositions of a path with the names that join them."""
+    steps: list[PathStep] = []
+    for fact in path.propositions:
+        joint = _shared_name(steps[-1].caption, fact.text) if steps else ""
+        if joint:
+            steps.append(PathStep(_name_id(joint), "Concept", joint, "names", steps[-1].sources))
+        edge = "named in" if joint else "then" if steps else "near"
+        sources = _supporting(picture, fact.passage, fact.text)
+        steps.append(PathStep(f"fact:{fact.id}", "Proposition", fact.text, edge, sources, below=True))
+    return steps
+
+
+def _agents(answer: Answer, trace: Trace) -> list[PathStep]:
+    """Return each search of an agent as a sub-question and its finding, after the findings that its plan
+    refers to, else after the agent's last."""
+    plan = {f"sub-question {step['id']}": str(step["question"]) for step in answer.plan or ()}
+    steps: list[PathStep] = []
+    findings: dict[str, str] = {}  # ids by agent
+    for agent in dict.fromkeys(step.agent for step in trace.steps):
+        own = [step for step in trace.steps if step.agent == agent]
+        begins = [number for number, step in enumerate(own) if step.passages]
+        if agent.startswith(("sub-question", "path")):  # they search in several ways for one thing
+            del begins[1:]
+        for begin, end in zip(begins, [*begins[1:], None], strict=False):
+            search = own[begin:end]
+            names = [f"sub-question {number}" for number in _REFERENCE.findall(plan.get(agent, ""))]
+            after = [findings[name] for name in [*names, agent] if name in findings] or [QUESTION]
+            results = [step for step in search if not step.failed and step.found]
+            texts = [step.found for step in results if step.tokens] or [step.found for step in results]
+            passages = {id_ for step in search for id_ in step.passages}
+            quotes = {quote.passage: [quote.text] for quote in answer.citations if quote.passage in passages}
+            lines = [
+                (step.stage.replace("_", " "), f"failed: {step.failed}" if step.failed else step.found)
+                for step in search
+            ]
+            sub_question, finding = f"asked:{len(steps)}", f"found:{len(steps)}"
+            findings[agent] = finding
+            steps += [
+                PathStep(
+                    sub_question,
+                    "Sub-question",
+                    search[0].asked,
+                    "then",
+                    quotes,
+                    (),
+                    after,
+                    column_title="Asked",
+                ),
+                PathStep(
+                    finding,
+                    "Finding",
+                    texts[-1] if texts else "nothing",
+                    "found",
+                    quotes,
+                    lines,
+                    below=True,
+                    column_title="Found",
+                ),
+            ]
+    return steps
+
+
+def _walk(picture: Picture, answer: Answer, trace: Trace, passage: str) -> list[PathStep]:
+    """Return the names and passages of a passage's strongest path, or the passage alone where the path leads
+    over a name that joins nothing."""
+    path = trace.paths.get(passage, [])
+    is_common = any(step.kind == "name" and not is_distinctive(step.label) for step in path)
+    if is_common or not path or path[-1].kind != "passage":
+        return [_passage(picture, passage, "near", _supporting(picture, passage, answer.question))]
+    steps: list[PathStep] = []
+    linked = {link["concept"] for link in trace.linked}
+    for position, step in enumerate(path):
+        if step.kind == "passage":
+            name = path[position - 1].label if position else ""
+            sources = _supporting(picture, step.id, answer.question, name)
+            steps.append(_passage(picture, step.id, "stands in", sources))
+        else:
+            sources = _supporting(picture, path[position + 1].id, answer.question, step.label)
+            edge = "named in the question" if step.id in linked else "near the question"
+            edge = "names" if position else edge
+            name_id = _name_id(step.label)
+            steps.append(PathStep(name_id, "Concept", step.label, edge, sources, column_title="Names"))
+    return steps
+
+
+def _shared_name(first: str, second: str) -> str:
+    """Return the first name that two propositions share."""
+    second_names = {name.text.casefold() for name in find_names(second)}
+    names = (name.text for name in find_names(first))
+    return next((name for name in names if name.casefold() in second_names and is_distinctive(name)), "")
+
+
+def _name_id(name: str, owner: str = "") -> str:
+    """Return the id of a name's node: one for all mentions, but of a date, a number or a common word one for
+    each owner."""
+    return f"name:{normalise(name)}" + ("" if is_distinctive(name) else f":{owner}")
+
+
+def _passage(
+    picture: Picture, passage: str, edge: str = "", sources: Mapping[str, Sequence[str]] | None = None
+) -> PathStep:
+    source = picture.passages.get(passage)
+    title = source.title if source else "a passage that is gone"
+    return PathStep(
+        f"passage:{passage}", "Passage", title, edge, sources or {passage: []}, column_title="Passages"
+    )
+
+
+def _supporting(picture: Picture, passage: str, question: str, answer: str = "") -> dict[str, list[str]]:
+    """Return a passage with its sentence that supports an answer, a cited sentence where there is one."""
+    source = picture.passages.get(passage)
+    if source is None:
+        return {passage: []}
+    quotes = [text for text in source.quotes if answer and answer.casefold() in text.casefold()]
+    return {passage: quotes[:1] or [quote(source.text, question, answer)]}
+
+
+def _add_passages(
+    picture: Picture, answer: Answer, trace: Trace, fetch: Callable[[Sequence[str]], Sequence[RankedPassage]]
+) -> None:
+    """Add all passages of the answer, with the sentences that it cites."""
+    ids = [citation.passage for citation in answer.citations]
+    ids += [hop.passage for chain in answer.chains for hop in chain.hops]
+    ids += [fact.passage for path in trace.fact_paths for fact in path.propositions]
+    ids += [step.id for path in trace.paths.values() for step in path if step.kind == "passage"]
+    present = {passage.id for passage in answer.passages}
+    missing = [id_ for id_ in dict.fromkeys(ids) if id_ not in present]
+    picture.add_passages([*answer.passages, *(fetch(missing) if missing else ())])
+    for citation in answer.citations:  # also of a passage that was forgotten meanwhile
+        source = Source.of(citation.title, citation.source, citation.text)
+        quotes = picture.passages.setdefault(citation.passage, source).quotes
+        quotes += [clean(citation.text)] if clean(citation.text) not in quotes else []
+
+
+def _draw_answer(picture: Picture, answer: Answer, ends: Sequence[str]) -> str:
+    """Mark the node that is the answer, or add one after the nodes `ends`. Returns its id, or ""."""
+    text = answer.answer if answer.answer is not None else "Not in memory" if answer.abstained else None
+    if text is None:
+        return ""
+    nodes = [picture.nodes[id_] for id_ in ends if id_ in picture.nodes] or [picture.nodes[QUESTION]]
+    node = next((node for node in nodes if normalise(node.caption) == normalise(text)), None)
+    if node is None:
+        column = max(node.column or 0 for node in picture.nodes.values()) + 1
+        picture.add_column_title(column, "Answer")
+        node = picture.node("answer", "Answer", text, column)
+        for end in nodes:
+            picture.edge(end.id, node.id, sources=end.behind, faint=answer.abstained)
+    node.answer = not answer.abstained
+    node.lines.insert(0, ("Answer", picture.subtitle))
+    for citation in answer.citations:
+        add_sources(node, {citation.passage: [clean(citation.text)]})
+    return node.id
+
+
+def of_records(query: str, graph: Drawn, behind: Mapping[str, Sequence[RankedPassage]]) -> Picture:
+    """Draw the result of a query.
+
+    Args:
+        query: Its text.
+        graph: Its nodes and relationships.
+        behind: Passages by node.
+
+    Raises:
+        InputError: There is no node.
+    """
+    if not graph.nodes:
+        raise InputError(
+            "the query returned nothing that can be drawn: no node, relationship or path",
+            hint="Return nodes or paths, as in MATCH way = (:QAPair)-[:ANSWERED_BY]->(:Entity) "
+            "RETURN way LIMIT 25",
+        )
+    picture = Picture(cut(one_line(query), _TITLE))
+    picture.add_passages(passage for passages in behind.values() for passage in passages)
+    drawn_ids: dict[str, str] = {}  # ids in the picture by ids of nodes
+    for id_, node in graph.nodes.items():
+        label, caption = _label(node), _caption(node)
+        joins = label in NAMES and node.get("from") is None and is_distinctive(caption)
+        drawn_ids[id_] = f"name:{normalise(caption)}" if joins else f"node:{id_}"
+        drawn = picture.node(drawn_ids[id_], label, caption)
+        drawn.label = "Concept" if "Concept" in (label, drawn.label) else drawn.label
+        left_out = _HIDDEN | {CAPTIONS.get(label), "text" if label == "Passage" else ""}
+        left_out |= {head for head, _ in drawn.lines}
+        values = {name: plain(value) for name, value in sorted(node.items()) if name not in left_out}
+        drawn.lines += [
+            (name, value if isinstance(value, str) else to_json(value))
+            for name, value in values.items()
+            if value is not None
+        ]
+        add_sources(drawn, _sentences(behind.get(id_, ()), node))
+    for relationship in graph.relationships.values():
+        start, end = (node.element_id if node else "" for node in relationship.nodes)
+        if {start, end} <= drawn_ids.keys() and drawn_ids[start] != drawn_ids[
+            end
+        ]:  # as of an Entity and its Concept
+            edge = picture.edge(
+                drawn_ids[start], drawn_ids[end], base_name(relationship.type).replace("_", " ").lower()
+            )
+            end_ids = {passage.id for passage in behind.get(end, ())}
+            shared = [passage for passage in behind.get(start, ()) if passage.id in end_ids]
+            passages = shared or behind.get(start) or behind.get(end, ())
+            add_sources(edge, _sentences(passages, graph.nodes[start], graph.nodes[end]))
+    if picture.trim() or graph.left_out:
+        total = len(graph.nodes) + len(graph.left_out)
+        picture.notes.append(
+            f"The query returned {total:,} nodes; the first are drawn, as a picture has room for {NODES}. "
+            "A LIMIT or a WHERE chooses others."
+        )
+    return picture
+
+
+def _label(node: Node) -> str:
+    labels = sorted(map(base_name, node.labels)) or ["?"]
+    return next((label for label in labels if label in CAPTIONS), labels[0])
+
+
+def _caption(node: Node) -> str:
+    label = _label(node)
+    texts = map(node.get, (CAPTIONS.get(label, "name"), "name", "title", "source", "id"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), label)
+
+
+def _sentences(passages: Sequence[RankedPassage], *nodes: Node) -> dict[str, list[str]]:
+    """Return, by the id of each passage, its sentence that shares most words with some nodes."""
+    stated = [node for node in nodes if _label(node) in _STATED]
+    words = " ".join(f"{_caption(node)} {node.get('answer') or ''}" for node in stated)
+    name = next((_caption(node) for node in reversed(stated) if _label(node) in NAMES), "")
+    return {
+        passage.id: [quote(cut(clean(passage.text), TEXT), words, name)] if stated else []
+        for passage in passages
+    }
