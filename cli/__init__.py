@@ -25,7 +25,6 @@ COMMANDS = {
     "mcp": ("serve", "Serve the memory to one agent over standard input and output."),
     "browse": ("graph", "Open Neo4j Browser at the memory."),
     "eval": ("eval", "Measure strategies side by side on questions with known answers."),
-    "export": ("admin", "Write the memory as files that others read."),
     "copy": ("admin", "Copy a memory from one engine to another."),
     "dump": ("admin", "Write the whole memory as lines of JSON."),
     "restore": ("admin", "Write a dump into an empty memory."),

@@ -22,7 +22,7 @@ from gsw_graph.cli.text.output import (
 from gsw_graph.text.safe_text import cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
-    from gsw_graph.model.results import Copied, Exported, Merged, Unmerged
+    from gsw_graph.model.results import Copied, Merged, Unmerged
 
 
 _quiet = click.option("--quiet", "-q", is_flag=True, help="No progress.")
@@ -101,45 +101,6 @@ def _written(written: int, _: float) -> Step:
 
 def _ignore(_: int) -> None:
     pass
-
-
-@click.command()
-@memory_option
-@click.argument("target", type=click.Path())
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(("panini", "graphml")),
-    default="panini",
-    show_default=True,
-    help="The shape of the files.",
-)
-@json_option
-@click.pass_obj
-def export(url: str | None, target: str, format_: str, as_json: bool) -> None:
-    """Write the memory as files that others read.
-
-    panini: workspaces as Panini's evaluation reads them, into a folder: networks/ has the workspaces, networks_raw/ the same with their texts, corpus.json the
-    texts. `gswgraph load TARGET/networks_raw` reads them again, each passage as a document. Propositions have no place in this shape and stay behind.
-
-    graphml: one file for networkx, Gephi and the like, without vectors. All there is, vectors too: gswgraph dump.
-
-    TARGET must be new; a folder may be empty.
-
-    \b
-    Example:
-      gswgraph export panini/
-      gswgraph export memory.graphml --format graphml
-      gswgraph export panini/ --json
-    """
-    with open_memory(url) as memory:
-        result = memory.export(target, format_)
-    print_result(result, as_json, _print_exported)
-
-
-def _print_exported(result: Exported) -> None:
-    counts = f"{counted(result.documents, 'document')} in {counted(result.files, 'file')}"
-    click.echo(f"Exported {counts} to {short_source(result.folder)}")
 
 
 @click.command()

@@ -432,21 +432,6 @@ class Memory:
             return unmerge(self._connection, what)
 
     @with_plain_errors
-    def export(self, target: str | Path, format: str = "panini") -> results.Exported:
-        """Write the memory as files: `panini` into a new or empty folder, `graphml` into a new file; see
-        `gsw_graph.load.moving`. Raises InputError where there is something in the target, or nothing in the
-        memory."""
-        from gsw_graph.load import moving
-
-        if self._stored_state() is None:
-            hint = "Load something first: gswgraph load PATH"
-            raise InputError("there is nothing to export", where=self._connection.url, hint=hint)
-        writers = {"panini": moving.export, "graphml": moving.export_graphml}
-        if format not in writers:
-            raise InputError(f"there is no format {format!r}", hint="Use one of panini, graphml")
-        return writers[format](self._connection, target)
-
-    @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:
         """Write all that the memory holds into a new file, a node or a relationship a line of JSON. Raises
         InputError where the file exists, or the memory is empty."""

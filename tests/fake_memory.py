@@ -21,7 +21,6 @@ from gsw_graph.model.results import (
     Citation,
     DocumentCounts,
     Documents,
-    Exported,
     Fact,
     Finding,
     Forgotten,
@@ -247,7 +246,6 @@ class FakeMemory:
             )
         ],
     )
-    exported = Exported(3, 7, "/far/out")
     along_plan: Answer = chained("q")
     stored = Documents(7, [DOCUMENT])
     shown = SHOWN
@@ -320,10 +318,6 @@ class FakeMemory:
     def unmerge(self, what):
         self._called("unmerge", what)
         return Unmerged(["World Tide Office"], ["WTO"])
-
-    def export(self, target, format="panini"):
-        self._called("export", target, format)
-        return self.exported
 
     def status(self):
         self._called("status")

@@ -101,7 +101,7 @@ def test_forget_all_asks_first(fake):
     assert run("forget", "--all", stdin="").exit_code == 1
 
 
-@pytest.mark.parametrize("args", [["status"], ["ask", "Who?"], ["doctor"], ["cypher", "RETURN 1"], ["forget", "x"], ["export", "x.jsonl"], ["eval", "q.json"]])
+@pytest.mark.parametrize("args", [["status"], ["ask", "Who?"], ["doctor"], ["cypher", "RETURN 1"], ["forget", "x"], ["eval", "q.json"]])
 def test_what_reads_makes_no_memory(monkeypatch, tmp_path, args):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "q.json").write_text('[{"id": "1", "question": "Who?"}]')

@@ -1,14 +1,12 @@
-"""A memory as GraphML and as lines of JSON, restored and copied: all that is in it, whole or not at all."""
+"""A memory as lines of JSON, restored and copied: all that is in it, whole or not at all."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import contract
-import networkx as nx
 import pytest
 import samples
 from dump import differences, dump
@@ -35,24 +33,6 @@ def counted(memory: Memory) -> tuple[Counter[str], Counter[str]]:
     questions = memory.cypher("MATCH (q:Question)-[r]->() RETURN count(DISTINCT q) AS nodes, count(r) AS used").rows[0]
     nodes, used = Counter(row[0] for row in found["nodes"]), Counter(row[0] for row in found["relationships"])
     return nodes + Counter(Question=questions["nodes"]), used + Counter(USED=questions["used"])
-
-
-def test_graphml_opens_in_networkx(full: Memory, tmp_path: Path) -> None:
-    found = full.export(tmp_path / "new" / "memory.graphml", "graphml")
-    assert (found.documents, found.files) == (4, 1)
-    graph = nx.read_graphml(tmp_path / "new" / "memory.graphml")
-    nodes, used = counted(full)
-    assert Counter(kind for _, kind in graph.nodes(data="kind")) == nodes
-    assert Counter(kind for _, _, kind in graph.edges(data="type")) == used
-    (ana, *_) = [data for name, data in graph.nodes(data=True) if data["kind"] == "Entity" and data["name"] == "Ana Ruiz"]
-    assert ana["description"] == HOSTILE.translate({0: "\ufffd", 0x1B: "\ufffd", 0xFFFE: "\ufffd", 0xFFFF: "\ufffd"})
-    assert ana["label"] == "Ana Ruiz"
-    (question,) = [data for _, data in graph.nodes(data=True) if data["kind"] == "Question"]
-    assert isinstance(question["confidence"], float)
-    pair = next(data for name, data in graph.nodes(data=True) if data.get("question") == "Who sang at the Stone Pier?")
-    assert json.loads(pair["answers"]) == ["Beyoncé", "BEYONCE", "a choir"]
-    assert "Concept:ana ruiz" in graph
-    assert {data["hop"] for *_, data in graph.edges(data=True) if data["type"] == "USED" and "hop" in data} >= {1}
 
 
 def test_a_dump_that_is_restored_and_a_copy_are_equal(full: Memory, tmp_path: Path) -> None:
@@ -108,13 +88,9 @@ def test_what_is_no_dump_is_refused_with_its_line(text: str, tmp_path: Path, fak
         memory.restore(tmp_path / "bad.jsonl")
 
 
-@pytest.mark.parametrize("format_", ["panini", "graphml"])
-def test_what_is_there_stays_and_a_wrong_format_is_refused(sample: Memory, tmp_path: Path, format_: str) -> None:
+def test_a_dump_takes_no_place_of_another_file(sample: Memory, tmp_path: Path) -> None:
     place = tmp_path / "there"
     place.write_text("mine")
-    for refused in (lambda: sample.export(place, format_), lambda: sample.dump(place)):
-        with pytest.raises(InputError, match="something here already"):
-            refused()
+    with pytest.raises(InputError, match="something here already"):
+        sample.dump(place)
     assert place.read_text() == "mine"
-    with pytest.raises(InputError, match="no format 'csv'"):
-        sample.export(tmp_path / "new", "csv")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import strategies as st
 
 from gsw_graph.loaders import read
-from gsw_graph.loaders.panini import bare
 from gsw_graph.model.documents import Document, Failure, QAPair, Workspace
 
 PIER = {
@@ -246,25 +245,6 @@ def test_what_failed_upstream_or_is_empty(tmp_path):
         Failure(f"{tmp_path}/d.json: doc_0", "0_1: extraction failed upstream", part=True),
         Failure(f"{tmp_path}/d.json: doc_0", "0_2: not a chunk but int", part=True),
     ]
-
-
-def test_panini_written_and_read_is_the_same(tmp_path):
-    record = {**PIER, "entities": [*PIER["entities"], {"name": "+", "roles": [{"role": "sign", "states": ["a", "b"]}]}]}
-    shape = bare(one(tmp_path / "a.jsonl", jsonl(record)), 0)
-    assert [node["id"] for node in shape["entity_nodes"]] == ["e1", "e2", "e3", "e4"]
-    assert shape["entity_nodes"][0] == {
-        "id": "e1",
-        "name": "Ana Ruiz",
-        "roles": [{"role": "person", "states": ["builder"], "chunk_id": None}],
-        "chunk_id": None,
-        "summary": None,
-    }
-    (verb,) = shape["verb_phrase_nodes"]
-    assert [(q["id"], q["answers"]) for q in verb["questions"]] == [("q1", ["e1"]), ("q2", ["TEXT:by hand"]), ("q3", ["None"])]
-    again = one(tmp_path / "b.json", shape)
-    assert bare(again, 0) == shape
-    assert again.document.passages[0].text.startswith("Who built the Stone Pier? Ana Ruiz\n")
-    assert bare(again, 0, "3_0")["verb_phrase_nodes"][0]["questions"][0]["chunk_id"] == "3_0"
 
 
 # --- OpenIE results and propositions ---

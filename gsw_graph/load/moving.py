@@ -1,14 +1,7 @@
-"""Whole memories on the move: dumped as lines of JSON, restored, copied from one engine to another, and
-exported as files that other programs read.
+"""Dump a whole memory as lines of JSON, restore it, and copy it from one engine to another.
 
 Rows are read and written kind by kind, as `store/nodes.py` declares them, whatever they mean. The Memory node
 is written last: until then the target holds no memory, and nothing reads it or loads into it.
-
-Exports have the shape of Panini's evaluation, or are GraphML, for networkx, Gephi, yEd and igraph:
-
-    FOLDER/networks/doc_<i>/gsw_<i>_<c>.json        the bare GSW of passage c of document i
-    FOLDER/networks_raw/doc_<i>/gsw_<i>_<c>.json    the same with its text, title first
-    FOLDER/corpus.json                              [{"title", "text"}], document by document
 """
 
 from __future__ import annotations
@@ -16,11 +9,10 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import secrets
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -28,7 +20,6 @@ from operator import itemgetter
 from pathlib import Path
 from time import perf_counter
 from typing import IO, TYPE_CHECKING, Any
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -37,12 +28,9 @@ from gsw_graph.config import Settings
 from gsw_graph.cypher import Unlogged, definitions
 from gsw_graph.engine import Connection, connect, to_engine_error
 from gsw_graph.errors import EngineError, InputError, SchemaError
-from gsw_graph.loaders.panini import bare
-from gsw_graph.model.documents import Document, Entity, Passage, QAPair, VerbPhrase, Workspace
-from gsw_graph.model.results import Copied, Exported
+from gsw_graph.model.results import Copied
 from gsw_graph.store import schema
-from gsw_graph.store.nodes import VECTOR, Kind, Label, kinds, labels, relationships
-from gsw_graph.store.reader import Reader
+from gsw_graph.store.nodes import VECTOR, Kind, Label, kinds, labels
 from gsw_graph.store.writer import parts
 
 if TYPE_CHECKING:
@@ -52,8 +40,6 @@ Row = dict[str, Any]
 Report = Callable[[int], None]
 # Keys of a page: a node may carry a vector and a long text.
 _NODES, _RELATIONSHIPS = 200, 2000
-DOCUMENTS = 100  # of an export, read at once
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def dump(connection: Connection, target: str | Path) -> Copied:
@@ -321,168 +307,6 @@ def _from_json(value: Any) -> Any:
     ((kind, text),) = value.items()
     data = base64.b64decode(text)
     return data if kind == "bytes" else np.frombuffer(data, "<f4").tolist()
-
-
-# --- exports ---
-
-
-def export(connection: Connection, folder: str | Path) -> Exported:
-    """Write all documents that are ready into a folder that is new or empty: all of it or, after an error,
-    nothing. Documents are numbered in the order of their sources. Propositions have no place in this shape.
-
-    Raises:
-        InputError: There is something in the folder, or it is a file.
-    """
-    documents, files = 0, 1
-    with new_folder(folder) as beside, (beside / "corpus.json").open("w", encoding="utf-8") as corpus:
-        for number, workspace in enumerate(_workspaces(Reader(connection))):
-            document = workspace.document
-            text = "\n\n".join(passage.text for passage in document.passages)
-            corpus.write("[\n" if number == 0 else ",\n")
-            corpus.write(json.dumps({"title": document.title, "text": text}, ensure_ascii=False))
-            for passage in document.passages:
-                files += _write_passage(beside, workspace, passage, number)
-            documents += 1
-        corpus.write("\n]\n" if documents else "[]\n")
-    return Exported(documents, files, str(Path(folder).resolve()))
-
-
-def _workspaces(reader: Reader) -> Iterator[Workspace]:
-    """Yield the ready documents with their entities, verb phrases and pairs, by source."""
-    ids = sorted(reader.sources().items(), key=itemgetter(1))
-    for start in range(0, len(ids), DOCUMENTS):
-        rows = reader.stream("read/export", ids=[id_ for id_, _ in ids[start : start + DOCUMENTS]])
-        for _, group in groupby(rows, key=itemgetter("n")):
-            yield _workspace(list(group))
-
-
-def _write_passage(folder: Path, workspace: Workspace, passage: Passage, number: int) -> int:
-    """Write one passage; return how many files that made."""
-    gsw = bare(workspace, passage.position)
-    # The title stands first even where the text begins with it too or there is none: so the text comes back
-    # as it was.
-    raw = {
-        "text": f"{passage.title}\n{passage.text}",
-        "doc_idx": number,
-        "chunk_idx": passage.position,
-        "global_id": f"{number}_{passage.position}",
-        "gsw": gsw,
-        "context": "",
-        "spacetime": {},
-    }
-    for kind, content in (("networks", gsw), ("networks_raw", raw)):
-        file = folder / kind / f"doc_{number}" / f"gsw_{number}_{passage.position}.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 2
-
-
-def _workspace(rows: Sequence[Row]) -> Workspace:
-    """Return the workspace of one document from the rows of its passages."""
-    first = rows[0]
-    passages = tuple(Passage(row["text"], row["title"], row["position"]) for row in rows)
-    document = Document(first["source"], first["document_title"], passages, first["loader"])
-    entities: dict[str, Entity] = {}
-    for row in rows:
-        for node in row["entities"]:
-            entity = entities.get(node["name"]) or _entity(node)
-            titles = (*entity.titles, row["position"]) if node["title"] else entity.titles
-            entities[entity.name] = replace(
-                entity, passages=(*entity.passages, row["position"]), titles=titles
-            )
-    phrases = tuple(
-        _phrase(node, row["position"])
-        for row in rows
-        for node in sorted(row["phrases"], key=lambda v: (v["phrase"], v["id"]))
-    )
-    return Workspace(
-        document, first["extractor"], tuple(entities[name] for name in sorted(entities)), phrases
-    )
-
-
-def _entity(node: Row) -> Entity:
-    """Return an entity with its roles in the order of its description, as relationships have none."""
-    roles = sorted((role["role"], tuple(role["states"] or ())) for role in node["roles"] if role["role"])
-    entity = Entity(node["name"], node["key"], (), (), (), node["from"], node["to"])
-    written = f"; {node['description']};"
-    places = {role: written.find(f"; {replace(entity, roles=(role,)).description};") for role in roles}
-    return replace(entity, roles=tuple(sorted(roles, key=lambda role: places[role])))
-
-
-def _phrase(node: Row, position: int) -> VerbPhrase:
-    questions = sorted(
-        (pair["question"], tuple(pair["answers"] or ()))
-        for pair in node["pairs"]
-        if pair["question"] is not None
-    )
-    return VerbPhrase(
-        node["phrase"], position, tuple(QAPair(question, answers) for question, answers in questions)
-    )
-
-
-def export_graphml(connection: Connection, target: str | Path) -> Exported:
-    """Write all that a memory holds, without vectors, into a new GraphML file, whole or not at all. A node is
-    known as `Label:key`; its `label` is what Gephi shows, its `kind` the label.
-
-    Raises:
-        InputError: There is something in its place.
-    """
-    counts: Counter[str] = Counter()
-    with _new_file(target) as file:
-        file.write('<?xml version="1.0" encoding="UTF-8"?>\n')
-        file.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
-        for domain, own, declared in (
-            ("node", ("label", "kind"), labels().values()),
-            ("edge", ("type",), relationships()),
-        ):
-            names = {name: (name, "string") for name in own}
-            names |= {f"{domain}.{name}": (name, type_) for name, type_ in _attributes(declared).items()}
-            for id_, (name, type_) in names.items():
-                file.write(f'<key id="{id_}" for="{domain}" attr.name="{name}" attr.type="{type_}"/>\n')
-        file.write('<graph id="gswgraph" edgedefault="directed">\n')
-        for number, (kind, row) in enumerate(read_all(connection)):
-            counts[kind.name] += 1
-            values = row["properties"]
-            if isinstance(kind, Label):
-                shown = str(values.get("name") or values.get("title") or row["key"])
-                data = _data("label", shown) + _data("kind", kind.name) + _properties("node", kind, values)
-                file.write(f"<node id={_name(kind, row['key'])}>{data}</node>\n")
-            else:
-                ends = f"source={_name(kind.begin, row['key'])} target={_name(kind.end, row['end'])}"
-                data = _data("type", kind.type) + _properties("edge", kind, values)
-                file.write(f'<edge id="{number}" {ends}>{data}</edge>\n')
-        file.write("</graph>\n</graphml>\n")
-    return Exported(counts["Document"], 1, str(Path(target).resolve()))
-
-
-def _attributes(kinds: Iterable[Kind]) -> dict[str, str]:
-    """Return the type of each property; one that is not the same for all kinds is a text, as lists are."""
-    types: dict[str, set[str]] = {}
-    for kind in kinds:
-        for name, type_ in _exported(kind):
-            types.setdefault(name, set()).add("string" if type_.endswith("[]") else type_)
-    return {name: some.pop() if len(some) == 1 else "string" for name, some in types.items()}
-
-
-def _exported(kind: Kind) -> list[tuple[str, str]]:
-    return [(name, type_) for name, type_ in kind.properties.items() if type_ not in (VECTOR, "bytes")]
-
-
-def _name(label: Label, key: str) -> str:
-    return quoteattr(
-        _NOT_XML.sub("\ufffd", f"{label.name}:{key}"), {"\n": "&#10;", "\t": "&#9;", "\r": "&#13;"}
-    )
-
-
-def _properties(domain: str, kind: Kind, values: Row) -> str:
-    written = ((name, values.get(name)) for name, _ in _exported(kind))
-    return "".join(_data(f"{domain}.{name}", value) for name, value in written if value is not None)
-
-
-def _data(key: str, value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    # XML has no place for some characters; U+FFFD stands for them.
-    return f'<data key="{key}">{escape(_NOT_XML.sub(chr(0xFFFD), text), {chr(13): "&#13;"})}</data>'
 
 
 @contextmanager

@@ -410,15 +410,6 @@ class Forgotten(Result):
 
 
 @dataclass(frozen=True)
-class Exported(Result):
-    """What `export` wrote: how many documents and files, and where."""
-
-    documents: int
-    files: int
-    folder: str
-
-
-@dataclass(frozen=True)
 class RunsReport(Result):
     """What `runs build` did: passages that it looked at, runs that it wrote, and how long that took."""
 
