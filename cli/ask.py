@@ -1,9 +1,10 @@
-"""`gswgraph ask`: a question, or many at a prompt."""
+"""`gswgraph ask`: a question, or one a line of standard input."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +12,12 @@ from gsw_graph.ask.options import EVIDENCE, AskOptions
 from gsw_graph.ask.plan import load
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.cli.options import field_option, html_option, json_option, memory_option, open_memory
+from gsw_graph.cli.text.answers import print_answer
 from gsw_graph.cli.text.output import Streamed, Waiting, print_failure, print_json
 from gsw_graph.errors import InputError
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
 
 
 def _checked(_: click.Context, __: click.Parameter, strategy: str) -> str:
@@ -115,9 +120,8 @@ def ask(
     A question that was asked before in other words is answered from what its answer used, at a fraction of the time and the tokens, where neither
     --strategy nor --plan says how: gswgraph confirm ID, or reject ID, says whether an answer was right.
 
-    Without QUESTION it is a prompt that keeps the models warm: one question a line, Ctrl-D ends.
-    Its lines are known in later sessions too, unless --forget-question.
-    In a pipe every line that is not empty is a question; with --json each answer is a JSON document in one line, one that could not be asked has `error`.
+    Without QUESTION every line of standard input that is not empty is one, and the models stay warm; Ctrl-D ends it at a terminal.
+    With --json each answer is a JSON document in one line; a question that could not be asked has `error`.
 
     Exit code 3: the memory does not hold the answer. `linked` and `dense` always find something in a memory that is not empty.
 
@@ -164,13 +168,9 @@ def ask(
         open_memory(url, models=models, llm=llm, show_cypher=show_cypher) as memory,
     ):
         if not words:
-            from gsw_graph.cli.prompt import run
-
-            failed = run(memory, waiting, printing, as_json=as_json, **options)
+            failed = _ask_lines(memory, waiting, printing, as_json=as_json, **options)
             code = 1 if failed else 0
         else:
-            from gsw_graph.cli.text.answers import print_answer
-
             streamed = Streamed(waiting.stop)
             on_text = None if as_json else streamed.on_text
             answer = memory.ask(words, plan=steps, on_text=on_text, on_stage=waiting.on_stage, **options)
@@ -189,3 +189,46 @@ def ask(
             click.echo()
             show_answer(memory, answer)
     click.get_current_context().exit(code)
+
+
+def _ask_lines(
+    memory: Memory, waiting: Waiting, printing: dict[str, Any], *, as_json: bool, **options: Any
+) -> int:
+    """Ask each line of standard input.
+
+    Args:
+        memory: What is asked.
+        waiting: Shows what is being done.
+        printing: Options of `print_answer`.
+        as_json: Print an answer as one line of JSON.
+        options: Those of `AskOptions`.
+
+    Returns:
+        The number of questions that could not be asked.
+    """
+    failed = 0
+    memory.warm()
+    waiting.stop()
+    if sys.stdin.isatty():
+        click.echo("Ask, one question a line; Ctrl-D ends.", err=True)
+    lines = (line.decode("utf-8-sig", errors="replace").strip() for line in sys.stdin.buffer)
+    for question in filter(None, lines):
+        streamed = Streamed(waiting.stop)
+        on_text = None if as_json else streamed.on_text
+        waiting.begin("search")
+        try:
+            answer = memory.ask(question, on_text=on_text, on_stage=waiting.on_stage, **options)
+        except InputError as error:
+            waiting.stop()
+            failed += 1
+            print_failure(f"Error: {error}")
+            if as_json:
+                print_json({"question": question, "error": str(error)}, lines=True)
+            continue
+        waiting.stop()
+        if as_json:
+            print_json(answer.to_dict(), lines=True)
+        else:
+            print_answer(answer, streamed=streamed.end(), **printing)
+            click.echo()
+    return failed

@@ -15,9 +15,7 @@ from gsw_graph.cli.options import json_option, memory_option, open_memory, setti
 from gsw_graph.cli.text.evaluations import (
     eval_step,
     going_on,
-    print_changes,
     print_comparison,
-    print_datasets,
     print_estimate,
     print_evaluation,
     print_question,
@@ -174,7 +172,7 @@ def eval() -> None:
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
     """Ask every question with every strategy, of a memory that holds the corpus (`gswgraph load` first).
 
-    Reads the data sets of `gswgraph eval data` as they are published, and lines of our own: {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
+    Reads the data sets of docs/reproduce.md as they are published, and lines of our own: {"id", "question", "answers", "passages" or "sources" to be found, "plan"?, "answerable"?}.
 
     A setting is a constant of the strategy (linked has walk.restart); recipe=paper is the form of a strategy's paper.
 
@@ -239,29 +237,6 @@ def compare(first: str, second: str, as_json: bool) -> None:
 
 
 @eval.command()
-@click.argument("parts", nargs=-1, required=True, type=click.Path(exists=True), metavar="A B...")
-@click.option(
-    "--out",
-    required=True,
-    metavar="DIR",
-    type=click.Path(file_okay=False),
-    help="Where the whole is written.",
-)
-def merge(parts: tuple[str, ...], out: str) -> None:
-    """Join parts of one evaluation, other questions or other strategies asked in the same way, into one report.
-
-    \b
-    Example:
-      gswgraph eval merge results/first results/second --out results/whole
-    """
-    from gsw_graph.evaluate import merge as merged
-    from gsw_graph.evaluate import write
-
-    whole = merged(parts)
-    print_evaluation(whole, write(whole, out))
-
-
-@eval.command()
 @click.argument("run", type=click.Path(exists=True), metavar="RUN")
 @click.option("--strategy", required=True, help="Whose answers.")
 def export(run: str, strategy: str) -> None:
@@ -297,24 +272,6 @@ def corpus(path: str, size: int | None, seed: int) -> None:
 
 
 @eval.command()
-@click.option(
-    "--llm", metavar="MODEL", default="gpt-4.1-mini", show_default=True, help="Whose price is reckoned with."
-)
-@json_option
-def data(llm: str, as_json: bool) -> None:
-    """List the data sets: where to get each, licence, size, and what loading the corpus and one strategy with planned answers cost.
-
-    \b
-    Example:
-      gswgraph eval data --llm gpt-4o-mini
-    """
-    from gsw_graph.evaluate import datasets
-
-    listed = datasets(llm)
-    print_json(listed) if as_json else print_datasets(listed)
-
-
-@eval.command()
 @click.argument("run", type=click.Path(exists=True), metavar="RUN")
 @click.argument("id")
 @json_option
@@ -332,27 +289,9 @@ def show(run: str, id: str, as_json: bool) -> None:
         item for item in questions if id.casefold() in item["question"].casefold()
     ]
     if not named:
-        raise InputError(f"there is no question {id!r} in this run", where=run, hint="eval diff lists ids")
+        raise InputError(f"there is no question {id!r} in this run", where=run, hint="results.json lists ids")
     traces = read_traces(run, named[0]["key"])
     print_json({**named[0], "traces": traces}) if as_json else print_question(named[0], traces)
-
-
-@eval.command()
-@click.argument("first", type=click.Path(exists=True), metavar="A")
-@click.argument("second", type=click.Path(exists=True), metavar="B")
-@click.option("--metric", default="f1", show_default=True, help="em, f1, lr1, recall@k and so on.")
-@json_option
-def diff(first: str, second: str, metric: str, as_json: bool) -> None:
-    """Show the questions that B won and lost against A by a metric, with both answers side by side.
-
-    \b
-    Example:
-      gswgraph eval diff results/before results/after --metric recall@5
-    """
-    from gsw_graph.evaluate import changes
-
-    changed = changes(first, second, metric)
-    print_json(changed) if as_json else print_changes(changed, metric)
 
 
 @eval.command()

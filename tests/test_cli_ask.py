@@ -1,11 +1,9 @@
-"""`gswgraph ask`: passages and the way to them, and the prompt."""
+"""`gswgraph ask`: passages and the way to them, and lines of questions."""
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 from dataclasses import replace
 
 import cli_runner
@@ -13,7 +11,6 @@ import pytest
 from cli_runner import last_call, run
 from fake_memory import canned, passage
 
-from gsw_graph.cli import prompt
 from gsw_graph.cli.text import output
 from gsw_graph.cli.text.answers import NOT_ANSWERS
 from gsw_graph.errors import EngineError
@@ -94,7 +91,7 @@ def test_without_a_question_it_reads_one_a_line(fake):
     assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",), ("two é",), ("three",)]  # an empty line in a pipe asks nothing
 
 
-def test_a_question_that_cannot_be_asked_does_not_end_the_prompt(fake):
+def test_a_question_that_cannot_be_asked_does_not_end_the_lines(fake):
     result = run("ask", "--json", stdin="one\nbad\nunknown\n")
     documents = [json.loads(line) for line in result.stdout.splitlines()]
     assert [document["question"] for document in documents] == ["one", "bad", "unknown"]
@@ -103,81 +100,20 @@ def test_a_question_that_cannot_be_asked_does_not_end_the_prompt(fake):
     assert result.stderr == "Error: the question is bad\n"
 
 
-def test_any_other_error_ends_the_prompt(fake):
+def test_any_other_error_ends_the_lines(fake):
     fake.raises = EngineError("gone")
     result = run("ask", stdin="one\ntwo\n")
     assert (result.exit_code, result.stderr) == (1, "Error: gone\n")
 
 
-@pytest.mark.parametrize("to_terminal", [True, False])
-def test_a_terminal_is_asked_until_its_end(at_terminal, capsys, monkeypatch, to_terminal):
-    shown = at_terminal("one", "", " two ")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: to_terminal, raising=False)
-    assert list(prompt._questions(None)) == ["one", "two"], "an empty line ends nothing"
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("Ask, one question a line")
-    assert shown == ["? " if to_terminal else ""] * 4
-    assert captured.err.count("? ") == (0 if to_terminal else 4)
-
-
-def test_lines_are_known_in_the_next_session(at_terminal, tmp_path):
-    readline = pytest.importorskip("readline", reason="Python on Windows has no readline")
-    file = tmp_path / "cache" / "questions"
-    for lines in (("one", ""), ("two",)):
-        readline.clear_history()
-        at_terminal(*lines, heard=readline.add_history)
-        list(prompt._questions(file))
-    assert [readline.get_history_item(n + 1) for n in range(readline.get_current_history_length())] == ["one", "two"]
-    assert file.read_text(encoding="utf-8").split("\n")[-3:] == ["one", "two", ""]
-    assert sys.platform == "win32" or file.stat().st_mode & 0o77 == 0
-    (tmp_path / "file").write_text("")
-    at_terminal("three")
-    assert list(prompt._questions(tmp_path / "file" / "below")) == ["three"], "a history that cannot be kept is no reason to stop"
-
-
-def test_what_is_not_to_be_kept_is_not_in_the_history(fake, monkeypatch):
-    files = []
-    monkeypatch.setattr(prompt, "_questions", lambda file: files.append(file) or iter(()))
-    run("ask", stdin="")
-    run("ask", "--forget-question", stdin="")
-    assert [file and file.name for file in files] == ["questions", None]
-
-
-@pytest.fixture
-def at_terminal(monkeypatch):
-    """Lines that are typed, one after the other; gives the prompts that were shown."""
-
-    def typed(*lines, heard=lambda line: None):
-        shown, waiting = [], iter(lines)
-
-        def answer(text=""):
-            shown.append(text)
-            if (line := next(waiting, None)) is None:
-                raise EOFError
-            if line:
-                heard(line)
-            return line
-
-        monkeypatch.setattr("builtins.input", answer)
-        monkeypatch.setattr(sys, "stdin", io.StringIO())
-        sys.stdin.isatty = lambda: True
-        return shown
-
-    return typed
-
-
-def test_each_question_of_a_pipe_gets_its_error_when_the_server_has_gone(fake, monkeypatch):
+def test_lines_end_when_the_server_has_gone(fake, monkeypatch):
     def ask(memory, question, **_):
         memory.calls.append(("ask", (question,), {}))
         raise EngineError("the engine does not answer any more", where="bolt://h")
 
     monkeypatch.setattr(fake, "ask", ask)
-    result = run("ask", "--json", stdin="one\ntwo\nthree\n")
-    documents = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [one["question"] for one in documents] == ["one", "two", "three"]
-    assert {one["error"] for one in documents} == {"bolt://h: the engine does not answer any more"}
-    assert result.exit_code == 1
+    result = run("ask", "--json", stdin="one\ntwo\n")
+    assert (result.exit_code, result.stderr) == (1, "Error: bolt://h: the engine does not answer any more\n")
     assert [call[1] for call in fake.calls if call[0] == "ask"] == [("one",)], "nobody waits for a server that has gone"
 
 

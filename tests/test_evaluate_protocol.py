@@ -14,17 +14,16 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import (
     compare,
-    datasets,
     estimate,
     evaluate,
     export_answers,
     load,
-    merge,
     read_traces,
     run,
     write,
 )
 from gsw_graph.evaluate.data import read_plans
+from gsw_graph.evaluate.evaluation import merge
 from gsw_graph.evaluate.report import protocol
 
 MODEL = Settings(llm="gpt-4.1-mini")
@@ -146,11 +145,3 @@ def test_a_trace_keeps_the_way_and_its_plans_can_be_used_again(tmp_path):
     assert row == {"id": "a", "question": "a?", "source": "novel", "question_type": "Fact", "ground_truth": "Ada", "generated_answer": "Ada", "context": ["text 1"]}
     with pytest.raises(InputError, match="no traces of 'linked'"):
         export_answers(tmp_path, "linked")
-
-
-def test_data_sets_are_listed_with_what_they_cost():
-    listed = {each["name"]: each for each in datasets("gpt-4.1-mini")}
-    assert {"musique", "strategyqa", "triviaqa", "complexwebquestions", "nq", "longbench", "lveval", "graphrag-bench", "locomo", "longmemeval"} <= listed.keys()
-    assert all(each["where"].startswith("https://") and each["licence"] for each in listed.values())
-    assert listed["musique"]["load $"] > listed["musique"]["ask $"] > 0
-    assert {each["load $"] for each in datasets("unknown-model")} == {"?"}

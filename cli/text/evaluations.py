@@ -54,12 +54,6 @@ def print_estimate(guess: Estimate) -> None:
     )
 
 
-def print_datasets(listed: Sequence[dict[str, Any]]) -> None:
-    """Print the table of data sets."""
-    columns = ("name", "questions", "passages", "licence", "load $", "ask $", "where")
-    _grid(columns, [[str(each[column]) for column in columns] for each in listed])
-
-
 def print_comparison(found: Comparison) -> None:
     """Print the differences of two evaluations, and settings that differ."""
     alone = f"{found.only_first:,} only in A, {found.only_second:,} only in B"
@@ -88,18 +82,6 @@ def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) 
         for exchange in (trace.get("trace") or {}).get("exchanges", ()):
             click.echo(f"  {exchange['stage']}: {one_line(exchange['asked'])}")
             click.echo(f"  reply: {one_line(exchange['reply'])}")
-
-
-def print_changes(changed: list[dict[str, Any]], metric: str) -> None:
-    """Print the questions that the second evaluation won and lost by a metric, with both rows."""
-    for change in sorted(changed, key=lambda change: not change["won"]):
-        word = "Won" if change["won"] else "Lost"
-        named = f"{one_line(change['question'])} ({one_line(change['key'])})"
-        click.echo(f"{word}, {one_line(change['strategy'])}: {named}")
-        click.echo(f"  gold: {' | '.join(map(one_line, change['answers'])) or '-'}")
-        click.echo(f"  A: {_row(change['a'])}\n  B: {_row(change['b'])}")
-    won = sum(change["won"] for change in changed)
-    click.echo(f"{metric}: {won:,} won, {len(changed) - won:,} lost")
 
 
 def _row(row: dict[str, Any]) -> str:

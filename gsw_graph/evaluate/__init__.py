@@ -2,14 +2,12 @@
 papers score."""
 
 from gsw_graph.ask.retrieve.variants import Variant
-from gsw_graph.evaluate.data import Question, QuestionSet, datasets, read_corpus, read_questions
+from gsw_graph.evaluate.data import Question, QuestionSet, read_corpus, read_questions
 from gsw_graph.evaluate.evaluation import (
     Evaluation,
-    changes,
     compare,
     export_answers,
     load,
-    merge,
     read_traces,
 )
 from gsw_graph.evaluate.report import write
@@ -21,15 +19,12 @@ __all__ = [
     "Question",
     "QuestionSet",
     "Variant",
-    "changes",
     "compare",
-    "datasets",
     "estimate",
     "evaluate",
     "evaluate_contexts",
     "export_answers",
     "load",
-    "merge",
     "read_corpus",
     "read_questions",
     "read_traces",

@@ -1,7 +1,7 @@
 """Read questions with known answers, whatever data set they are from, the plans that go with them, and the
 corpus that a file of questions brings along.
 
-Each field is looked for under the keys that the data sets publish it under; `datasets.json` lists the sets.
+Each field is looked for under the keys that the data sets publish it under; docs/reproduce.md lists the sets.
 Ours: `id`, `question`, `answers`, `passages`, `sources`, `plan`, `answerable`, `hops`, `type`, `scope` (the
 source of the only documents that it may see), `conversation`."""
 
@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,6 @@ from typing import Any
 from gsw_graph.ask.retrieve.variants import find_strategy
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure
-from gsw_graph.models.chat.limits import dollars, price_of
 
 Record = Mapping[str, Any]
 
@@ -60,11 +58,8 @@ _SHAPES = (  # the first one of whose keys a record has
     ("complexwebquestions", ("compositionality_type", "composition_type")),
 )
 _ADVERSARIAL = 5  # the category of LoCoMo's questions that the conversation does not answer
-_HINT = (
-    "gswgraph eval data lists the data sets; or give lines of {id, question, answers, passages or sources}"
-)
+_HINT = "docs/reproduce.md lists the data sets; or give lines of {id, question, answers, passages or sources}"
 _LONG = 10  # words of an answer above which it is judged by what it covers
-_LOAD, _ASK = (1_400, 650), (2_100, 120)  # tokens of a passage, of a planned answer: docs/results.md
 PLAN_SOURCES = ("gold", "none", "model")
 
 
@@ -198,20 +193,6 @@ def read_corpus(path: str | Path, size: int | None = None, seed: int = 0) -> lis
     if size is not None:
         random.Random(seed).shuffle(unique)  # noqa: S311 - no secret
     return [dict(record) for record in sorted(unique, key=lambda record: record not in gold)][:size]
-
-
-def datasets(llm: str) -> list[dict[str, Any]]:
-    """Return the data sets of `datasets.json`, each with the dollars that a model takes to load its corpus
-    (`load $`) and to plan and answer its questions with one strategy (`ask $`); `?`: no price is known."""
-    price = price_of(llm)
-
-    def cost(size: int | None, tokens: tuple[int, int]) -> float | str:
-        return round(size * dollars(price, *tokens), 2) if price and size else "?"
-
-    return [
-        {**each, "load $": cost(each["passages"], _LOAD), "ask $": cost(each["questions"], _ASK)}
-        for each in json.loads(files(__package__).joinpath("datasets.json").read_text("utf-8"))
-    ]
 
 
 @dataclass(frozen=True)

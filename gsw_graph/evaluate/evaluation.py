@@ -267,26 +267,6 @@ def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> 
     return Comparison(len(shared), *alone, changed, rows)
 
 
-def changes(
-    first: Evaluation | str | Path, second: Evaluation | str | Path, metric: str
-) -> list[dict[str, Any]]:
-    """Return the questions whose value of a metric is another in the second evaluation, each with the
-    strategy, whether it was `won`, and both rows, `a` and `b`. InputError: as `compare`."""
-    a, b = (item if isinstance(item, Evaluation) else load(item) for item in (first, second))
-    names, shared = _in_common(a, b)
-    changed = []
-    for name, other in names:
-        for question, again in shared:
-            before = rescored(question, name, a).get(metric)
-            after = rescored(again, other, b).get(metric)
-            if before is not None and after is not None and before != after:
-                shown = {each: question[each] for each in ("key", "question", "answers")}
-                rows = {"a": question["strategies"][name], "b": again["strategies"][other]}
-                strategy = name if name == other else f"{name} -> {other}"
-                changed.append({"strategy": strategy, "won": after > before, **shown, **rows})
-    return changed
-
-
 def _in_common(
     a: Evaluation, b: Evaluation
 ) -> tuple[list[tuple[str, str]], list[tuple[dict[str, Any], dict[str, Any]]]]:
