@@ -28,7 +28,6 @@ COMMANDS = {
     "copy": ("admin", "Copy a memory from one engine to another."),
     "dump": ("admin", "Write the whole memory as lines of JSON."),
     "restore": ("admin", "Write a dump into an empty memory."),
-    "lint": ("load", "List what is wrong with ready workspaces."),
     "status": ("look", "Show what the memory holds."),
     "memories": ("look", "List the memories of a database."),
     "doctor": ("admin", "Look for what is wrong, and say how to repair it."),

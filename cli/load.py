@@ -1,9 +1,7 @@
-"""Commands that change what is loaded: load, forget, and lint before it."""
+"""Commands that change what is loaded: load and forget."""
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -35,9 +33,7 @@ from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gsw_graph.extract.lint import Issue
     from gsw_graph.memory import Memory, Progress
-    from gsw_graph.model.documents import Document, Failure, Workspace
     from gsw_graph.model.results import Forgotten, LoadReport
 
 SHOWN = 20  # failures, and faults of one kind, listed for people
@@ -309,85 +305,3 @@ def _print_forgotten(result: Forgotten) -> None:
         print_failure(f"Unknown: {short_source(source)}")
     questions = f" and {counted(result.questions, 'question')} answered from them" if result.questions else ""
     click.echo(f"Forgot {counted(len(result.forgotten), 'document')}{questions}.")
-
-
-@click.command()
-@click.argument("paths", nargs=-1, required=True, metavar="FILE...", type=click.Path())
-@json_option
-def lint(paths: tuple[str, ...], as_json: bool) -> None:
-    """List what is wrong with ready workspaces: files, folders, globs, or standard input (-).
-
-    Reads ours and Panini's, OpenIE triples and propositions; no memory and no model is needed. What cannot be read of them is listed too.
-
-    Exit code 4: there are faults, or some that cannot be read. 1: nothing could be read. 0: there are none.
-
-    \b
-    Example:
-      gswgraph lint workspaces.jsonl
-      gswgraph lint networks_raw/ --json
-    """
-    from gsw_graph.errors import InputError
-    from gsw_graph.extract.lint import KINDS
-    from gsw_graph.extract.lint import lint as issues_of
-    from gsw_graph.model.documents import Failure, Skipped, Workspace
-
-    rows: list[tuple[str, Workspace, Issue]] = []
-    failures: list[Failure] = []
-    kinds: Counter[str] = Counter()
-    workspaces = 0
-    for file, item in _items(paths):
-        if isinstance(item, Failure) and not isinstance(item, Skipped):
-            failures.append(item)
-        elif isinstance(item, Workspace):
-            workspaces += 1
-            for issue in issues_of(item):
-                kinds[issue.kind] += 1
-                if as_json or kinds[issue.kind] <= SHOWN:  # what is printed and no more
-                    rows.append((file, item, issue))
-    if not workspaces and not failures:
-        raise InputError(
-            "there are no ready workspaces",
-            where=", ".join(paths),
-            hint="Plain documents have nothing to look at before a model has read them",
-        )
-    if as_json:
-        fields = ("passage", "kind", "subject", "message")
-        faults = [
-            {"file": file, "source": item.source, **{name: getattr(issue, name) for name in fields}}
-            for file, item, issue in rows
-        ]
-        listed = [{"source": failure.source, "reason": failure.reason} for failure in failures]
-        print_json({"workspaces": workspaces, "kinds": dict(kinds), "faults": faults, "failures": listed})
-    else:
-        _print_faults(rows, kinds, failures)
-        click.echo(f"{counted(kinds.total(), 'fault')} in {counted(workspaces, 'workspace')}")
-        width = max(map(len, kinds), default=0)
-        for kind in sorted(kinds, key=list(KINDS).index):
-            click.echo(f"  {kind:<{width}} {kinds[kind]:>7,}  {KINDS[kind]}")
-    click.get_current_context().exit(4 if workspaces and (kinds or failures) else 1 if failures else 0)
-
-
-def _items(paths: tuple[str, ...]) -> Iterator[tuple[str, Document | Workspace | Failure]]:
-    """Yield what the files hold, each with the name of its file."""
-    from gsw_graph import loaders
-
-    files, failures = loaders.paths(paths)
-    yield from ((failure.source, failure) for failure in failures)
-    for file in [*files, *(path for path in paths if path == "-")]:
-        stdin = sys.stdin.buffer if file == "-" else None
-        yield from ((file, item) for item in loaders.read([file], stdin=stdin))
-
-
-def _print_faults(
-    rows: list[tuple[str, Workspace, Issue]], kinds: Counter[str], failures: list[Failure]
-) -> None:
-    for failure in failures[:SHOWN]:
-        print_failure(f"Cannot be read: {short_source(failure.source)}: {one_line(failure.reason)}")
-    print_more(failures, SHOWN, err=True)
-    for file, item, issue in rows:
-        passage = f", passage {issue.passage + 1}" if item.document.passages[1:] else ""
-        texts = f"{one_line(issue.subject)}: {one_line(issue.message)}"
-        click.echo(f"{short_source(file)}: {short_source(item.source)}{passage}: {issue.kind}: {texts}")
-    for kind, number in kinds.items():
-        if number > SHOWN:
-            click.echo(f"... and {number - SHOWN:,} more of {kind}; --json lists all")

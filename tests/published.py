@@ -130,7 +130,7 @@ def model(body: dict[str, Any]) -> Any:
         "pathwise_intent": {"type": "factual", "depth": "low", "entities": [], "sides": [], "attributes": [], "broad": False, "plan": steps},
         "pathwise_gaps": {"questions": []},
     }
-    if stage in ("extract", "mend"):
+    if stage in ("extract", "repair"):
         return extracted(body)
     if stage == "judge":
         wanted = body["response_format"]["json_schema"]["schema"]["properties"]

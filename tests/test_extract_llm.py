@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -20,8 +21,11 @@ from gsw_graph.extract.llm import (
     assemble,
     check,
     extract_passage,
+    folded,
     read,
+    repair_request,
     request,
+    stands_in,
 )
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.models.prompts import prompt
@@ -128,15 +132,14 @@ def test_the_schema_is_strict_everywhere():
 
 
 def test_the_example_in_the_prompt_is_a_reply_without_faults():
-    from gsw_graph.extract.lint import lint
-
     text = prompt("extract")
     assert len(text) < 6000
     example = text.rsplit("\n", 1)[1]
     passage = text.split('Passage: "')[1].split('"\n')[0]
     workspace, faults = assemble(document(passage), {0: read(json.loads(example))}, None)
     assert faults == []
-    assert [fault for fault in lint(workspace) if fault.subject != "1904"] == []  # 1904 is "two years later"
+    names = {entity.name for entity in workspace.entities}
+    assert names >= {answer for phrase in workspace.verb_phrases for pair in phrase.pairs for answer in pair.answers}
 
 
 def test_a_reply_is_read():
@@ -289,3 +292,30 @@ def test_what_is_worked_out_or_told_before_counts_with_the_rest():
 def test_placeholders_beside_what_is_found_are_left_out():
     found = check(document(), 0)({**REPLY, "entities": [*REPLY["entities"], *ECHO["entities"]], "propositions": ["...", "…", *REPLY["propositions"]]})
     assert found == FOUND
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("Québec", "In QUEBEC he stayed."), ("Canada", "A Canadian city."), ("1946", "In 1945–46 it snowed."), ("京都", "彼は京都に住む。")]
+)
+def test_a_name_is_found_in_a_text_in_other_forms(name, text):
+    assert stands_in(name, folded(text))
+    assert not stands_in(name, folded("The Stone Pier is old."))
+
+
+def test_the_second_pass_shows_passage_and_notes_and_its_result_counts():
+    repaired = {**REPLY, "propositions": [*REPLY["propositions"], "The Stone Pier was built in 1902."]}
+    chat = ScriptedChat(REPLY, repaired)
+    assert extract_passage(document(), 0, chat, second_pass=True) == read(repaired)
+    second = chat.requests[1]
+    assert second == repair_request(document(), 0, FOUND)
+    assert (second.stage, second.schema, second.messages[0]["content"]) == ("repair", SCHEMA, prompt("repair"))
+    assert TEXT in user(second)
+    assert '"phrase":"built","questions":[{"question":"Who built the Stone Pier?","answers":["Ana Ruiz"]}' in user(second)
+
+
+def test_without_a_usable_second_result_the_first_one_stays():
+    lost = {**REPLY, "verb_phrases": []}
+    chat = ScriptedChat(REPLY, lost, [])
+    result = extract_passage(document(), 0, chat, second_pass=True)
+    assert result == replace(FOUND, repair_error="the reply could not be used after a repair")
+    assert chat.told == ["most questions of the notes are missing: write the notes whole", "the reply is not an object but a list"]

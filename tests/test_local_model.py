@@ -15,8 +15,7 @@ import pytest
 
 from gsw_graph.ask.retrieve.strategies import STRATEGIES
 from gsw_graph.config import Settings
-from gsw_graph.extract.lint import folded, stands_in
-from gsw_graph.extract.llm import SHARE
+from gsw_graph.extract.llm import SHARE, folded, stands_in
 from gsw_graph.memory import Memory
 
 TEXT = "The Marrow Bridge was built by Ilse Tarn in 1874. It crosses the river Osk at Fennwick."

@@ -6,14 +6,12 @@
 
 Answers are names, not ids, roles are strings and propositions name nothing beside their sentence: that is a
 fifth fewer tokens than objects throughout.
-Panini's shape, which models tuned on it write, is understood too:
-`entity_nodes` with ids, `verb_phrase_nodes` whose answers are ids. Ids of the graph are made by the store
-from
-the source of the document, so that no reply reaches another document.
+Panini's shape, which models tuned on it write, is understood too: `entity_nodes` with ids,
+`verb_phrase_nodes` whose answers are ids. Ids of the graph are made by the store from the source of the
+document, so that no reply reaches another document.
 
-In the second pass the model sees what it found and what `lint` says of it, and replies with a patch that code
-applies. Only what an issue calls wrong, and questions and propositions with a faulty name in them, can be
-dropped, whatever a patch, or a text that steers one, says.
+In the second pass, which is asked for (Panini, appendix D.2.3), the model sees the passage and what it found,
+and writes that once more, repaired and complete.
 """
 
 from __future__ import annotations
@@ -22,17 +20,18 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gsw_graph.errors import ReplyError
 from gsw_graph.extract import rules
-from gsw_graph.extract.lint import Issue, folded, lint, stands_in
 from gsw_graph.load.assemble import Assembler, Node, kind_of, named, words_of
 from gsw_graph.model.documents import Document, Passage, Workspace
 from gsw_graph.models.chat.chat import Request
 from gsw_graph.models.chat.request import estimate, unwrapped
 from gsw_graph.models.prompts import fence, prompt
 from gsw_graph.text.names import find_names, normalise
+from gsw_graph.text.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from gsw_graph.models.chat.chat import Chat
@@ -134,6 +133,8 @@ def checked(reply: Node, result: Result) -> Result:
     return result
 
 
+_PART = re.compile(r"[^\W_]+")
+_STEM = 5  # letters that two forms of a word share: Canada, Canadian
 SHARE = 0.5  # of the entities, and of the questions, answers and propositions, that must stand in the passage
 _NOTHING = re.compile(r"[.…\s]*")  # "...", as models write it where a text belongs
 _SHOWN = 3  # of what does not stand there
@@ -161,9 +162,42 @@ def without_placeholders(extraction: Extraction) -> Extraction:
     )
 
 
+@lru_cache(maxsize=65536)
+def stems(text: str) -> frozenset[str]:
+    """Return what a text is compared by: its words without accents, case and endings; small words are left
+    out, numbers are whole."""
+    parts = (part for word in text.split() for part in _PART.findall(normalise(word)))
+    return frozenset(
+        part if part.isdecimal() else part[:_STEM] for part in parts if part not in FUNCTION_WORDS
+    )
+
+
+def folded(text: str) -> str:
+    """Return a text in which `stands_in` looks for names."""
+    return " ".join(map(normalise, re.sub("[‐-―−/]", "-", text).split()))
+
+
+def proper(text: str) -> frozenset[str]:
+    """Return the stems of those words of a text that do not begin with a small letter: names and numbers."""
+    return stems(" ".join(part for part in _PART.findall(text) if not part[0].islower()))
+
+
+def stands_in(name: str, text: str) -> bool:
+    """Return whether a folded text has half of the words of a name, in whatever order and form: of those that
+    begin with a capital or a digit, if it has such."""
+    words = proper(name) or stems(name)
+    return 2 * sum(_has(text, stem) for stem in words) >= len(words)
+
+
+def _has(text: str, stem: str) -> bool:
+    if len(stem) == 1 and stem.isascii():  # the "e" of "e-mail" is in every text
+        return stem in re.findall(r"\w+", text)
+    return stem in text or (len(stem) == 4 and stem.isdecimal() and f"-{stem[2:]}" in text)
+
+
 def check_grounded(extraction: Extraction, text: str) -> None:
-    """Raise ValueError where less than half of what a result names stands in the text, by `lint`'s rule for
-    names: half of the words of each, in any form."""
+    """Raise ValueError where less than half of what a result names is in the text: half of the words of
+    each name, in any form."""
     text = folded(text)
     answers = [(question, *answers) for _, questions in extraction.phrases for question, answers in questions]
     _check("entities", (name for name, _ in extraction.entities), text)
@@ -242,85 +276,12 @@ def _end(passage: Passage) -> str:
     return end if len(end) <= _CONTEXT else end[-_CONTEXT:].partition(" ")[2]
 
 
-PATCH = object_of(drop=list_of(text_of(400), 100), **PARTS)
-_SHOWN_ISSUES = 60  # issues of a passage that a model is shown
-_MISSING = frozenset(
-    ("empty", "missing name", "missing inverse")
-)  # something else is missing; what they name is sound
-
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """What is to go, as written, and what comes."""
-
-    drop: tuple[str, ...]
-    add: Extraction
-
-
-def mend_request(
-    document: Document, position: int, extraction: Extraction, issues: Sequence[Issue]
-) -> Request:
+def repair_request(document: Document, position: int, extraction: Extraction) -> Request:
     """Return what is asked in the second pass about the passage at this position."""
-    lines = (
-        f"{issue.kind}: {json.dumps(issue.subject, ensure_ascii=False)}: {issue.message}"
-        for issue in issues[:_SHOWN_ISSUES]
-    )
     first = json.dumps(written(extraction), ensure_ascii=False, separators=(",", ":"))
-    parts = (
-        shown(document, position),
-        f"What was found in it:\n{fence('result', first)}",
-        f"What is wrong with that:\n{fence('faults', chr(10).join(lines) or 'nothing was noticed')}",
-    )
-    return Request(
-        "mend",
-        messages("mend", "\n\n".join(parts)),
-        PATCH,
-        document.source,
-        limit=reply_limit(document, position),
-    )
-
-
-def read_patch(value: object) -> Patch:
-    """Read a patch. ValueError says where it departs from the shape."""
-    patch = node_of(value)
-    if not patch.value.keys() & PATCH["properties"].keys():
-        raise ValueError("the reply has none of " + ", ".join(f"`{key}`" for key in PATCH["properties"]))
-    addition = without_placeholders(read({"entities": [], **patch.value}))
-    return checked(patch, Patch(tuple(patch.texts("drop")), addition))
-
-
-def mended(extraction: Extraction, patch: Patch, issues: Sequence[Issue]) -> Extraction:
-    """Return the result with the patch applied. What neither is nor contains something wrong stays, even
-    where the patch drops it. A question that a dropped entity alone answers goes too."""
-    faulty = {_plain(issue.subject) for issue in issues if issue.kind not in _MISSING}
-    names = {_plain(name) for name, _ in extraction.entities} & faulty
-    drop = {
-        text
-        for text in map(_plain, patch.drop)
-        if text in faulty or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
-    }
-    gone = {name for name, _ in extraction.entities if _plain(name) in drop & faulty} - {
-        name for name, _ in patch.add.entities
-    }
-    entities = tuple(entity for entity in extraction.entities if entity[0] not in gone)
-    phrases: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for phrase, questions in extraction.phrases:
-        remaining = [
-            (question, rest)
-            for question, answers in questions
-            if _plain(question) not in drop
-            and ((rest := tuple(name for name in answers if name not in gone)) or not answers)
-        ]
-        if remaining or not questions:
-            phrases.setdefault(phrase, []).extend(remaining)
-    for phrase, questions in patch.add.phrases:
-        phrases.setdefault(phrase, []).extend(questions)
-    facts = [fact for fact in extraction.facts if _plain(fact) not in drop]
-    return Extraction(
-        _joined(entities + patch.add.entities),
-        tuple((phrase, tuple(dict.fromkeys(questions))) for phrase, questions in phrases.items()),
-        tuple(dict.fromkeys([*facts, *patch.add.facts])),
-    )
+    text = f"{shown(document, position)}\n\nThe notes about it:\n{fence('notes', first)}"
+    limit = reply_limit(document, position)
+    return Request("repair", messages("repair", text), SCHEMA, document.source, limit)
 
 
 def written(extraction: Extraction) -> Mapping[str, Any]:
@@ -344,35 +305,35 @@ def written(extraction: Extraction) -> Mapping[str, Any]:
     }
 
 
-def _joined(entities: tuple[Listed, ...]) -> tuple[Listed, ...]:
-    """Entities by name, each with its roles once."""
-    roles: dict[str, dict[tuple[str, tuple[str, ...]], None]] = {}
-    for name, more in entities:
-        roles.setdefault(name, {}).update(dict.fromkeys(more))
-    return tuple((name, tuple(some)) for name, some in roles.items())
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
 def extract_passage(document: Document, position: int, chat: Chat, *, second_pass: bool) -> Extraction:
-    """What a model finds in one passage; with `second_pass` it is asked to mend what `lint` finds wrong with
-    that and to add what is missing.
+    """Return what a model finds in one passage; with `second_pass` it then repairs and completes that.
 
-    ReplyError: no usable reply. One about the second pass alone leaves the first result as it is, and is
-    told in `repair_error`.
+    A second reply with less than half of the questions of the first is an error.
+
+    Raises:
+        ReplyError: There is no usable first reply. One about the second pass alone leaves the first result as
+            it is, and is named in `repair_error`.
     """
-    extraction = chat.ask(request(document, position), check(document, position)).value
+    read_reply = check(document, position)
+    extraction = chat.ask(request(document, position), read_reply).value
     if not second_pass:
         return extraction
-    issues = issues_of(document, position, extraction)
+    questions = _count_questions(extraction)
+
+    def check_repaired(value: object) -> Extraction:
+        repaired = read_reply(value)
+        if _count_questions(repaired) < SHARE * questions:
+            raise ValueError("most questions of the notes are missing: write the notes whole")
+        return repaired
+
     try:
-        patch = chat.ask(mend_request(document, position, extraction, issues), read_patch).value
+        return chat.ask(repair_request(document, position, extraction), check_repaired).value
     except ReplyError as error:
         return replace(extraction, repair_error=str(error))
-    better = mended(extraction, patch, issues)
-    return better if len(issues_of(document, position, better)) <= len(issues) else extraction
+
+
+def _count_questions(extraction: Extraction) -> int:
+    return sum(len(questions) for _, questions in extraction.phrases)
 
 
 def check(document: Document, position: int) -> Callable[[object], Extraction]:
@@ -391,12 +352,6 @@ def check_extraction(extraction: Extraction, document: Document, position: int) 
     passages = document.passages[max(position - 1, 0) : position + 1]
     check_grounded(extraction, "\n".join(passage.full_text for passage in passages))
     return extraction
-
-
-def issues_of(document: Document, position: int, extraction: Extraction) -> list[Issue]:
-    """What `lint` says of one passage's result."""
-    alone = replace(document, passages=(document.passages[position],))
-    return lint(assemble(alone, {position: extraction}, None)[0])
 
 
 def assemble(

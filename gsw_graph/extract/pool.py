@@ -23,12 +23,11 @@ from gsw_graph.extract.llm import (
     check_extraction,
     checked,
     extract_passage,
-    issues_of,
     list_of,
-    mend_request,
     messages,
     node_of,
     object_of,
+    repair_request,
     reply_limit,
     request,
     shown,
@@ -65,7 +64,7 @@ Positions = tuple[int, ...]
 
 class Profile:
     """Ask for a whole workspace of each passage. calls: for each group of passages, but for a `second_pass`,
-    which repairs what lint reports."""
+    which repairs the first result."""
 
     calls = 1
     second_pass = False
@@ -225,7 +224,7 @@ class ByModel:
         chat: The model.
         concurrency: Calls at once.
         profile: What it is asked for: a name of `PROFILES`.
-        second_pass: Have it repair what lint reports.
+        second_pass: Have it repair its first result.
         on_passage: Gets, from other threads, None for each passage that is done, or why there was no reply.
     """
 
@@ -341,13 +340,12 @@ def estimate(work: Iterable[Work], chat: Chat, cache: Cache, profile: Profile, *
                 second = [second[0] + tokens + usual, second[1] + usual]
         if profile.second_pass:
             extraction = _cached(document, positions[0], reply)
-            issues = issues_of(document, positions[0], extraction) if extraction else ()
-            mend = mend_request(document, positions[0], extraction or Extraction(), issues)
-            if extraction and chat.known(mend):
+            repair = repair_request(document, positions[0], extraction or Extraction())
+            if extraction and chat.known(repair):
                 cached += 1
             else:
                 calls, unseen = calls + 1, 0 if extraction else usual
-                second = [second[0] + chat.estimate(mend) + unseen, second[1] + chat.expect("mend")]
+                second = [second[0] + chat.estimate(repair) + unseen, second[1] + chat.expect("repair")]
     prices = chat.dollars(*first), chat.dollars(*second)
     share = BATCH_SHARE if batch else 1
     dollars = None if None in prices else (prices[0] or 0.0) * share + (prices[1] or 0.0)

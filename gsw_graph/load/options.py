@@ -23,7 +23,7 @@ class LoadOptions:
         False, "Read documents again that another extractor or model read; their passages and questions stay."
     )
     second_pass: bool = option(
-        False, "Have the language model repair what lint finds; up to twice the calls."
+        False, "Have the language model repair and complete what it found; twice the calls."
     )
     batch: bool = option(False, "Send the first pass by the Batch API, at half price; run again to go on.")
     dry_run: bool = option(
