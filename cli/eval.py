@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gsw_graph.ask.retrieve.strategies import strategies
-from gsw_graph.cli.options import json_option, memory_option, open_memory, settings
+from gsw_graph.cli.options import json_option, memory_option, open_memory
 from gsw_graph.cli.text.evaluations import (
     eval_step,
     going_on,
@@ -151,20 +151,6 @@ def eval() -> None:
     is_flag=True,
     help="Each question without its gold passages: what is refused of what has no answer.",
 )
-@click.option(
-    "--contexts",
-    metavar="DIR",
-    type=click.Path(file_okay=False),
-    help="Ask each question in a memory of its own context, kept in DIR.",
-)
-@click.option(
-    "--corpus",
-    "corpora",
-    multiple=True,
-    metavar="FILE",
-    help="Where --contexts finds them, if not in QUESTIONS; can be repeated.",
-)
-@click.option("--extractor", default="rules", show_default=True, help="Of --contexts, as of `gswgraph load`.")
 @click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
 @click.option("--dry-run", is_flag=True, help="Only say what it will take: calls, tokens, dollars, hours.")
 @json_option
@@ -188,7 +174,7 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.evaluate import estimate, evaluate, evaluate_contexts, read_corpus, write
+    from gsw_graph.evaluate import estimate, evaluate, write
 
     how, given, asked = _how(options), _given(options), _questions(questions, options)
     how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace")}
@@ -198,22 +184,12 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
         print_result(guess, as_json, print_estimate)
         return
     how |= {name: options[name] for name in ("budget", "out")}
-    with going_on(options["out"]), reporter(options["quiet"], eval_step) as report:
-        if options["contexts"]:
-            corpus = [record for path in options["corpora"] or [questions] for record in read_corpus(path)]
-            result = evaluate_contexts(
-                options["contexts"],
-                asked,
-                corpus,
-                strategy,
-                settings=settings(**given),
-                extractor=options["extractor"],
-                progress=report,
-                **how,
-            )
-        else:
-            with open_memory(url, models=["embedder"], **given) as memory:
-                result = evaluate(memory, asked, strategy, progress=report, **how)
+    with (
+        going_on(options["out"]),
+        reporter(options["quiet"], eval_step) as report,
+        open_memory(url, models=["embedder"], **given) as memory,
+    ):
+        result = evaluate(memory, asked, strategy, progress=report, **how)
     written = write(result, options["out"]) if options["out"] is not None else []
     print_result(result, as_json, lambda result: print_evaluation(result, written))
     click.get_current_context().exit(4 if result.failures else 0)

@@ -15,6 +15,7 @@ from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.model.results import Answer
 from gsw_graph.models.embed.embedder import Embedder
+from gsw_graph.store import facts
 from gsw_graph.store.facts import HopQuestion, hop
 
 STRATEGIES = ("auto", "linked", "ricr", "fusion", "pathwise", "dense", "bm25")
@@ -122,8 +123,35 @@ def test_conditions_are_read() -> None:
     assert parse_condition("title contains the tide") == {"key": "title", "op": "contains", "value": "the tide"}
 
 
-def test_a_strategy_without_scope_says_so(both: tuple[Memory, Path, Path]) -> None:
-    with pytest.raises(InputError, match="proprag takes no scope"):
-        both[0].ask(QUESTIONS[0], strategy="proprag", inside=(str(both[1]),))
+def test_facts_outside_are_neither_found_nor_counted(fresh_settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Propositions and pairs of the samples among propositions of many notes about the same names."""
+    monkeypatch.setattr(Embedder, "load", staticmethod(fakes.embedder))
+    inside = tuple(record["id"] for record in samples.RECORDS)
+    with Memory.open(settings=fresh_settings) as memory:
+        memory.load(str(notes(tmp_path / "outside", "Noise", 40)), extractor="sentences")
+        memory.load(*samples.write(tmp_path))
+
+        def results(**scope: tuple[str, ...]) -> list[object]:
+            answers = [
+                found(memory.ask(question, strategy=strategy, k=10, keep=False, **scope))
+                for question in QUESTIONS
+                for strategy in ("proprag", "proprag[recipe=paper]", "pruned", "pruned[recipe=paper]")
+            ]
+            reader = memory._reader
+            if scope:
+                reader.set_scope(**scope, outside=[], since="", until="", where=[])
+            vector = memory.embedder.encode(["Who built the Stone Pier?"])[0].tolist()
+            limits = {"nearest": 5, "worded": 5, "common": 30, "most": 10, "lexical": 5}
+            near = facts.near(reader, vector, "stone pier", ["stone pier"], **limits)
+            named = facts.of_name(reader, "ana ruiz", vector, scan=10, most=10)
+            return [*answers, sorted(fact.id for fact in near.facts), sorted(fact.id for fact in named.facts)]
+
+        scoped = results(inside=inside)
+        memory.forget(*{document.source for document in memory.documents().documents}.difference(inside))
+        assert all(scoped)
+        assert scoped == results()
+
+
+def test_a_word_is_no_date(both: tuple[Memory, Path, Path]) -> None:
     with pytest.raises(InputError, match="'May' is no date"):
         both[0].ask(QUESTIONS[0], since="May")

@@ -1,13 +1,12 @@
-"""How questions are asked: protocols, budgets, traces, parts joined, estimates, contexts of their own."""
+"""How questions are asked: protocols, budgets, traces, estimates, scopes."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from evaluate_fakes import FakeMemory, many, questions, record
+from evaluate_fakes import FakeMemory, questions, record
 
 from gsw_graph.ask.retrieve.strategies import strategies
 from gsw_graph.config import Settings
@@ -23,7 +22,6 @@ from gsw_graph.evaluate import (
     write,
 )
 from gsw_graph.evaluate.data import read_plans
-from gsw_graph.evaluate.evaluation import merge
 from gsw_graph.evaluate.report import protocol
 
 MODEL = Settings(llm="gpt-4.1-mini")
@@ -92,23 +90,6 @@ def test_what_a_run_will_take():
     assert guess.dollars == pytest.approx((guess.tokens["in"] * 0.4 + guess.tokens["out"] * 1.6) / 1e6)
     assert memory.calls == []
     assert estimate(memory, asked, ["linked"], llm=False).calls == 0
-
-
-def test_parts_joined_are_the_whole(tmp_path):
-    asked, found, said = many()
-    whole = evaluate(FakeMemory(found, said), asked, ["ricr", "linked"], k=5)
-    halves = [replace(asked, questions=part, name=name) for name, part in (("first", asked.questions[:8]), ("second", asked.questions[8:]))]
-    for number, half in enumerate(halves):
-        write(evaluate(FakeMemory(found, said), half, ["ricr", "linked"], k=5), tmp_path / str(number))
-    joined = merge([tmp_path / "0", tmp_path / "1"])
-    assert (joined.strategies, joined.differences, joined.questions) == (whole.strategies, whole.differences, whole.questions)
-    apart = merge([evaluate(FakeMemory(found, said), asked, [name], k=5) for name in ("ricr", "linked")])
-    assert apart.strategies == whole.strategies
-    assert joined.settings["questions"]["shapes"] == {"own": 20}
-    with pytest.raises(InputError, match="linked lacks 8 of 20 questions"):
-        merge([evaluate(FakeMemory(found, said), asked, ["ricr"], k=5), evaluate(FakeMemory(found, said), halves[1], ["linked"], k=5)])
-    with pytest.raises(InputError, match="differ in k"):
-        merge([whole, evaluate(FakeMemory(found, said), asked, ["ricr"], k=6)])
 
 
 def test_a_run_and_results_of_another_version_are_read(tmp_path):

@@ -73,8 +73,6 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
     if "llm" in strategy.needs and context.llm is None:
         hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
         raise InputError(f"{strategy.name} needs a language model", hint=hint)
-    if context.options.has_scope and not strategy.scoped:
-        raise InputError(f"{strategy.name} takes no scope", hint="Ask with --strategy auto")
     retrieved: Retrieved | None = None
     if context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache

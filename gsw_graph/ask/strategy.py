@@ -126,7 +126,6 @@ class Strategy(Generic[RecipeT]):
         gives: What it returns.
         confidence: The confidence of its chains.
         steady: Its first passages do not depend on `k`, and more cost little.
-        scoped: It searches within a scope.
     """
 
     name: str
@@ -140,7 +139,6 @@ class Strategy(Generic[RecipeT]):
     gives: frozenset[Gives] = frozenset({"passages"})
     confidence: ChainConfidence | None = None
     steady: bool = False
-    scoped: bool = True
 
     def __call__(self, context: Context, query: Query) -> Retrieved:
         """Run the strategy with its recipe."""

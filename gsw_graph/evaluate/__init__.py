@@ -11,7 +11,7 @@ from gsw_graph.evaluate.evaluation import (
     read_traces,
 )
 from gsw_graph.evaluate.report import write
-from gsw_graph.evaluate.run import Estimate, estimate, evaluate, evaluate_contexts
+from gsw_graph.evaluate.run import Estimate, estimate, evaluate
 
 __all__ = [
     "Estimate",
@@ -22,7 +22,6 @@ __all__ = [
     "compare",
     "estimate",
     "evaluate",
-    "evaluate_contexts",
     "export_answers",
     "load",
     "read_corpus",

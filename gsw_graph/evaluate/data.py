@@ -86,7 +86,7 @@ class Question:
         shape: The data set whose keys the record has.
         key: As the id, but unique in its file; ids of MuSiQue's unanswerable questions repeat.
         type: As the data set names it.
-        scope: It may see documents of this source alone (`scope`, `scope#...`).
+        scope: Only documents of this source are searched (`scope`, `scope/...`, `scope#...`).
         conversation: What it belongs to, where questions are asked in order.
     """
 

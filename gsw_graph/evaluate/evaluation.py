@@ -21,8 +21,7 @@ FILE = "results.json"
 READ = 5  # passages that a reader is shown
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
-_PROTOCOL = ("plans", "plans_sha256", "k", "answer", "llm", "protocol")
-_SAME = (*_PROTOCOL, "memory", "versions")
+_SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions")
 _IGNORED = (
     "memory",
     "llm",
@@ -205,41 +204,6 @@ def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
         }
         for question in evaluation.questions
     ]
-
-
-def merge(parts: Sequence[Evaluation | str | Path]) -> Evaluation:
-    """Join evaluations of parts of the questions, or with other strategies, into one; of what is there twice
-    the last counts. InputError: they were asked in other ways, or a strategy lacks questions."""
-    evaluations = [item if isinstance(item, Evaluation) else load(item) for item in parts]
-    settings = evaluations[0].settings
-    rows: dict[str, dict[str, ScoredOutcome]] = {}
-    for evaluation in evaluations:
-        if changed := [name for name in _PROTOCOL if evaluation.settings.get(name) != settings.get(name)]:
-            hint = "gswgraph eval compare shows in what they differ"
-            raise InputError(f"these evaluations differ in {', '.join(changed)}", hint=hint)
-        for question in evaluation.questions:
-            for name in question["strategies"]:
-                rows.setdefault(name, {})[question["key"]] = rescored(question, name, evaluation)
-    keys = list(dict.fromkeys(key for by_key in rows.values() for key in by_key))
-    for name, by_key in rows.items():
-        if missing := len(keys) - len(by_key):
-            raise InputError(f"{name} lacks {missing:,} of {len(keys):,} questions", hint="Ask it these too")
-    facts = [evaluation.settings for evaluation in evaluations]
-    strategies = {one["name"]: one for each in facts for one in each["strategies"]}
-    files = {each["questions"]["name"]: each["questions"] for each in facts}
-    questions = {
-        "name": ", ".join(files),
-        "sha256": " ".join(dict.fromkeys(each["sha256"] for each in files.values())),
-        "n": len(keys),
-        "shapes": dict(sum((Counter(each["shapes"]) for each in files.values()), Counter[str]())),
-    }
-    scored = {name: [by_key[key] for key in keys] for name, by_key in rows.items()}
-    unread = [(f["question"], f["reason"]) for e in evaluations for f in e.failures if not f["strategy"]]
-    return assemble(
-        {**settings, "questions": questions, "strategies": [strategies[name] for name in rows]},
-        scored,
-        unread,
-    )
 
 
 def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> Comparison:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import platform
 import re
 from collections import Counter
@@ -14,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gsw_graph import __version__
 from gsw_graph.ask.retrieve.variants import Variant, find_strategy
@@ -22,15 +20,17 @@ from gsw_graph.concurrency import map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, ReplyError
 from gsw_graph.evaluate.data import Gold, Plans, Question, QuestionSet, read_plans, read_questions
-from gsw_graph.evaluate.evaluation import Evaluation, assemble, merge
+from gsw_graph.evaluate.evaluation import Evaluation, assemble
 from gsw_graph.evaluate.journal import Outcome, open_journal
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
-from gsw_graph.memory import Memory
-from gsw_graph.model.documents import Failure, content_id
+from gsw_graph.model.documents import Failure
 from gsw_graph.model.results import Answer, Result, Status
 from gsw_graph.models.chat.limits import Budget, price_of
 from gsw_graph.models.chat.limits import dollars as cost_of
+
+if TYPE_CHECKING:
+    from gsw_graph.memory import Memory
 
 Progress = Callable[[int, int], None]
 Trace = dict[str, Any]
@@ -100,7 +100,8 @@ def evaluate(
 
     Questions are not kept in the memory, unless they are asked in order. Tokens, seconds and dollars are
     those of asking the language model for every reply, as a strategy alone would with an empty cache. A
-    question that cannot be asked counts as one for which nothing was found.
+    question that cannot be asked counts as one for which nothing was found. One with a scope sees only the
+    documents of that source.
 
     Args:
         memory: Holds the corpus.
@@ -366,55 +367,6 @@ def _ids_of(memory: Memory, gold: Gold) -> list[str]:
     return [passage.id for passage in near.passages if is_gold(gold, passage)]
 
 
-def evaluate_contexts(
-    folder: str | Path,
-    questions: QuestionSet | str | Path,
-    corpus: Sequence[Mapping[str, str]],
-    strategies: Sequence[str | Variant] = ("auto",),
-    *,
-    settings: Settings,
-    plans: Plans | str | None = None,
-    extractor: str = "rules",
-    out: str | Path | None = None,
-    **options: Any,
-) -> Evaluation:
-    """Ask each question in a memory that holds its own context alone, and join the results.
-
-    Args:
-        folder: Holds the memories, one a scope; those that are there are not loaded again.
-        questions: A set, or the path of a file; each has a scope.
-        corpus: Records with the scope as `source`, as `read_corpus` returns them.
-        strategies: As of `evaluate`.
-        settings: Of the memories.
-        plans: As of `evaluate`.
-        extractor: As of `LoadOptions`.
-        out: As of `evaluate`; each scope has a folder in it.
-        options: As of `evaluate`.
-
-    Raises:
-        InputError: A question has no scope, or its scope no text.
-    """
-    if not isinstance(questions, QuestionSet):
-        questions = read_questions(questions)
-    if not isinstance(plans, Plans):
-        plans = read_plans(plans or ("model" if settings.for_role("answer").llm else "none"), questions)
-    parts = []
-    for scope in dict.fromkeys(question.scope for question in questions.questions):
-        own = [question for question in questions.questions if question.scope == scope]
-        records = [record for record in corpus if scope and record.get("source") == scope]
-        if not records:
-            hint = "Name the files that hold the contexts: --corpus FILE"
-            raise InputError("there is no context for this question", where=own[0].key, hint=hint)
-        name = content_id("scope", scope)[:16]
-        lines = "".join(json.dumps(record) + "\n" for record in records)
-        with Memory.open(str(Path(folder) / name), settings=settings) as memory:
-            memory.load("-", stdin=io.BytesIO(lines.encode()), extractor=extractor)
-            part = replace(questions, questions=own, failures=[])
-            place = Path(out) / name if out is not None else None
-            parts.append(evaluate(memory, part, strategies, plans=plans, out=place, **options))
-    return merge(parts)
-
-
 def _order(questions: Sequence[Question], variants: Sequence[Variant]) -> list[tuple[Question, Variant]]:
     """Order by question, another strategy first each time: what the machine does beside this, and what the
     first to ask warms, is shared by all."""
@@ -507,6 +459,8 @@ class _Asking:
         keeps = self.way.in_order and answer
         if excluded := self.excluded.get(question.key):
             options["excluded"] = excluded
+        if question.scope:
+            options["inside"] = question.scope
         return self.memory.ask(
             question.question,
             strategy=variant.strategy if keeps and not variant.settings else variant.build(),

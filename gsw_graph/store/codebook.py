@@ -143,13 +143,18 @@ def around(
 ) -> RunsAround:
     """Return the runs that may answer a question, in one round trip; see the statement for the parameters."""
     parameters = {"embeddings": list(embeddings), "keys": list(keys), "cited": list(cited)}
-    row = reader.rows("read/runs", **parameters, near=near, common=common, most=most)[0]
+    limits = {"near": near, "common": common, "most": most}
+    row = reader.near("read/runs", near, _count_statements, **parameters, **limits)[0]
     return RunsAround(
         bool(row["complete"]),
         [StoredEdge(*edge) for edge in row["edges"]],
         [StoredConcept(*concept) for concept in row["concepts"] if concept[3] is not None],
         {name: vector for name, vector in row["relations"] if vector is not None},
     )
+
+
+def _count_statements(rows: list[Row]) -> int:
+    return len({StoredEdge(*edge).statement for edge in rows[0]["edges"]})
 
 
 def mark_complete(connection: Connection) -> None:

@@ -109,7 +109,9 @@ def near(
     limits = {"lexical": lexical, "worded": worded, "common": common, "most": most}
     limits["propositions"] = 0 if units == "pairs" else nearest
     limits["pairs"] = 0 if units == "propositions" else nearest
-    rows = reader.rows("read/facts", embedding=embedding, words=words, keys=list(keys), **limits)
+    rows = reader.near(
+        "read/facts", min(nearest, most), len, embedding=embedding, words=words, keys=list(keys), **limits
+    )
     return _facts(reader, rows)
 
 

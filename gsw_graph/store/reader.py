@@ -112,7 +112,13 @@ class Reader:
         self.scope = dict.fromkeys(row["ids"], True)
         self._total = row["total"]
 
-    def near(self, name: str, wanted: int, count: Callable[[list[Row]], int], **parameters: Any) -> list[Row]:
+    def sees(self, passage: str) -> bool:
+        """Tell whether a question may be answered from a passage."""
+        return passage not in self.excluded and (self.scope is None or passage in self.scope)
+
+    def near(
+        self, name: str, wanted: int, count: Callable[[list[Row]], int], /, **parameters: Any
+    ) -> list[Row]:
         """Return the rows of a statement that searches a vector index. It looks at `$spread` times as many
         nodes as are wanted: with a scope as many as hold these on average, and at all where that is too few.
 
@@ -234,8 +240,15 @@ class Reader:
         self, embedding: Sequence[float], near: int, facts: int, *, cap: int, limit: int
     ) -> PropositionsAround:
         """Return the graph of propositions around a question; see the statement for the limits."""
-        row = self.rows(
-            "read/propositions_around", embedding=embedding, near=near, facts=facts, cap=cap, limit=limit
+        row = self.near(
+            "read/propositions_around",
+            near,
+            lambda rows: min(len(rows[0]["near"]["ids"]), len(rows[0]["facts"]["ids"]) * near // facts),
+            embedding=embedding,
+            near=near,
+            facts=facts,
+            cap=cap,
+            limit=limit,
         )[0]
         parts = list(zip(row["passages"], row["propositions"], row["mentions"], strict=True))
         hidden = {id_ for passage, facts, _ in parts if passage in self.excluded for id_ in facts}
@@ -317,11 +330,14 @@ class Reader:
     def stream(self, name: str, **parameters: Any) -> Iterator[Row]:
         """Return the rows of a statement as they come, for results that are not to be held."""
         self.round_trips += 1
+        text = statement(name, self._connection.dialect.name)
+        if "$scope" in text:
+            parameters["scope"] = self.scope
         with (
             self._connection.session(default_access_mode="READ", fetch_size=2000) as session,
             session.begin_transaction() as tx,
         ):
-            for record in tx.run(statement(name, self._connection.dialect.name), parameters):
+            for record in tx.run(text, parameters):
                 yield record.data()
 
     def dated_passages(

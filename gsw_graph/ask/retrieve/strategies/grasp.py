@@ -600,5 +600,4 @@ GRASP = Strategy(
     makes_plan=True,
     needs=frozenset({"llm"}),
     gives=frozenset({"passages", "answer"}),
-    scoped=False,
 )

@@ -96,5 +96,4 @@ PROPRAG = Strategy(
     PROPOSITION_RECIPES["default"],
     PROPOSITION_RECIPES,
     needs=frozenset({"propositions"}),
-    scoped=False,
 )

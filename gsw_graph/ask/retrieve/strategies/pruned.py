@@ -177,7 +177,12 @@ def _earlier(context: Context, question: str, recipe: PrunedRecipe) -> list[Cach
     with context.clock("database"):
         earlier = near(context.reader, vector, recipe.asked)
     return [
-        old for old in earlier if old.cosine >= recipe.like and old.is_citable and old.verdict != "rejected"
+        old
+        for old in earlier
+        if old.cosine >= recipe.like
+        and old.is_citable
+        and old.verdict != "rejected"
+        and all(context.reader.sees(quote.passage.id) for quote in old.quotes)
     ]
 
 
@@ -215,5 +220,4 @@ PRUNED = Strategy(
     PRUNED_RECIPES,
     follows_plan=True,
     steady=True,
-    scoped=False,
 )
