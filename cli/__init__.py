@@ -35,7 +35,6 @@ COMMANDS = {
     "merge": ("admin", "Join names that mean the same thing."),
     "unmerge": ("admin", "Take merged names apart again."),
     "forget": ("load", "Remove documents and all that only they supported."),
-    "runs": ("admin", "Show or build the runs that `ask --strategy pruned` searches."),
     "ledger": ("look", "Show what language models were asked, and what that took."),
     "cypher": ("graph", "Run a Cypher query, read-only by default."),
     "draw": ("graph", "Draw what a Cypher query returns, as an HTML file."),

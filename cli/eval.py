@@ -18,9 +18,8 @@ from gsw_graph.cli.text.evaluations import (
     print_comparison,
     print_estimate,
     print_evaluation,
-    print_question,
 )
-from gsw_graph.cli.text.output import print_json, print_result, reporter
+from gsw_graph.cli.text.output import print_result, reporter
 from gsw_graph.errors import InputError
 
 if TYPE_CHECKING:
@@ -245,29 +244,6 @@ def corpus(path: str, size: int | None, seed: int) -> None:
 
     for record in read_corpus(path, size, seed):
         click.echo(json.dumps(record))
-
-
-@eval.command()
-@click.argument("run", type=click.Path(exists=True), metavar="RUN")
-@click.argument("id")
-@json_option
-def show(run: str, id: str, as_json: bool) -> None:
-    """Show one question of a run: what each strategy answered, and where its gold passages are. ID: its id, or a part of its text.
-
-    \b
-    Example:
-      gswgraph eval show results/ 2hop__13548_13529
-    """
-    from gsw_graph.evaluate import load, read_traces
-
-    questions = load(run).questions
-    named = [item for item in questions if item["key"] == id] or [
-        item for item in questions if id.casefold() in item["question"].casefold()
-    ]
-    if not named:
-        raise InputError(f"there is no question {id!r} in this run", where=run, hint="results.json lists ids")
-    traces = read_traces(run, named[0]["key"])
-    print_json({**named[0], "traces": traces}) if as_json else print_question(named[0], traces)
 
 
 @eval.command()

@@ -392,15 +392,6 @@ class Memory:
             return build(self._connection, self._reader, lambda: self.embedder, progress or (lambda *_: None))
 
     @with_plain_errors
-    def runs(self) -> results.RunCounts:
-        """Return how much the symbol codebook holds, and for how many passages it is not built yet."""
-        if not self._stored_state():
-            return results.RunCounts(0, 0, 0, 0)
-        nodes, relationships = self._reader.counts()
-        missing = len(self._reader.rows("read/passages_without_runs"))
-        return results.RunCounts(nodes["Relation"], nodes["Run"], relationships["HOLDS"], missing)
-
-    @with_plain_errors
     def merge(self, *, dry_run: bool = False, near: float = 0.0, at_most: int = 0) -> results.Merged:
         """Join concepts that are the same thing, which `unmerge` takes back. dry_run: only return which.
         near: names whose vectors have this cosine are joined too; at_most: of these the nearest alone, until

@@ -143,6 +143,3 @@ def test_a_part_is_asked_side_by_side_and_looked_at(memory):
     assert "ms" not in " ".join(run("q.json", "--strategy", "ricr,linked", "--out", "one", "--at-once", "4").stdout.split("\n")[1].split())
     result = run("q.json", "--strategy", "ricr", "-k", "5", "--limit", "2", "--sample", "1", "--seed", "1", "--out", "two", "--json")
     assert len(json.loads(result.stdout)["questions"]) == 1
-    shown = run("show", "one", "a").stdout.splitlines()
-    assert shown[:3] == ["a? (a)", "Gold: Ada; 2 gold passages", "ricr: Ada; em 1.00; f1 1.00; gold at 1, -"]
-    assert "no question 'zebra'" in run("show", "one", "zebra").stderr

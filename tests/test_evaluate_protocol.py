@@ -17,7 +17,6 @@ from gsw_graph.evaluate import (
     evaluate,
     export_answers,
     load,
-    read_traces,
     run,
     write,
 )
@@ -119,7 +118,7 @@ def test_a_trace_keeps_the_way_and_its_plans_can_be_used_again(tmp_path):
     memory = Memory(nothing, said, settings=MODEL)
     write(evaluate(memory, asked, ["ricr"], out=tmp_path, trace=True), tmp_path)
     assert memory.calls[-1]["trace"] is True
-    trace = read_traces(tmp_path, "a")["ricr"]
+    trace = json.loads((tmp_path / "trace.jsonl").read_text())
     assert (trace["question"], trace["plan"], trace["passages"][0]["text"]) == ("a?", said["a?", "ricr"]["plan"], "text 1")
     assert read_plans(str(tmp_path / "trace.jsonl"), asked).by_key == {"a": said["a?", "ricr"]["plan"]}
     (row,) = export_answers(tmp_path, "ricr")

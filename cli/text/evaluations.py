@@ -65,34 +65,6 @@ def print_comparison(found: Comparison) -> None:
     _print_differences(found.differences)
 
 
-def print_question(question: dict[str, Any], traces: dict[str, dict[str, Any]]) -> None:
-    """Print a question of an evaluation with what each strategy returned and, where it was kept, the way to
-    it."""
-    click.echo(f"{one_line(question['question'])} ({one_line(question['key'])})")
-    gold = " | ".join(map(one_line, question["answers"])) or "not in the corpus"
-    click.echo(f"Gold: {gold}; {counted(question['gold'], 'gold passage')}")
-    for name, row in question["strategies"].items():
-        click.echo(f"{one_line(name)}: {_row(row)}")
-        trace = traces.get(name, {})
-        for step in trace.get("plan") or ():
-            click.echo(f"  plan: {one_line(str(step))}")
-        for chain in trace.get("chains", ()):
-            hops = " -> ".join(f"{hop['concrete_question']} {hop['answer']}" for hop in chain["hops"])
-            click.echo(f"  chain {chain['score']:.2f}: {one_line(hops)}")
-        for exchange in (trace.get("trace") or {}).get("exchanges", ()):
-            click.echo(f"  {exchange['stage']}: {one_line(exchange['asked'])}")
-            click.echo(f"  reply: {one_line(exchange['reply'])}")
-
-
-def _row(row: dict[str, Any]) -> str:
-    if row["error"]:
-        return f"failed: {cut(one_line(row['error']), CELL)}"
-    answer = "not in memory" if row["answer"] is None else cut(one_line(row["answer"]), CELL)
-    scores = [f"{name} {row[name]:.2f}" for name in ("em", "f1", "lr1", "lr2") if row.get(name) is not None]
-    ranks = ", ".join("-" if rank is None else str(rank) for rank in row["ranks"])
-    return "; ".join([answer, *scores, *([f"gold at {ranks}"] if ranks else [])])
-
-
 def eval_step(done: int, total: int, seconds: float) -> Step:
     """Return how far an evaluation is."""
     return Step(f"asked {done:,} of {total:,}{left(done, total, seconds)}", done, total)

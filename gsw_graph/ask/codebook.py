@@ -251,7 +251,7 @@ def complete(
     missing = 0 if may_build else len(reader.rows("read/passages_without_runs"))
     if missing:
         message = f"`pruned` needs the runs of all passages, and {missing:,} have none yet"
-        raise InputError(message, hint="Build them: gswgraph runs build")
+        raise InputError(message, hint="Ask once with --strategy pruned where the memory may be written")
 
     def report(done: int, passages: int) -> None:
         if on_stage is not None:

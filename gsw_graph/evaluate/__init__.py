@@ -8,7 +8,6 @@ from gsw_graph.evaluate.evaluation import (
     compare,
     export_answers,
     load,
-    read_traces,
 )
 from gsw_graph.evaluate.report import write
 from gsw_graph.evaluate.run import Estimate, estimate, evaluate
@@ -26,6 +25,5 @@ __all__ = [
     "load",
     "read_corpus",
     "read_questions",
-    "read_traces",
     "write",
 ]

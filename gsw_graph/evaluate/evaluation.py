@@ -169,23 +169,12 @@ def load(path: str | Path) -> Evaluation:
         raise InputError("these are no results of an evaluation", where=str(file), hint=_HINT) from error
 
 
-def read_traces(path: str | Path, key: str | None = None) -> dict[str, dict[str, Any]]:
-    """Return the traces of a folder: of one question by strategy, else of all by `strategy key`. Without
-    `trace` there are none."""
-    folder = Path(path)
-    files = sorted((folder if folder.is_dir() else folder.parent).rglob(TRACE))
-    rows = [json.loads(line) for file in files for line in file.read_bytes().splitlines()]
-    return {
-        row["strategy"] if key else f"{row['strategy']} {row['id']}": row
-        for row in rows
-        if key in (None, row["id"])
-    }
-
-
 def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
     """Return the answers of a run as the evaluator of GraphRAG-Bench reads them. InputError: there is
     no such strategy, or no trace, which has the texts."""
-    evaluation, traces = load(path), read_traces(path)
+    evaluation, file = load(path), Path(path) / TRACE
+    rows = map(json.loads, file.read_bytes().splitlines() if file.exists() else ())
+    traces = {row["id"]: row for row in rows if row["strategy"] == strategy}
     if strategy not in evaluation.strategies or not traces:
         hint = f"Ask with --trace, and name one of {', '.join(evaluation.strategies)}"
         raise InputError(f"there are no traces of {strategy!r}", where=str(path), hint=hint)
@@ -199,7 +188,7 @@ def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
             "generated_answer": question["strategies"][strategy]["answer"] or "",
             "context": [
                 passage["text"]
-                for passage in traces.get(f"{strategy} {question['key']}", {}).get("passages", ())[:READ]
+                for passage in traces.get(question["key"], {}).get("passages", ())[:READ]
             ],
         }
         for question in evaluation.questions

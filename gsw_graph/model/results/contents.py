@@ -419,17 +419,6 @@ class RunsReport(Result):
 
 
 @dataclass(frozen=True)
-class RunCounts(Result):
-    """The symbol codebook: relations, runs, edges that stand on a statement each, and passages that say
-    something and have no run yet."""
-
-    relations: int
-    runs: int
-    edges: int
-    missing: int
-
-
-@dataclass(frozen=True)
 class Copied(Result):
     """What a dump, a restore or a copy wrote: nodes and relationships by kind."""
 
