@@ -187,8 +187,7 @@ def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
             "ground_truth": " ".join(question["answers"][:1]),
             "generated_answer": question["strategies"][strategy]["answer"] or "",
             "context": [
-                passage["text"]
-                for passage in traces.get(question["key"], {}).get("passages", ())[:READ]
+                passage["text"] for passage in traces.get(question["key"], {}).get("passages", ())[:READ]
             ],
         }
         for question in evaluation.questions
