@@ -16,7 +16,6 @@ from gsw_graph.cli.text.evaluations import (
     eval_step,
     going_on,
     print_comparison,
-    print_estimate,
     print_evaluation,
 )
 from gsw_graph.cli.text.output import print_result, reporter
@@ -151,7 +150,6 @@ def eval() -> None:
     help="Each question without its gold passages: what is refused of what has no answer.",
 )
 @click.option("--trace", is_flag=True, help="Keep the way to each answer in trace.jsonl of --out.")
-@click.option("--dry-run", is_flag=True, help="Only say what it will take: calls, tokens, dollars, hours.")
 @json_option
 @click.pass_obj
 def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bool, **options: Any) -> None:
@@ -173,16 +171,10 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.evaluate import estimate, evaluate, write
+    from gsw_graph.evaluate import evaluate, write
 
     how, given, asked = _how(options), _given(options), _questions(questions, options)
-    how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace")}
-    if options["dry_run"]:
-        with open_memory(url, **given) as memory:
-            guess = estimate(memory, asked, strategy, **how)
-        print_result(guess, as_json, print_estimate)
-        return
-    how |= {name: options[name] for name in ("budget", "out")}
+    how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace", "budget", "out")}
     with (
         going_on(options["out"]),
         reporter(options["quiet"], eval_step) as report,
@@ -273,7 +265,7 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
 
 
 def _how(options: dict[str, Any]) -> dict[str, Any]:
-    """What `evaluate` and `estimate` get of the options."""
+    """Return what `evaluate` gets of the options."""
     paper = options["reader"] == "paper"
     return {
         "plans": options["plans"],
@@ -287,7 +279,7 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """What the settings of the memory get of the options: questions asked side by side make as many calls."""
+    """Return what the settings of the memory get of the options: questions asked side by side make as many calls."""
     return {"llm": options["llm"], "concurrency": options["at_once"] if options["at_once"] > 1 else None}
 
 

@@ -1,4 +1,4 @@
-"""How questions are asked: protocols, budgets, traces, estimates, scopes."""
+"""How questions are asked: protocols, budgets, traces, scopes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from gsw_graph.config import Settings
 from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import (
     compare,
-    estimate,
     evaluate,
     export_answers,
     load,
@@ -78,17 +77,6 @@ def test_a_budget_ends_a_run_that_goes_on_with_a_larger_one(tmp_path):
     assert len((tmp_path / "answers.jsonl").read_text().splitlines()) == 4, "the row that was paid for is kept"
     evaluate(memory, asked, ["linked"], out=tmp_path, budget="1ktok")
     assert len([call for call in memory.calls if call["answer"]]) == 6
-
-
-def test_what_a_run_will_take():
-    asked = questions(*(record(f"q{n}", 1) for n in range(10)))
-    memory = Memory(nothing, settings=MODEL)
-    guess = estimate(memory, asked, ["linked", "ricr"], judge="m", at_once=2)
-    assert (guess.questions, guess.calls) == (10, 10 * (1 + 2 + 2 + 2))
-    assert guess.tokens == {"in": 10 * (2 * (1200 + 700) + 900), "out": 10 * (2 * 50 + 90)}
-    assert guess.dollars == pytest.approx((guess.tokens["in"] * 0.4 + guess.tokens["out"] * 1.6) / 1e6)
-    assert memory.calls == []
-    assert estimate(memory, asked, ["linked"], llm=False).calls == 0
 
 
 def test_a_run_and_results_of_another_version_are_read(tmp_path):

@@ -14,7 +14,6 @@ from gsw_graph.text.safe_text import cut, one_line, short_source
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gsw_graph.evaluate import Estimate
     from gsw_graph.evaluate.evaluation import Comparison, Evaluation
 
 SHOWN = 20  # failures and questions listed for people
@@ -43,15 +42,6 @@ def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
     _print_notes(notes(found), found.failures)
     for path in written:
         click.echo(f"Written: {short_source(str(path))}")
-
-
-def print_estimate(guess: Estimate) -> None:
-    """Print what an evaluation will take."""
-    cost = "price not known" if guess.dollars is None else f"${guess.dollars:,.2f}"
-    click.echo(
-        f"{counted(guess.questions, 'question')}: about {guess.calls:,} calls, {guess.tokens['in']:,} + "
-        f"{guess.tokens['out']:,} tokens (in + out), {cost}, {guess.hours:,.1f} hours"
-    )
 
 
 def print_comparison(found: Comparison) -> None:

@@ -10,16 +10,14 @@ from gsw_graph.evaluate.evaluation import (
     load,
 )
 from gsw_graph.evaluate.report import write
-from gsw_graph.evaluate.run import Estimate, estimate, evaluate
+from gsw_graph.evaluate.run import evaluate
 
 __all__ = [
-    "Estimate",
     "Evaluation",
     "Question",
     "QuestionSet",
     "Variant",
     "compare",
-    "estimate",
     "evaluate",
     "export_answers",
     "load",

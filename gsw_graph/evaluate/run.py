@@ -25,9 +25,8 @@ from gsw_graph.evaluate.journal import Outcome, open_journal
 from gsw_graph.evaluate.judge import judge_answers, judge_summary, open_judge
 from gsw_graph.evaluate.metrics import RESAMPLES, SEED, ScoredOutcome, gold_ranks, is_gold
 from gsw_graph.model.documents import Failure
-from gsw_graph.model.results import Answer, Result, Status
-from gsw_graph.models.chat.limits import Budget, price_of
-from gsw_graph.models.chat.limits import dollars as cost_of
+from gsw_graph.model.results import Answer, Status
+from gsw_graph.models.chat.limits import Budget
 
 if TYPE_CHECKING:
     from gsw_graph.memory import Memory
@@ -36,10 +35,7 @@ Progress = Callable[[int, int], None]
 Trace = dict[str, Any]
 K = 20  # passages asked for
 WARM = 10.0  # seconds of asking before anything is timed, or each question once
-# Calls and tokens, in and out, of a question (docs/results.md), and seconds of a call and of a search.
-_TYPICAL = {"plan": (1, 900, 90), "answer": (1, 1_200, 30), "agent": (5, 2_900, 200), "judge": (2, 700, 20)}
 _NEAR_GOLD = 5  # a gold passage is among so many that are nearest to its own text
-_CALL_SECONDS, _SEARCH_SECONDS = 2.0, 0.3
 _PACKAGES = "arcadedb-embedded neo4j numpy openai onnxruntime scipy sentence-transformers torch".split()
 
 
@@ -204,45 +200,6 @@ def evaluate(
             for question, row in zip(questions.questions, rows, strict=True)
         ]
     return assemble(facts, scored, [(failure.source, failure.reason) for failure in questions.failures])
-
-
-@dataclass(frozen=True)
-class Estimate(Result):
-    """What an evaluation will take of a language model, by what is typical: calls, tokens of prompts (`in`)
-    and replies (`out`), dollars (None where the price is not known) and hours."""
-
-    questions: int
-    calls: int
-    tokens: dict[str, int]
-    dollars: float | None
-    hours: float
-
-
-def estimate(
-    memory: Memory,
-    questions: QuestionSet | str | Path,
-    strategies: Sequence[str | Variant] = ("auto",),
-    *,
-    plans: Plans | str | None = None,
-    llm: bool = True,
-    judge: str | None = None,
-    at_once: int = 1,
-    **protocol: Any,
-) -> Estimate:
-    """Return what `evaluate` with these arguments will take, asking nothing."""
-    way = Protocol(**protocol)
-    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
-    kinds: list[str] = []
-    for strategy in [find_strategy(variant.strategy) for variant in variants if model]:
-        planned = plans.kind == "model" and strategy.follows_plan
-        kinds += ["agent"] if "llm" in strategy.needs else ["answer"] * way.answer + ["plan"] * planned
-        kinds += ["judge"] if judge else []
-    number, settings = len(questions.questions), memory.settings.for_role("answer")
-    calls, read, written = (number * sum(_TYPICAL[kind][place] for kind in kinds) for place in range(3))
-    price = settings.llm_price or price_of(settings.llm or "")
-    seconds = calls * _CALL_SECONDS / at_once + number * len(variants) * _SEARCH_SECONDS
-    cost = cost_of(price, read, written) if price else None
-    return Estimate(number, calls, {"in": read, "out": written}, cost, seconds / 3600)
 
 
 def _prepared(

@@ -36,22 +36,6 @@ def plain(answer: Answer) -> str:
     return "\n".join(lines)
 
 
-def html(answer: Answer) -> str:
-    """Write the same for a notebook; the text of a passage opens by a click."""
-    cited = "".join(
-        f"<li>“{_html(citation.text)}” <i>{_html(_origin(citation))}</i></li>"
-        for citation in answer.citations
-    )
-    passages = "".join(
-        f"<li><details><summary>{_html(_origin(passage))}</summary>"
-        f'<div style="white-space: pre-wrap">{_html(passage.text)}</div></details></li>'
-        for passage in answer.passages
-    )
-    note = f"<p>Note: {_html(answer.note)}</p>" if answer.note else ""
-    parts = [f"<ul>{cited}</ul>" if cited else "", f"<ol>{passages}</ol>" if passages else ""]
-    return f"<p>{_html(answer.question)}<br><b>{_html(answer_line(answer))}</b></p>{note}{''.join(parts)}"
-
-
 def html_table(table: Table) -> str:
     """Write a table with its first rows for a notebook."""
     head = "".join(f"<th>{_html(column)}</th>" for column in table.columns)

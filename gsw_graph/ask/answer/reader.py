@@ -5,7 +5,6 @@ our lines are used.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ from gsw_graph.models.chat.request import (
     answer_text,
     estimate,
     estimate_messages,
-    parse_json,
 )
 from gsw_graph.models.prompts import prompt
 from gsw_graph.text.names import CONNECTORS, FUNCTION_WORDS, LETTERS, normalise
@@ -289,9 +287,6 @@ _LABELS = (
     "not in the evidence:",
     *(f"{label}:" for label in f"{_ANSWER}|{_SOURCES}".replace("nn?", "nn").split("|")),
 )
-_JSON_ANSWERS = ("answer", "final_answer", "finalAnswer", "antwort", "response", "result")
-_JSON_SOURCES = ("sources", "source", "citations", "lines", "evidence", "quellen")
-_JSON_MISSING = ("missing", "not_in_the_evidence", "not_in_evidence")
 _BOXED = re.compile(r"\$*\\boxed\{(?:\\text(?:bf|rm)?\{)?((?:[^{}]|\{[^{}]*\})*)\}+\$*")
 _TAGGED = re.compile(r"<answer>(.*?)</answer>", re.DOTALL | re.IGNORECASE)
 _MARK = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
@@ -342,20 +337,7 @@ def parse_reply(reply: object) -> ReaderReply:
 
 
 def _with_labels(text: str) -> str:
-    """Return a reply in labelled lines where it is JSON, boxed or tagged."""
-    if text.lstrip()[:1] in ("{", "[", "`"):
-        try:
-            value = parse_json(text, (*_JSON_ANSWERS[:4], *_JSON_MISSING))
-        except ValueError:
-            value = None
-        if isinstance(value, dict) and value.keys() & {*_JSON_ANSWERS, *_JSON_MISSING}:
-            answer = next((value[key] for key in _JSON_ANSWERS if value.get(key) not in (None, "", [])), None)
-            if answer is None:
-                return f"Not in the evidence: {next((value[key] for key in _JSON_MISSING if value.get(key)), '')}"
-            sources = next((value[key] for key in _JSON_SOURCES if value.get(key)), "")
-            answers = answer if isinstance(answer, list) else [answer]
-            words = ["yes" if part is True else "no" if part is False else str(part) for part in answers]
-            return f"Answer: {', '.join(words)}\nSources: {', '.join(_NUMBER.findall(json.dumps(sources)))}"
+    """Return a reply in labelled lines where it is boxed or tagged."""
     for form in (_BOXED, _TAGGED):
         if matches := list(form.finditer(text)):
             if _parts(text) and _parts(text)[0][0] == "answer":

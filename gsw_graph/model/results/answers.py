@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gsw_graph.errors import InputError
@@ -320,10 +321,8 @@ class Answer(Result):
         return plain(self)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from gsw_graph.explore.notebook import html
-
-        return html(self)
+        """Return what a notebook shows."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def to_pandas(self) -> Any:
         """The passages as a DataFrame, best first: rank, score, title, text, source, document, id, cited.
