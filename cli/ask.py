@@ -31,14 +31,7 @@ def _checked(_: click.Context, __: click.Parameter, strategy: str) -> str:
 
 
 class _Ask(click.Command):
-    """List the strategies at the end of the help; `--trace` alone means `--trace=way`, whatever
-    follows it."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        return super().parse_args(
-            ctx, ["--trace=way" if arg == "--trace" else arg for arg in args[:end]] + args[end:]
-        )
+    """List the strategies at the end of the help."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         with formatter.section("Strategies"):
@@ -76,10 +69,7 @@ class _Ask(click.Command):
 @field_option(AskOptions, "until", metavar="DATE")
 @field_option(AskOptions, "where", multiple=True, metavar="CONDITION")
 @click.option(
-    "--trace",
-    type=click.Choice(("way", "all")),
-    metavar="[=all]",
-    help="Show how the passages were found; =all: and every candidate of a chain.",
+    "--trace", is_flag=True, help="Show how the passages were found; the JSON then has every candidate."
 )
 @click.option(
     "--show-cypher",
@@ -108,7 +98,7 @@ def ask(
     timings: bool,
     browse: bool,
     show_cypher: bool,
-    trace: str | None,
+    trace: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -155,10 +145,9 @@ def ask(
 
         check_path(html)  # before anything is asked, and paid for
     # A picture shows the way.
-    options |= {"llm": not no_llm, "trace": trace is not None or html is not None or browse}
+    options |= {"llm": not no_llm, "trace": trace or html is not None or browse}
     printing: dict[str, Any] = {
         "timings": timings,
-        "candidates": trace == "all",
         "wanted": options["strategy"],
     }
     needed = {"embedder": options["strategy"] != "bm25", "llm": not no_llm, "walk": True}

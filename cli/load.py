@@ -31,9 +31,10 @@ from gsw_graph.model.documents import counted as counted_kinds
 from gsw_graph.text.safe_text import clean, cut, one_line, short_source, without_password
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from gsw_graph.memory import Memory, Progress
+    from gsw_graph.model.documents import Failure
     from gsw_graph.model.results import Forgotten, LoadReport
 
 SHOWN = 20  # failures, and faults of one kind, listed for people
@@ -158,25 +159,25 @@ def load_step(progress: Progress, seconds: float) -> Step:
 
 def print_skipped(report: LoadReport) -> None:
     """Print what was skipped, by name; those with the same reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for skipped in report.skipped:
-        if not getattr(skipped, "kinds", ()):  # the summary counts those
-            by_reason.setdefault(one_line(skipped.reason), []).append(short_source(skipped.source))
-    for reason, sources in list(by_reason.items())[:SHOWN]:
-        also = f" and {len(sources) - SHOWN:,} more (--json lists all)" if len(sources) > SHOWN else ""
-        print_failure(f"Skipped: {', '.join(sources[:SHOWN])}{also}: {reason}")
-    print_more([*chain(*list(by_reason.values())[SHOWN:])], 0, err=True)
+    skipped = [
+        skipped for skipped in report.skipped if not getattr(skipped, "kinds", ())
+    ]  # else in the summary
+    _print_by_reason(skipped, lambda _: "Skipped", SHOWN)
 
 
 def print_failures(report: LoadReport) -> None:
     """Print each failure; those with the same reason together."""
+    _print_by_reason(report.failures, lambda failure: "Left out" if failure.part else "Failed", 1)
+
+
+def _print_by_reason(failures: list[Failure], label: Callable[[Failure], str], shown: int) -> None:
     by_reason: dict[tuple[str, str], list[str]] = {}
-    for failure in report.failures:
-        key = "Left out" if failure.part else "Failed", one_line(failure.reason)
+    for failure in failures:
+        key = label(failure), one_line(failure.reason)
         by_reason.setdefault(key, []).append(short_source(failure.source))
     for (word, reason), sources in list(by_reason.items())[:SHOWN]:
-        also = f" and {len(sources) - 1:,} more" if len(sources) > 1 else ""
-        print_failure(f"{word}: {sources[0]}{also}: {reason}")
+        also = f" and {len(sources) - shown:,} more" if len(sources) > shown else ""
+        print_failure(f"{word}: {', '.join(sources[:shown])}{also}: {reason}")
     print_more([*chain(*list(by_reason.values())[SHOWN:])], 0, err=True)
 
 

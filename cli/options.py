@@ -111,8 +111,8 @@ def _served(place: str, used: Settings, given: dict[str, Any], *, show_cypher: b
     for what only the process does that has it open."""
     from dataclasses import replace
 
+    from gsw_graph.engine.embedded_folder import RunningServer
     from gsw_graph.errors import InputError
-    from gsw_graph.serve.running import RunningServer
 
     running = RunningServer.find(place)
     if running is None:

@@ -1,4 +1,4 @@
-"""Threads, locks and cancellation: read ahead, run many at once, and end what nobody waits for any more.
+"""Threads, locks and cancellation: group items, read ahead, run many at once, and end what nobody waits for.
 
 Threads are daemons rather than those of an executor: an interrupted program must not wait for the last item.
 Waits have short timeouts, because Ctrl-C does not break into an endless wait on every platform.
@@ -43,6 +43,21 @@ class Cancel:
         """Raise EndedError if it was cancelled."""
         if self._reason is not None:
             raise EndedError(self._reason)
+
+
+def grouped(items: Iterable[T], size: Callable[[T], float], most: float) -> Iterator[list[T]]:
+    """Yield runs of items in their order, each of at most `most` in units of `size`, or of one item."""
+    group: list[T] = []
+    total = 0.0
+    for item in items:
+        weight = size(item)
+        if group and total + weight > most:
+            yield group
+            group, total = [], 0.0
+        group.append(item)
+        total += weight
+    if group:
+        yield group
 
 
 def prefetch(

@@ -40,13 +40,6 @@ def hotpotqa(n: int) -> dict[str, Any]:
     return {"_id": f"h{n}", "question": question(n), "answer": answer(n), "type": "bridge", "level": "hard", "supporting_facts": [[f"Day {n}", 0]], "context": context}
 
 
-def google_nq(n: int) -> dict[str, Any]:
-    words = ["<P>", *sentence(n).split(), "</P>"]
-    start = words.index(f"Person{n + 1}")
-    found = {"yes_no_answer": "NONE", "long_answer": {"start_token": 0, "end_token": len(words)}, "short_answers": [{"start_token": start, "end_token": start + 2}]}
-    return {"example_id": n, "question_text": question(n), "document_title": f"Day {n}", "document_text": " ".join(words), "annotations": [found]}
-
-
 def novel(n: int) -> dict[str, Any]:
     kind = ("Fact Retrieval", "Contextual Summarize")[n % 2]
     long = f"{sentence(n)} That was all that was said of it in this place, and it was said once."
@@ -89,7 +82,6 @@ def records() -> dict[str, list[dict[str, Any]]]:
         "2wikimultihopqa.json": [{**hotpotqa(n), "evidences": []} for n in TEN],
         "popqa.json": [{"id": n, "question": question(n), "obj": answer(n), "possible_answers": json.dumps([answer(n)]), "paragraphs": paragraphs(n)} for n in TEN],
         "nq_rear.json": [{"question": question(n), "reference": [answer(n)], "contexts": paragraphs(n)} for n in TEN],
-        "nq_google.jsonl": [google_nq(n) for n in TEN],
         "lveval.jsonl": [{**longbench(n), "confusing_facts": [], "answer_keywords": answer(n)} for n in TEN],
         "hotpotqa_longbench.jsonl": [longbench(n) for n in range(4)],
         "strategyqa.json": [{"qid": f"s{n}", "term": "x", "question": f"Did Person{n} Smith meet anybody?", "answer": n % 2 == 0, "facts": ["x"], "decomposition": ["Who?", "Is #1 somebody?"]} for n in TEN],

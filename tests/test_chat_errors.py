@@ -6,7 +6,6 @@ import json
 import time
 import traceback
 from collections.abc import Iterable
-from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
@@ -133,14 +132,12 @@ def test_an_empty_reply_is_asked_for_once_more(tmp_path: Path) -> None:
     assert len(server.bodies) == 2
 
 
-@pytest.mark.parametrize("headers", [{"Retry-After": "0.5"}, {"retry-after-ms": "500"}, {"Retry-After": "date"}])
-def test_all_wait_as_long_as_the_server_asks(headers: dict[str, str], tmp_path: Path) -> None:
+def test_all_wait_as_long_as_the_server_asks(tmp_path: Path) -> None:
     times: list[float] = []
 
     def answer(call: int, _: Any) -> Answer:
         times.append(time.monotonic())
-        said = {"Retry-After": formatdate(time.time() + 2, usegmt=True)} if headers.get("Retry-After") == "date" else headers  # whole seconds
-        return error(429, "slow down", headers=said) if call == 1 else ok({"a": call})
+        return error(429, "slow down", headers={"Retry-After": "0.5"}) if call == 1 else ok({"a": call})
 
     with RawServer(answer) as server, Chat.open(server.settings(tmp_path)) as chat:
         assert chat.ask(ASKED, number).value == 2

@@ -76,7 +76,7 @@ def test_help_has_examples_that_can_be_copied(path, command, monkeypatch, tmp_pa
 
 def test_every_verb_that_prints_results_has_json():
     for path, command in commands():
-        if not isinstance(command, click.Group) and path not in {("mcp",), ("completion",), ("eval", "corpus"), ("eval", "export"), ("eval", "fit")}:  # a protocol, and lines of JSON
+        if not isinstance(command, click.Group) and path not in {("mcp",), ("completion",), ("eval", "corpus"), ("eval", "fit")}:  # a protocol, and lines of JSON
             assert "--json" in [name for option in command.params for name in option.opts], path
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from evaluate_fakes import FakeMemory, record
 
-from gsw_graph.cli.lazy import LazyGroup
+from gsw_graph.cli import LazyGroup
 from gsw_graph.cli.options import memory_option
 from gsw_graph.errors import InputError
 

@@ -41,7 +41,7 @@ def test_what_is_skipped_is_named_and_is_no_failure(fake, monkeypatch, tmp_path)
     assert last_call(fake)[2]["follow_links"]
     assert result.stdout == "Documents: 0 new, 0 replaced, 0 unchanged, 0 failed, 23 skipped; 1.0 s\n"
     names = ", ".join(f"{n}.png" for n in range(20))
-    assert result.stderr == f"Skipped: {names} and 2 more (--json lists all): a PNG image\nSkipped: a.txt: empty\n"
+    assert result.stderr == f"Skipped: {names} and 2 more: a PNG image\nSkipped: a.txt: empty\n"
     assert run("load", "x", "--quiet").stderr == ""
     assert len(json.loads(run("load", "x", "--json").stdout)["skipped"]) == 23
 

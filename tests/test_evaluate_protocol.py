@@ -14,7 +14,6 @@ from gsw_graph.errors import InputError, StoppedError
 from gsw_graph.evaluate import (
     compare,
     evaluate,
-    export_answers,
     load,
     run,
     write,
@@ -109,7 +108,3 @@ def test_a_trace_keeps_the_way_and_its_plans_can_be_used_again(tmp_path):
     trace = json.loads((tmp_path / "trace.jsonl").read_text())
     assert (trace["question"], trace["plan"], trace["passages"][0]["text"]) == ("a?", said["a?", "ricr"]["plan"], "text 1")
     assert read_plans(str(tmp_path / "trace.jsonl"), asked).by_key == {"a": said["a?", "ricr"]["plan"]}
-    (row,) = export_answers(tmp_path, "ricr")
-    assert row == {"id": "a", "question": "a?", "source": "novel", "question_type": "Fact", "ground_truth": "Ada", "generated_answer": "Ada", "context": ["text 1"]}
-    with pytest.raises(InputError, match="no traces of 'linked'"):
-        export_answers(tmp_path, "linked")

@@ -15,7 +15,7 @@ import anyio
 import pytest
 import samples
 import served
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from served import Served
 
@@ -79,15 +79,6 @@ async def look(transport: Any) -> None:
         assert json.loads(judged.content[0].text)["verdict"] == "confirmed"
         hostile = await client.call_tool("search", {"question": HOSTILE})
         assert not hostile.is_error
-        listed = (await client.list_resources()).resources
-        port = next(one for one in listed if one.name == "Port Aldous")
-        whole = (await client.read_resource(port.uri)).contents[0]
-        assert (whole.mime_type, whole.text.splitlines()[0]) == ("text/markdown", "# Port Aldous")
-        found = json.loads((await client.call_tool("search", {"question": "harbour", "k": 1})).content[0].text)
-        passage = (await client.read_resource(f"gswgraph://passages/{found[0]['id']}")).contents[0]
-        assert found[0]["text"] in passage.text
-        with pytest.raises(MCPError, match="no document or passage is called so"):
-            await client.read_resource("gswgraph://documents/nosuch")
 
 
 def test_an_agent_over_http(server: Served, corpus: Memory, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from gsw_graph.model.results import (
         AgentStep,
         Answer,
-        Candidate,
         Chain,
         Citation,
         Hop,
@@ -47,7 +47,6 @@ def print_answer(
     answer: Answer,
     *,
     timings: bool = False,
-    candidates: bool = False,
     streamed: str = "",
     wanted: str = "auto",
 ) -> None:
@@ -56,7 +55,6 @@ def print_answer(
     Args:
         answer: What `Memory.ask` returned.
         timings: Show where the time went.
-        candidates: Show those of each hop, where it was traced.
         streamed: What was printed in this line already, the answer or what came in its place.
         wanted: The strategy that was asked for; that another took its place is shown in any case.
     """
@@ -92,8 +90,6 @@ def print_answer(
         _print_passage(screen, rank, passage)
     if trace is not None and trace.walked is not None:
         _print_walk(trace, trace.walked, answer.passages)
-    if trace is not None and candidates:
-        _print_candidates(trace.asked)
     has_model = answer.models.get("llm") is not None
     if not (answer.abstained or answer.answer is not None or has_model or answer.chains):
         doubt = ""
@@ -152,7 +148,7 @@ def _print_past(answer: Answer) -> None:
 def _print_citation(screen: Console, number: int, citation: Citation) -> None:
     from rich.text import Text
 
-    first, *rest = excerpt(screen, f'"{citation.text.strip()}"', screen.width - 4)
+    first, *rest = excerpt(f'"{citation.text.strip()}"', screen.width - 4)
     for start, text in ((f"[{number}]", first), *(("   ", text) for text in rest)):
         screen.print(f"{start} {text}", soft_wrap=True)
     place = ", ".join(filter(None, [one_line(citation.title), short_source(citation.source)]))
@@ -165,22 +161,13 @@ def _print_passage(screen: Console, rank: int, passage: RankedPassage) -> None:
     head = Text.assemble((f"{rank}. ", "bold"), (one_line(passage.title) or "(no title)", "bold"))
     screen.print(head, soft_wrap=True)
     screen.print(Text(f"   {short_source(passage.source)}", style="dim"), soft_wrap=True)
-    for text in excerpt(screen, passage.text.removeprefix(f"{passage.title}\n"), screen.width - 4):
+    for text in excerpt(passage.text.removeprefix(f"{passage.title}\n"), screen.width - 4):
         screen.print(Text(f"   {text}"), soft_wrap=True)
 
 
-def excerpt(screen: Console, text: str, width: int) -> list[str]:
-    """Return the first lines of a text, broken between words at `width` cells, an ellipsis last where more
-    follows."""
-    from rich.text import Text
-
-    width = max(width, 20)
-    beginning = one_line(text[: width * (LINES + 2) * 2])
-    lines = [line.plain.rstrip() for line in Text(beginning).wrap(screen, width)]
-    if len(lines) <= LINES:
-        return lines
-    last = Text(lines[LINES - 1]).wrap(screen, width - 2)[0]
-    return [*lines[: LINES - 1], f"{last.plain.rstrip()} …"]
+def excerpt(text: str, width: int) -> list[str]:
+    """Return the first lines of a text, broken between words, an ellipsis last where more follows."""
+    return textwrap.wrap(one_line(text), max(width, 20), max_lines=LINES, placeholder=" …")
 
 
 def _print_walk(trace: Trace, walked: str, passages: Iterable[RankedPassage]) -> None:
@@ -223,7 +210,6 @@ def draw(path: Iterable[Step]) -> str:
     return " -> ".join(["question", *steps]) if steps else "no path"
 
 
-CANDIDATES = 8  # of a concrete question; the JSON has all
 _WORDS = 200  # characters of a question or an answer
 
 
@@ -260,39 +246,9 @@ def _print_way(asked: Iterable[HopTrace]) -> None:
         click.echo(f"Step {hop.step} asked: {_short(hop.concrete_question)}  ({went})")
 
 
-def _print_candidates(asked: Iterable[HopTrace]) -> None:
-    """Print hop by hop what was asked, and what became of each candidate."""
-    for hop in asked:
-        instead = (
-            "  (nothing was found for this step, so the whole question was asked)" if hop.fallback else ""
-        )
-        click.echo(f"\nStep {hop.step} asked: {_short(hop.concrete_question)}{instead}")
-        shown = _shown(hop.candidates)
-        for candidate in shown:
-            click.echo(f"  {candidate.score:.2f}  {_candidate(candidate)}")
-        if not hop.candidates:
-            click.echo("  no candidates")
-        elif more := len(hop.candidates) - len(shown):
-            click.echo(f"  and {counted(more, 'candidate')} more; --json lists all")
-
-
-def _shown(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the best in their order; none that was kept is left out for one that was not."""
-    kept = [n for n, candidate in enumerate(candidates) if candidate.fate == "kept"][:CANDIDATES]
-    others = [n for n in range(len(candidates)) if n not in kept]
-    return [candidates[n] for n in sorted([*kept, *others[: CANDIDATES - len(kept)]])]
-
-
 def _hop(hop: Hop) -> str:
     questions = dict.fromkeys([_short(hop.question), _short(hop.concrete_question)])
     return f"{' -> '.join(questions)} -> {_short(hop.answer)}  {hop.score:.2f} ({_ways(hop.via)})"
-
-
-def _candidate(candidate: Candidate) -> str:
-    answers = _short(", ".join(candidate.qa.answers)) or "no answer"
-    return (
-        f"{_short(candidate.qa.question)} -> {answers}  ({_ways(candidate.via)}): {one_line(candidate.fate)}"
-    )
 
 
 def _ways(via: Iterable[str]) -> str:

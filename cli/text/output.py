@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.status import Status
     from typing_extensions import Self
 
     from gsw_graph.model.results import Result, Table
@@ -151,42 +151,28 @@ _TEXTS = {
 
 
 class Waiting:
-    """Show on a terminal, in one line with a clock, what a command is doing, until the wait is over.
+    """Show on a terminal, in one line, what a command is doing, until the wait is over.
 
     Safe for threads. quiet: show nothing, as others write on standard error.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet or not sys.stderr.isatty()
-        self._bar: Progress | None = None
-        self._text = ""
+        self._bar: Status | None = None
 
     def begin(self, text: str) -> Self:
         """Begin a wait for what `text` says."""
         self.stop()
         if not self._quiet:
-            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-            # The clock comes before the text, which a narrow terminal cuts.
-            columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-            screen = console(stderr=True)
-            self._bar = Progress(
-                *columns, console=screen, transient=True, redirect_stdout=False, redirect_stderr=False
-            )
-            self._bar.add_task(one_line(text), total=None)
+            self._bar = console(stderr=True).status(one_line(text))
             self._bar.start()
-        self._text = text
         return self
 
     def on_stage(self, stage: str, note: str | None) -> None:
         """Show a stage of a question, as `Memory.ask` reports it."""
         text = "search" if stage in _SEARCH else _TEXTS.get(stage, stage)
         if (bar := self._bar) is not None:
-            if text != self._text:
-                bar.reset(bar.task_ids[0])  # the clock
-            shown = f"{text} ({cut(one_line(note), _NOTE)})" if note else text
-            bar.update(bar.task_ids[0], description=one_line(shown))
-        self._text = text
+            bar.update(one_line(f"{text} ({cut(one_line(note), _NOTE)})" if note else text))
 
     def stop(self) -> None:
         """End the wait, and take the line off the screen."""

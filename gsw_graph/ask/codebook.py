@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gsw_graph.concurrency import grouped
 from gsw_graph.errors import InputError
 from gsw_graph.model.results import RunsReport
 
@@ -280,16 +281,12 @@ def runs_of(passages: Sequence[str], texts: dict[str, str], facts: Sequence[Stat
 
 
 def _windows(missing: Sequence[tuple[str, str]]) -> Iterator[list[list[str]]]:
-    """Yield passages by document, as many documents together as have WINDOW passages; one with more in
+    """Return passages by document, as many documents together as have WINDOW passages; one with more in
     pieces."""
-    window: list[list[str]] = []
     documents = ([passage for _, passage in group] for _, group in groupby(missing, key=lambda row: row[0]))
-    for passages in documents:
-        for begin in range(0, len(passages), WINDOW):
-            piece = passages[begin : begin + WINDOW]
-            if window and sum(map(len, window)) + len(piece) > WINDOW:
-                yield window
-                window = []
-            window.append(piece)
-    if window:
-        yield window
+    pieces = (
+        passages[begin : begin + WINDOW]
+        for passages in documents
+        for begin in range(0, len(passages), WINDOW)
+    )
+    return grouped(pieces, len, WINDOW)

@@ -1,4 +1,5 @@
-"""The folder of an embedded memory: made, recognised, given a password, and held by one process at a time."""
+"""The folder of an embedded memory: made, recognised, given a password, held by one process at a time, and
+asked through the server that has it open, which leaves a file there."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ import json
 import os
 import secrets
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ FORMAT = 1
 MARKER = "gswgraph.json"  # says that the folder is ours; written first
 PASSWORD = "password"  # noqa: S105 - a file name
 LOG = "engine.log"
+SERVER = "server.json"
 _LOCK, _OWNER = "lock", "owner.json"
 
 
@@ -159,3 +163,40 @@ class FolderLock:
         except Timeout:
             return False
         return True
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server that runs; its owner's token is new at each start."""
+
+    address: str
+    token: str
+
+    @classmethod
+    @contextlib.contextmanager
+    def announced(cls, memory: str, address: str, token: str) -> Iterator[None]:
+        """Leave the file while this process serves a memory in a folder; only its owner can read it. A memory
+        on Neo4j has none: every process reaches that."""
+        if "://" in memory:
+            yield
+            return
+        file = Path(memory) / SERVER
+        write_private(file, json.dumps({"address": address, "token": token, "pid": os.getpid()}))
+        try:
+            yield
+        finally:
+            file.unlink(missing_ok=True)
+
+    @classmethod
+    def find(cls, memory: str) -> RunningServer | None:
+        """Return the server that has a memory in a folder open, None where none has. A file that `kill -9`
+        left behind says nothing: the lock of the folder ended with its process."""
+        if "://" in memory:
+            return None
+        folder = Path(memory).expanduser().absolute()
+        try:
+            data = json.loads((folder / SERVER).read_text(encoding="utf-8"))
+            server = cls(str(data["address"]), str(data["token"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return server if FolderLock(folder).held() else None

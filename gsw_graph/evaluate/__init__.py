@@ -6,7 +6,6 @@ from gsw_graph.evaluate.data import Question, QuestionSet, read_corpus, read_que
 from gsw_graph.evaluate.evaluation import (
     Evaluation,
     compare,
-    export_answers,
     load,
 )
 from gsw_graph.evaluate.report import write
@@ -19,7 +18,6 @@ __all__ = [
     "Variant",
     "compare",
     "evaluate",
-    "export_answers",
     "load",
     "read_corpus",
     "read_questions",

@@ -48,7 +48,7 @@ _SHAPES = (  # the first one of whose keys a record has
     ("locomo", ("dialogue",)),
     ("longmemeval", ("haystack_sessions",)),
     ("popqa", ("obj", "possible_answers")),
-    ("nq", ("reference", "document_text", "document_tokens")),
+    ("nq", ("reference",)),
     ("musique", ("paragraphs",)),
     ("lveval", ("answer_keywords", "confusing_facts")),
     ("longbench", ("input",)),
@@ -354,10 +354,6 @@ def _read_answers(value: Record) -> Iterator[str]:
         if key in _JSON_TEXT and isinstance(answers, str) and answers.lstrip().startswith("["):
             answers = json.loads(answers)
         yield from _answer_texts(answers)
-    for annotation in value.get("annotations", ()):  # of NQ's own files
-        if annotation["yes_no_answer"] in ("YES", "NO"):
-            yield annotation["yes_no_answer"].lower()
-        yield from (_span(value, answer) for answer in annotation["short_answers"])
 
 
 def _answer_texts(value: object) -> Iterator[str]:
@@ -372,14 +368,6 @@ def _answer_texts(value: object) -> Iterator[str]:
             yield from _answer_texts(item)
     elif value is not None:
         yield str(value)
-
-
-def _span(value: Record, span: Record) -> str:
-    """Return tokens of NQ's document without those of HTML."""
-    tokens = value.get("document_tokens")
-    words = [token["token"] for token in tokens] if tokens else value["document_text"].split(" ")
-    shown = words[span["start_token"] : span["end_token"]]
-    return " ".join(word for word in shown if not re.fullmatch(r"<[^ ]*>", word))
 
 
 def _read_gold(value: Record, id_: str) -> Iterator[Gold]:
@@ -420,9 +408,6 @@ def _passages(value: Record, number: int) -> Iterator[tuple[bool, dict[str, str]
     for passage in (*_list(value.get("contexts")), *_list(value.get("paragraphs"))):
         text = _text(passage["text" if "text" in passage else "paragraph_text"])
         yield bool(passage.get("is_supporting", True)), {"title": _text(passage["title"]), "text": text}
-    for annotation in value.get("annotations", ()):
-        if text := _span(value, annotation["long_answer"]):
-            yield True, {"title": str(value.get("document_title") or ""), "text": text}
 
 
 def _turns(conversation: Record, scope: str) -> Iterator[tuple[bool, dict[str, str]]]:

@@ -13,12 +13,11 @@ from typing import Any
 
 from gsw_graph.errors import InputError
 from gsw_graph.evaluate.data import Gold, Question
-from gsw_graph.evaluate.journal import TRACE, Judgement, Outcome, from_row
+from gsw_graph.evaluate.journal import Judgement, Outcome, from_row
 from gsw_graph.evaluate.metrics import METRICS, ScoredOutcome, interval, mean, paired, spread
 from gsw_graph.model.results import Result
 
 FILE = "results.json"
-READ = 5  # passages that a reader is shown
 ALL_PAIRS = 4  # strategies of which every two are compared; of more, each with the first
 _HINT = "gswgraph eval QUESTIONS --out DIR writes them"
 _SAME = ("plans", "plans_sha256", "k", "answer", "llm", "protocol", "memory", "versions")
@@ -167,31 +166,6 @@ def load(path: str | Path) -> Evaluation:
         raise InputError(f"the results cannot be read ({reason})", where=str(file), hint=_HINT) from error
     except (ValueError, TypeError, KeyError) as error:
         raise InputError("these are no results of an evaluation", where=str(file), hint=_HINT) from error
-
-
-def export_answers(path: str | Path, strategy: str) -> list[dict[str, Any]]:
-    """Return the answers of a run as the evaluator of GraphRAG-Bench reads them. InputError: there is
-    no such strategy, or no trace, which has the texts."""
-    evaluation, file = load(path), Path(path) / TRACE
-    rows = map(json.loads, file.read_bytes().splitlines() if file.exists() else ())
-    traces = {row["id"]: row for row in rows if row["strategy"] == strategy}
-    if strategy not in evaluation.strategies or not traces:
-        hint = f"Ask with --trace, and name one of {', '.join(evaluation.strategies)}"
-        raise InputError(f"there are no traces of {strategy!r}", where=str(path), hint=hint)
-    return [
-        {
-            "id": question["key"],
-            "question": question["question"],
-            "source": question["scope"],
-            "question_type": question["type"],
-            "ground_truth": " ".join(question["answers"][:1]),
-            "generated_answer": question["strategies"][strategy]["answer"] or "",
-            "context": [
-                passage["text"] for passage in traces.get(question["key"], {}).get("passages", ())[:READ]
-            ],
-        }
-        for question in evaluation.questions
-    ]
 
 
 def compare(first: Evaluation | str | Path, second: Evaluation | str | Path) -> Comparison:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from gsw_graph.concurrency import map_unordered
+from gsw_graph.concurrency import grouped, map_unordered
 from gsw_graph.errors import ReplyError, StoppedError
 from gsw_graph.extract import Work, with_names
 from gsw_graph.extract.llm import (
@@ -93,17 +93,8 @@ class Together(Profile):
         self.kind = kind
 
     def groups(self, document: Document) -> Iterator[Positions]:
-        group: list[int] = []
-        tokens = 0
-        for passage in document.passages:
-            size = count_tokens(passage.text)
-            if group and tokens + size > TOGETHER:
-                yield tuple(group)
-                group, tokens = [], 0
-            group.append(passage.position)
-            tokens += size
-        if group:
-            yield tuple(group)
+        for group in grouped(document.passages, lambda passage: count_tokens(passage.text), TOGETHER):
+            yield tuple(passage.position for passage in group)
 
     def request(self, document: Document, positions: Positions) -> Request:
         texts = (

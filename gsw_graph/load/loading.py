@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import numpy as np
 
 from gsw_graph import loaders
-from gsw_graph.concurrency import acquired, prefetch
+from gsw_graph.concurrency import acquired, grouped, prefetch
 from gsw_graph.config import Settings
 from gsw_graph.engine import Connection
 from gsw_graph.errors import EndedError, InputError
@@ -464,20 +464,19 @@ def _index(
 
 
 def _compared_together(items: Iterable[Item | Failure], counters: LoadCounters) -> Iterator[list[Item]]:
-    """Yield items in runs that are compared with the memory in one round trip; failures are put aside."""
-    some: list[Item] = []
-    passages = 0
-    for item in counters.timed_items("read", items):
-        if isinstance(item, Failure):
-            (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
-        else:
-            some.append(item)
-            passages += len((item.document if isinstance(item, Workspace) else item).passages)
-        if passages >= _COMPARED:
-            yield some
-            some, passages = [], 0
-    if some:
-        yield some
+    """Return items in runs that are compared with the memory in one round trip; failures are put aside."""
+
+    def read() -> Iterator[Item]:
+        for item in counters.timed_items("read", items):
+            if isinstance(item, Failure):
+                (counters.skipped if isinstance(item, Skipped) else counters.failures).append(item)
+            else:
+                yield item
+
+    def passages(item: Item) -> int:
+        return len((item.document if isinstance(item, Workspace) else item).passages)
+
+    return grouped(read(), passages, _COMPARED)
 
 
 def _mode(

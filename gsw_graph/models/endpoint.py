@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
@@ -144,15 +141,9 @@ def is_loopback(host: str) -> bool:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Return the seconds to wait as a server asks, in milliseconds, seconds or as a date; 0 without."""
-    text = headers.get("retry-after", "")
-    readers: tuple[Callable[[], float], ...] = (
-        lambda: float(headers.get("retry-after-ms", "")) / 1000,
-        lambda: float(text),
-        lambda: parsedate_to_datetime(text).timestamp() - time.time(),
-    )
-    for read in readers:
-        with suppress(ValueError, TypeError, OverflowError):
-            seconds = read()
-            return seconds if seconds > 0 else 0.0
-    return 0.0
+    """Return the seconds to wait as a server asks; 0 where it asks for none."""
+    try:
+        seconds = float(headers.get("retry-after", 0))
+    except ValueError:  # a date
+        return 0.0
+    return seconds if seconds > 0 else 0.0

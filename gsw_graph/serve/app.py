@@ -37,12 +37,11 @@ from starlette.types import Scope
 
 from gsw_graph import __version__
 from gsw_graph.engine import split_address
-from gsw_graph.engine.embedded_folder import write_private
+from gsw_graph.engine.embedded_folder import RunningServer, write_private
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.serve import routes
 from gsw_graph.serve.context import AppState, BusyError, describe_error, error_response, request_error
 from gsw_graph.serve.mcp_server import Server
-from gsw_graph.serve.running import RunningServer
 
 PAGE = Path(__file__).parent / "page"
 JSON_LIMIT = 4 * 2**20  # bytes of a body that is no upload

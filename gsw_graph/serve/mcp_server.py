@@ -1,4 +1,4 @@
-"""Serve the memory to agents by the Model Context Protocol: a few tools, and documents as resources.
+"""Serve the memory to agents by the Model Context Protocol: a few tools.
 
 No result is longer than `MAX_CHARACTERS`. What is left out is said in a last line, with the way to it.
 """
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp_types import CallToolResult, InputRequiredResult, Resource, ToolAnnotations
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field, ValidationError
 
 from gsw_graph import __version__
@@ -31,9 +31,7 @@ T = TypeVar("T")
 MAX_CHARACTERS = 20_000  # of a result, some 5,000 tokens
 MAX_TEXT = 4_000  # characters of a text in a list
 MAX_LISTED = 20  # passages that are named where they are left out
-MAX_RESOURCES = 200  # documents among the resources; `gswgraph list` shows all
 MAX_DOCUMENT = 2 * 2**20  # characters of a document that is added
-DOCUMENT, PASSAGE = "gswgraph://documents/", "gswgraph://passages/"
 
 INSTRUCTIONS = """A memory of documents that were read into a graph of names, facts and passages.
 `ask` answers a question with citations, also one that takes several steps; `search` only finds passages.
@@ -63,10 +61,6 @@ class Server(MCPServer[Any]):
         if not state.read_only:
             for change in (self.add_document, self.remember, self.forget_document, self.judge_answer):
                 self.add_tool(change, annotations=WRITES, structured_output=False)
-        for prefix in (DOCUMENT, PASSAGE):
-            self.resource(prefix + "{id}", name=prefix.split("/")[2][:-1], mime_type="text/markdown")(
-                self._resource
-            )
 
     async def search(
         self, question: Question, k: TopK = 5, inside: Sources = (), where: Conditions = ()
@@ -234,28 +228,6 @@ class Server(MCPServer[Any]):
             problems = error.__cause__.errors(include_input=False, include_url=False)
             text = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems[:5])
             raise ToolError(f"the arguments of {name} do not fit: {text}") from None
-
-    async def list_resources(self) -> list[Resource]:
-        """List documents by source, the first of them."""
-        listed = await self._run(
-            self._state.reads, lambda _: self._state.memory.documents(limit=MAX_RESOURCES)
-        )
-        return [
-            Resource(
-                uri=DOCUMENT + document.id,
-                name=document.title or document.source,
-                description=document.source,
-                mime_type="text/markdown",
-            )
-            for document in listed.documents
-        ]
-
-    async def _resource(self, id: str) -> str:
-        """A document or a passage."""
-        try:
-            return "\n\n".join(await self._read(id, 0))
-        except ToolError as error:
-            raise ResourceError(str(error)) from error
 
     async def _read(self, id: str, offset: int) -> list[str]:
         shown = await self._run(self._state.reads, lambda _: self._state.memory.show(id, folder=None))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gsw_graph.concurrency import Cancel
     from gsw_graph.config import Settings
-    from gsw_graph.serve.running import RunningServer
+    from gsw_graph.engine.embedded_folder import RunningServer
 
 T = TypeVar("T")
 SILENT = 60.0  # seconds that a server may send nothing; it pings every ten

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gsw_graph.concurrency import grouped
 from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
@@ -259,18 +260,8 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, fo
 
 
 def parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Rows in runs of at most MESSAGE_BYTES, a row at the least."""
-    part: list[Row] = []
-    size = 0
-    for row in rows:
-        bytes_ = row_size(row)
-        if part and size + bytes_ > MESSAGE_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(row)
-        size += bytes_
-    if part:
-        yield part
+    """Return rows in runs of at most MESSAGE_BYTES, a row at the least."""
+    return grouped(rows, row_size, MESSAGE_BYTES)
 
 
 def row_size(value: object) -> int:

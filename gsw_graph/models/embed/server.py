@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gsw_graph.concurrency import map_unordered
+from gsw_graph.concurrency import grouped, map_unordered
 from gsw_graph.config import Settings
 from gsw_graph.errors import ModelError, StoppedError
 from gsw_graph.model.documents import content_id
@@ -79,7 +79,8 @@ class ServerBackend:
                 vectors[text] = self._checked(np.frombuffer(base64.b64decode(cached.content), "<f4"))
         if vectors:
             self.ledger.add(Entry("", STAGE, self.model, cached=len(vectors)))
-        if requests := list(_requests([text for text in keys if text not in vectors])):
+        missing = (text for text in keys if text not in vectors)
+        if requests := list(grouped(missing, lambda text: max(len(text) / CHARACTERS, 1 / TEXTS), 1)):
             for batch in map_unordered(self._embed, requests, min(self._concurrency, len(requests))):
                 vectors.update(batch)
         return np.stack([vectors[text] for text in texts])
@@ -169,17 +170,3 @@ class ServerBackend:
 def tokens_of(texts: Sequence[str]) -> int:
     """Estimate the tokens of some texts."""
     return sum(len(text) // CHARACTERS_A_TOKEN + 1 for text in texts)
-
-
-def _requests(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Split texts into requests of a bounded size."""
-    part: list[str] = []
-    size = 0
-    for text in texts:
-        if part and (len(part) == TEXTS or size + len(text) > CHARACTERS):
-            yield part
-            part, size = [], 0
-        part.append(text)
-        size += len(text)
-    if part:
-        yield part

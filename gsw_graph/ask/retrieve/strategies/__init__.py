@@ -1,5 +1,5 @@
-"""The table of strategies, from which `--strategy`, `eval`, errors and the README's table are made. A file
-a strategy; the order is that of the help."""
+"""The table of strategies, from which `--strategy`, `eval`, errors and the README's table are made. The
+order is that of the help."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from gsw_graph.ask.retrieve.strategies.auto import AUTO
+from gsw_graph.ask.retrieve.strategies.auto import AUTO, SELECT
 from gsw_graph.ask.retrieve.strategies.baselines import BM25, DENSE, IRCOT, NONE
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION, RICR
 from gsw_graph.ask.retrieve.strategies.grasp import GRASP
@@ -16,7 +16,6 @@ from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.retrieve.strategies.pathwise import PATHWISE
 from gsw_graph.ask.retrieve.strategies.proprag import PROPRAG
 from gsw_graph.ask.retrieve.strategies.pruned import PRUNED
-from gsw_graph.ask.retrieve.strategies.select import SELECT
 from gsw_graph.ask.strategy import Strategy
 
 __all__ = ["STRATEGIES", "strategies"]

@@ -1,18 +1,32 @@
-"""The strategy `auto`: what measures best for what the memory holds (docs/results.md)."""
+"""The strategies `auto`, what measures best for what the memory holds (docs/results.md), and `select`: `auto`
+finds more passages than are read; the language model sees a line of each, names those that the question
+needs, and says what is still missing, for which there is a second search.
+
+No paper has `select`: rerankers by a language model order passages by how near they are to a question, and
+the passage of a second hop is near to the first hop's answer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gsw_graph.ask.answer.evidence import Item, cut, flat, listed, sentences_of, titled_text, word_shares
+from gsw_graph.ask.retrieve.agents import Team, request_for
 from gsw_graph.ask.retrieve.comparison import Sides, sides_of
-from gsw_graph.ask.retrieve.recipes import AutoRecipe
+from gsw_graph.ask.retrieve.recipes import AutoRecipe, SelectRecipe
 from gsw_graph.ask.retrieve.strategies.fusion import FUSION
 from gsw_graph.ask.retrieve.strategies.linked import LINKED
 from gsw_graph.ask.strategy import Query, Retrieved, Strategy, reciprocal_rank_fusion
+from gsw_graph.errors import ReplyError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gsw_graph.ask.retrieve.agents import Agent
     from gsw_graph.ask.retrieve.context import Context
+    from gsw_graph.model.results import RankedPassage
 
 WHOLE_WEIGHT = 0.5  # of the ranking of the whole question, where that of a side has 1
 RANK_CONSTANT = 1.0  # the first passages of each side count for much more than the next
@@ -72,5 +86,115 @@ AUTO = Strategy(
     run,
     AutoRecipe(),
     follows_plan=True,
+    gives=frozenset({"passages", "chains", "answer"}),
+)
+
+
+# --- select ---
+
+_LINE = 32  # tokens of a passage's line; with the question and the prompt a call has about 1,000
+_LIMIT = 120  # tokens of the reply
+_QUERY = 200  # characters of a second search
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "needed": {"type": "array", "items": {"type": "integer"}},
+        "missing": {"type": "string"},
+    },
+    "required": ["needed", "missing"],
+    "additionalProperties": False,
+}
+
+
+class Selection(NamedTuple):
+    """What a model chose. needed: places of passages, from 0. missing: a question for a second search, or
+    ""."""
+
+    needed: list[int]
+    missing: str
+
+
+def run_select(context: Context, query: Query, recipe: SelectRecipe) -> Retrieved:
+    """Search by `auto`, have the model select, and search once more for what is missing.
+
+    First come the passages that are needed, then the best of the second search, then the others in their
+    order. Where the model gives no reply that can be used, the order stays and a note says so.
+    """
+    wide = replace(query, k=max(query.k + query.below, recipe.shown), below=0)
+    results = AUTO(context, wide)
+    passages, agent = results.passages, Team(context).agent("selection")
+    note = results.note
+    if len(passages) > 1:
+        try:
+            selection = select(agent, query.question, passages[: recipe.shown])
+        except ReplyError as error:
+            note = f"nothing was selected: {error}"
+        else:
+            needed = [passages[place] for place in selection.needed]
+            more = search(agent, selection.missing, recipe.more) if selection.missing else []
+            order = {passage.id: passage for passage in (*needed, *more, *passages)}
+            passages = list(order.values())
+    end = query.k + query.below
+    return replace(results, passages=passages[: query.k], below=passages[query.k : end], note=note)
+
+
+def select(agent: Agent, question: str, passages: Sequence[RankedPassage]) -> Selection:
+    """Ask the model which passages are needed, by the title and the best sentence of each.
+
+    Raises:
+        ReplyError: There is no reply that can be used.
+    """
+    lines = listed([Item(line_of(passage, question), passage) for passage in passages])
+    request = request_for("select", f"{lines}\n\nQuestion: {flat(question)}", _SCHEMA, limit=_LIMIT)
+    return agent.ask(
+        request,
+        lambda reply: parse_selection(reply, len(passages)),
+        f"which of {len(passages)} passages are needed?",
+        lambda selection: "; ".join(
+            [*(passages[place].title or passages[place].id for place in selection.needed), selection.missing]
+        ),
+    )
+
+
+def line_of(passage: RankedPassage, question: str) -> str:
+    """Return the title of a passage and the sentence that shares most with the question, in _LINE tokens."""
+    sentences = sentences_of(passage) or ("",)
+    best = word_shares(question, [titled_text(passage, text) for text in sentences]).argmax()
+    return cut(flat(titled_text(passage, sentences[best])), _LINE)
+
+
+def parse_selection(reply: object, count: int) -> Selection:
+    """Read a reply over so many passages, each named once.
+
+    Raises:
+        ValueError: it has no list of numbers that passages have, or no text of what is missing.
+    """
+    fields = reply if isinstance(reply, Mapping) else {}
+    numbers, missing = fields.get("needed"), fields.get("missing")
+    if type(numbers) is not list or type(missing) is not str:
+        raise ValueError('the reply has no list "needed" or no text "missing"')
+    if any(type(number) is not int or not 1 <= number <= count for number in numbers):
+        raise ValueError(f'"needed" has something else than numbers from 1 to {count}')
+    return Selection([number - 1 for number in dict.fromkeys(numbers)], flat(missing)[:_QUERY])
+
+
+def search(agent: Agent, missing: str, top_k: int) -> list[RankedPassage]:
+    """Search for what is missing."""
+    return agent.search(
+        "search",
+        missing,
+        lambda context: LINKED(context, Query(missing, k=top_k)).passages,
+        ["read/neighbourhood", "read/passages"],
+        list,
+    )
+
+
+SELECT: Strategy[Any] = Strategy(
+    "select",
+    "`auto`, of whose passages a language model names those that are needed and searches for what is missing",
+    run_select,
+    SelectRecipe(),
+    follows_plan=True,
+    needs=frozenset({"llm"}),
     gives=frozenset({"passages", "chains", "answer"}),
 )
