@@ -173,14 +173,16 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
     """
     from gsw_graph.evaluate import evaluate, write
 
-    how, given, asked = _how(options), _given(options), _questions(questions, options)
-    how |= {name: options[name] for name in ("judge", "in_order", "without_gold", "trace", "budget", "out")}
+    protocol, overrides, question_set = _how(options), _given(options), _questions(questions, options)
+    protocol |= {
+        name: options[name] for name in ("judge", "in_order", "without_gold", "trace", "budget", "out")
+    }
     with (
         going_on(options["out"]),
         reporter(options["quiet"], eval_step) as report,
-        open_memory(url, models=["embedder"], **given) as memory,
+        open_memory(url, models=["embedder"], **overrides) as memory,
     ):
-        result = evaluate(memory, asked, strategy, progress=report, **how)
+        result = evaluate(memory, question_set, strategy, progress=report, **protocol)
     written = write(result, options["out"]) if options["out"] is not None else []
     print_result(result, as_json, lambda result: print_evaluation(result, written))
     click.get_current_context().exit(4 if result.failures else 0)
@@ -280,39 +282,41 @@ SHOWN = 20  # failures and questions listed for people
 CELL = 200  # characters of a message
 
 
-def print_evaluation(found: Evaluation, written: Sequence[Path]) -> None:
+def print_evaluation(evaluation: Evaluation, written: Sequence[Path]) -> None:
     """Print the table of figures, the differences in the main metrics, and what a reader must know."""
     from gsw_graph.evaluate.report import figures, main_k, notes, protocol
 
-    click.echo(one_line(protocol(found)))
-    columns, rows = figures(found)
+    click.echo(one_line(protocol(evaluation)))
+    columns, rows = figures(evaluation)
     _grid(columns, [[f"{text}\n{small}" if small else text for text, small in row] for row in rows])
     parts = [
         (by, part, name, figures_of)
         for by in ("by_hops", "by_type")
-        for name, summary in found.strategies.items()
+        for name, summary in evaluation.strategies.items()
         for part, figures_of in summary.get(by, {}).items()
         if len(summary[by]) > 1
     ]
     for by, part, name, figures_of in sorted(parts, key=lambda row: row[:2]):
         hops = f"{part} hop{'' if part == '1' else 's'}"
-        click.echo(f"{hops if by == 'by_hops' else one_line(part)}: {_part(name, figures_of, main_k(found))}")
-    looked_at = {f"recall@{main_k(found)}", f"all_gold@{main_k(found)}", "em", "f1", "lr1", "lr2"}
-    _print_differences([one for one in found.differences if one["metric"] in looked_at])
-    _print_notes(notes(found), found.failures)
+        click.echo(
+            f"{hops if by == 'by_hops' else one_line(part)}: {_part(name, figures_of, main_k(evaluation))}"
+        )
+    looked_at = {f"recall@{main_k(evaluation)}", f"all_gold@{main_k(evaluation)}", "em", "f1", "lr1", "lr2"}
+    _print_differences([row for row in evaluation.differences if row["metric"] in looked_at])
+    _print_notes(notes(evaluation), evaluation.failures)
     for path in written:
         click.echo(f"Written: {short_source(str(path))}")
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(comparison: Comparison) -> None:
     """Print the differences of two evaluations, and settings that differ."""
-    alone = f"{found.only_first:,} only in A, {found.only_second:,} only in B"
-    click.echo(f"{counted(found.questions, 'question')} in both, {alone}")
-    for name, (first, second) in found.settings.items():
+    alone = f"{comparison.only_first:,} only in A, {comparison.only_second:,} only in B"
+    click.echo(f"{counted(comparison.questions, 'question')} in both, {alone}")
+    for name, (first, second) in comparison.settings.items():
         click.echo(
             f"Not the same: {name}: {cut(one_line(str(first)), 80)} / {cut(one_line(str(second)), 80)}"
         )
-    _print_differences(found.differences)
+    _print_differences(comparison.differences)
 
 
 def eval_step(done: int, total: int, seconds: float) -> Step:
@@ -375,12 +379,12 @@ def _points(mean: float, limits: Sequence[float]) -> str:
     return f"{mean:+.1f} points [{low:+.1f}, {high:+.1f}]"
 
 
-def _part(name: str, one: dict[str, Any], at: int) -> str:
-    recall = one["recall"].get(str(at))
+def _part(name: str, figures: dict[str, Any], at: int) -> str:
+    recall = figures["recall"].get(str(at))
     labels = {"EM": "em", "F1": "f1", "LR-1": "lr1", "LR-2": "lr2", "coverage": "coverage"}
-    shown = {f"recall@{at}": recall, **{label: one.get(name) for label, name in labels.items()}}
-    said = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
-    if one["tokens"]["total"] and one["economy"]:
-        value = one["economy"]["value"]
-        said.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
-    return f"{one_line(name)} (n={one['n']}) {', '.join(said) or '-'}"
+    shown = {f"recall@{at}": recall, **{label: figures.get(name) for label, name in labels.items()}}
+    texts = [f"{label} {100 * share:.1f}" for label, share in shown.items() if share is not None]
+    if figures["tokens"]["total"] and figures["economy"]:
+        value = figures["economy"]["value"]
+        texts.append(f"tokens/right {'-' if value is None else f'{value:,.0f}'}")
+    return f"{one_line(name)} (n={figures['n']}) {', '.join(texts) or '-'}"

@@ -134,10 +134,10 @@ def cypher(
         if write:
             raise click.UsageError("An analysis only reads: it takes no --write.")
         analysis = analyses.analysis(text)
-        given = {**values, **parameters}
-        analyses.bind(analysis, given)  # what is wrong with them is reported before an engine starts
+        arguments = {**values, **parameters}
+        analyses.bind(analysis, arguments)  # what is wrong with them is reported before an engine starts
         with open_memory(url) as memory:
-            table = memory.explore(analysis.name, timeout=timeout or None, **given)
+            table = memory.explore(analysis.name, timeout=timeout or None, **arguments)
     elif values:
         raise click.UsageError("KEY=VALUE are for analyses: see --list.")
     else:
@@ -311,14 +311,14 @@ def print_rows(table: Table, *, full: bool) -> None:
     print_table(_mapped(table, text), full=full)
 
 
-def print_analyses(found: Sequence[Analysis]) -> None:
+def print_analyses(listed: Sequence[Analysis]) -> None:
     """Print the name of each analysis and what it shows, below them its parameters with their defaults."""
-    width = max(len(analysis.name) for analysis in found)
-    for analysis in found:
+    width = max(len(analysis.name) for analysis in listed)
+    for analysis in listed:
         click.echo(f"{analysis.name:<{width}}  {analysis.summary}")
         values = ", ".join(f"{p.name}={to_json(p.default)}" for p in analysis.parameters)
         click.echo(f"{'':<{width}}  {values}")
-    click.echo(f"\n{len(found)} analyses. Run one: gswgraph cypher NAME KEY=VALUE ...")
+    click.echo(f"\n{len(listed)} analyses. Run one: gswgraph cypher NAME KEY=VALUE ...")
 
 
 def print_csv(table: Table) -> None:

@@ -119,14 +119,16 @@ def _exit_code(report: LoadReport) -> int:
 
 
 @contextmanager
-def _memory(url: str | None, *, dry_run: bool, models: list[str], **given: Any) -> Iterator[Memory]:
+def _memory(url: str | None, *, dry_run: bool, models: list[str], **overrides: Any) -> Iterator[Memory]:
     """Open the memory to load into. Where there is none yet, a dry run takes one that goes with it."""
     from gsw_graph.engine import exists
 
     with ExitStack() as stack:
-        if dry_run and not exists(settings(memory=url, **given)):
+        if dry_run and not exists(settings(memory=url, **overrides)):
             url = f"{stack.enter_context(TemporaryDirectory())}/memory"
-        yield stack.enter_context(open_memory(url, create=True, models=[] if dry_run else models, **given))
+        yield stack.enter_context(
+            open_memory(url, create=True, models=[] if dry_run else models, **overrides)
+        )
 
 
 def load_step(progress: Progress, seconds: float) -> Step:

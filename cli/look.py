@@ -121,11 +121,11 @@ def show(url: str | None, name: tuple[str, ...], passage: int | None, as_json: b
     print_result(result, as_json, _print_shown)
 
 
-def _print_shown(found: Shown) -> None:
-    click.echo(click.style(one_line(found.document.title) or "(no title)", bold=True))
-    click.echo(f"{short_source(found.document.source)}\n{one_line(about(found.document))}")
-    for passage in found.passages:
-        title = "" if passage.title in ("", found.document.title) else f"  {one_line(passage.title)}"
+def _print_shown(shown: Shown) -> None:
+    click.echo(click.style(one_line(shown.document.title) or "(no title)", bold=True))
+    click.echo(f"{short_source(shown.document.source)}\n{one_line(about(shown.document))}")
+    for passage in shown.passages:
+        title = "" if passage.title in ("", shown.document.title) else f"  {one_line(passage.title)}"
         click.echo(f"\n{click.style(f'Passage {passage.position + 1}{title}', bold=True)}  {passage.id}")
         if passage.section:
             click.echo(one_line(passage.section))
@@ -181,46 +181,46 @@ def status(url: str | None, as_json: bool) -> None:
     print_result(result, as_json, _print_status)
 
 
-def _print_status(found: Status) -> None:
+def _print_status(status: Status) -> None:
     facts = {
-        "memory": found.memory,
-        "engine": f"{found.engine} {found.engine_version}",
-        "schema": found.schema,
-        "embedder": found.embedder and f"{found.embedder} ({found.dimension} dimensions)",
-        "created": found.created,
-        "version": found.version,
-        "indexed": {None: None, True: "yes", False: "no"}[found.indexed],
+        "memory": status.memory,
+        "engine": f"{status.engine} {status.engine_version}",
+        "schema": status.schema,
+        "embedder": status.embedder and f"{status.embedder} ({status.dimension} dimensions)",
+        "created": status.created,
+        "version": status.version,
+        "indexed": {None: None, True: "yes", False: "no"}[status.indexed],
     }
     print_pairs(facts.items())
-    judged = {name: number for name, number in found.questions.items() if name != "kept" and number}
-    several = len(found.extractors) > 1 or any("(" in name for name in found.extractors)
+    judged = {name: number for name, number in status.questions.items() if name != "kept" and number}
+    several = len(status.extractors) > 1 or any("(" in name for name in status.extractors)
     for title, numbers in (
-        ("Nodes", found.nodes),
-        ("Relationships", found.relationships),
+        ("Nodes", status.nodes),
+        ("Relationships", status.relationships),
         ("Questions", judged),
-        ("Documents by extractor", found.extractors if several else {}),
+        ("Documents by extractor", status.extractors if several else {}),
     ):
         if any(numbers.values()):
             click.echo(f"\n{title}")
             print_pairs(((name, f"{number:,}") for name, number in numbers.items()), indent="  ")
-    if not any(found.nodes.values()):
+    if not any(status.nodes.values()):
         click.echo("\nNothing is loaded yet. Load something: gswgraph load PATH")
-    if found.unread:
-        passages = sum(map(len, found.unread.values()))
+    if status.unread:
+        passages = sum(map(len, status.unread.values()))
         click.echo(
             f"\nNo language model could read {counted(passages, 'passage')}; the next load of the same "
             "file asks again:"
         )
-        for source, places in list(found.unread.items())[:SHOWN]:
+        for source, places in list(status.unread.items())[:SHOWN]:
             more = f" and {len(places) - SHOWN:,} more" if len(places) > SHOWN else ""
             listed = ", ".join(map(str, places[:SHOWN])) + more
             click.echo(f"  {short_source(source)}, passage{'s' * (len(places) > 1)} {listed}")
-        print_more(found.unread, SHOWN, "document", indent="  ")
-    elif found.unfinished:
-        click.echo(f"\nThe load of {len(found.unfinished):,} was cut off; load again to complete:")
-        for source in found.unfinished[:SHOWN]:
+        print_more(status.unread, SHOWN, "document", indent="  ")
+    elif status.unfinished:
+        click.echo(f"\nThe load of {len(status.unfinished):,} was cut off; load again to complete:")
+        for source in status.unfinished[:SHOWN]:
             click.echo(f"  {short_source(source)}")
-        print_more(found.unfinished, SHOWN, indent="  ")
+        print_more(status.unfinished, SHOWN, indent="  ")
 
 
 LONG = 300  # characters of an answer in the list
@@ -282,8 +282,8 @@ def history(url: str | None, which: str | None, find: str, limit: int | None, as
 
 
 def _print_history(history: History) -> None:
-    for number, asked in enumerate(history.questions, 1):
-        click.echo(f"{number}. {one_line(asked.question)}\n   {_answered(asked)}\n   {_took(asked)}")
+    for number, question in enumerate(history.questions, 1):
+        click.echo(f"{number}. {one_line(question.question)}\n   {_answered(question)}\n   {_took(question)}")
     shown = len(history.questions)
     line = f"{shown:,} of " * (shown < history.total) + counted(history.total, "question")
     if any(history.tokens.values()):
@@ -291,38 +291,38 @@ def _print_history(history: History) -> None:
     click.echo(("\n" if shown else "") + line)
 
 
-def _print_question(asked: AskedQuestion) -> None:
+def _print_question(question: AskedQuestion) -> None:
     click.echo(
-        f"{click.style(one_line(asked.question), bold=True)}\n{_answered(asked)}\n{_took(asked)}, id {asked.id}"
+        f"{click.style(one_line(question.question), bold=True)}\n{_answered(question)}\n{_took(question)}, id {question.id}"
     )
-    if asked.plan:
+    if question.plan:
         click.echo("\nPlan")
-        for step in asked.plan:
+        for step in question.plan:
             click.echo(f"  #{step['id']}  {one_line(str(step['question']))}")
-    if asked.pairs:
+    if question.pairs:
         click.echo("\nPairs of its chains, the best chain first")
-        for used in asked.pairs:
+        for used in question.pairs:
             answers = one_line(", ".join(used.qa.answers)) or "no answer"
             click.echo(f"  {used.rank}, hop {used.hop}: {one_line(used.qa.question)} -> {answers}")
-    if asked.passages:
+    if question.passages:
         click.echo("\nPassages")
-        for passage in asked.passages:
+        for passage in question.passages:
             place = ", ".join(filter(None, [one_line(passage.title), short_source(passage.source)]))
             click.echo(f"  {passage.rank}. {place}{'  (cited)' if passage.cited else ''}")
 
 
-def _answered(asked: AskedQuestion) -> str:
-    if asked.answer is not None:
-        sureness = f"  (confidence {sure(asked.confidence)})" if asked.confidence is not None else ""
-        return f"{cut(one_line(asked.answer), LONG)}{sureness}"
-    return "not in memory" if asked.abstained else "no answer, passages only"
+def _answered(question: AskedQuestion) -> str:
+    if question.answer is not None:
+        confidence = f"  (confidence {sure(question.confidence)})" if question.confidence is not None else ""
+        return f"{cut(one_line(question.answer), LONG)}{confidence}"
+    return "not in memory" if question.abstained else "no answer, passages only"
 
 
-def _took(asked: AskedQuestion) -> str:
-    parts = [moment(asked.asked_at), asked.strategy, duration(asked.seconds), asked.verdict]
-    parts.append(asked.past and f"from {asked.past[:8]}")
-    if asked.model:
-        parts += [asked.model, _tokens(asked.tokens), money(asked.dollars)]
+def _took(question: AskedQuestion) -> str:
+    parts = [moment(question.asked_at), question.strategy, duration(question.seconds), question.verdict]
+    parts.append(question.past and f"from {question.past[:8]}")
+    if question.model:
+        parts += [question.model, _tokens(question.tokens), money(question.dollars)]
     return one_line(", ".join(filter(None, parts)))
 
 
@@ -356,9 +356,9 @@ def _verdict(name: str, meaning: str) -> click.Command:
     return judge
 
 
-def _print_verdict(asked: AskedQuestion) -> None:
-    verdict = str(asked.verdict).capitalize()
-    click.echo(f"{verdict}: {one_line(asked.question)} -> {one_line(str(asked.answer))}")
+def _print_verdict(question: AskedQuestion) -> None:
+    verdict = str(question.verdict).capitalize()
+    click.echo(f"{verdict}: {one_line(question.question)} -> {one_line(str(question.answer))}")
 
 
 confirm = _verdict(
@@ -400,7 +400,7 @@ def ledger(as_json: bool) -> None:
     most = sorted(by_document.items(), key=lambda item: -total(item[1]).prompt_tokens)
     if most:
         click.echo(f"\n{counted(len(most), 'document')}, those that took most first:")
-        _print_entries(["document"], {(short_source(name),): found for name, found in most[:SHOWN]})
+        _print_entries(["document"], {(short_source(name),): entries for name, entries in most[:SHOWN]})
 
 
 def _print_entries(names: list[str], parts: dict[tuple[str, ...], list[Entry]]) -> None:

@@ -45,13 +45,13 @@ def field_option(options: type, name: str, *flags: str, **how: Any) -> Callable[
         how: Further arguments of `click.option`.
     """
     field = next(field for field in fields(options) if field.name == name)
-    given = {"help": field.metadata["description"], **how}
+    arguments = {"help": field.metadata["description"], **how}
     if isinstance(field.default, bool):
         default = field.default
-        given |= {"is_flag": True, "callback": lambda _ctx, _param, value: value != default}
+        arguments |= {"is_flag": True, "callback": lambda _ctx, _param, value: value != default}
     else:
-        given |= {"default": field.default, "show_default": field.default not in (None, ())}
-    return click.option(*(flags or (f"--{name.replace('_', '-')}",)), name, **given)
+        arguments |= {"default": field.default, "show_default": field.default not in (None, ())}
+    return click.option(*(flags or (f"--{name.replace('_', '-')}",)), name, **arguments)
 
 
 def html_option(*, required: bool = False) -> Callable[[Any], Any]:
@@ -64,13 +64,15 @@ def html_option(*, required: bool = False) -> Callable[[Any], Any]:
     )
 
 
-def settings(**given: Any) -> Settings:
+def settings(**overrides: Any) -> Settings:
     """Return the settings of the environment, and what options gave instead. Raises InputError."""
     from dataclasses import replace
 
     from gsw_graph.config import Settings
 
-    return replace(Settings.from_env(), **{name: value for name, value in given.items() if value is not None})
+    return replace(
+        Settings.from_env(), **{name: value for name, value in overrides.items() if value is not None}
+    )
 
 
 def open_memory(
@@ -79,7 +81,7 @@ def open_memory(
     create: bool = False,
     models: Collection[str] = (),
     show_cypher: bool = False,
-    **given: Any,
+    **overrides: Any,
 ) -> Memory:
     """Open the memory at `url`, else the one of the environment; one in a folder that a server has open is
     asked through it.
@@ -94,8 +96,8 @@ def open_memory(
     from gsw_graph.cli.text.output import print_failure
     from gsw_graph.memory import Memory
 
-    used = settings(**given)
-    if served := _served(url or used.memory, used, given, show_cypher=show_cypher):
+    used = settings(**overrides)
+    if served := _served(url or used.memory, used, overrides, show_cypher=show_cypher):
         return served
     return Memory.open(
         url,
@@ -106,7 +108,7 @@ def open_memory(
     )
 
 
-def _served(place: str, used: Settings, given: dict[str, Any], *, show_cypher: bool) -> Memory | None:
+def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cypher: bool) -> Memory | None:
     """Return the memory of its server, None where no server has it open. Raises InputError where options ask
     for what only the process does that has it open."""
     from dataclasses import replace
@@ -120,7 +122,7 @@ def _served(place: str, used: Settings, given: dict[str, Any], *, show_cypher: b
     from gsw_graph.serve.remote import RemoteMemory
 
     memory = RemoteMemory(running, replace(used, memory=place))
-    model = given.get("llm")
+    model = overrides.get("llm")
     if show_cypher or (model is not None and memory.model() != model):
         memory.close()
         option = "--show-cypher" if show_cypher else "--llm"

@@ -243,8 +243,8 @@ class Neo4jDialect:
 
         if "PROFILE" in readonly.preamble(query):
             return "PROFILE runs the query"
-        if found := readonly.objection(query):  # before the server reads it
-            return found
+        if objection := readonly.objection(query):  # before the server reads it
+            return objection
         explained = query if "EXPLAIN" in readonly.preamble(query) else f"EXPLAIN {query}"
         try:
             session = self._driver.session(database=self._database, default_access_mode=READ_ACCESS)
@@ -256,8 +256,8 @@ class Neo4jDialect:
             return None
         if summary.query_type != "r" or not summary.plan:
             return "the query may change the memory"
-        if found := readonly.unknown_step(summary.plan) or readonly.unknown_function(query):
-            return f"the query runs {found}, which is not known to only read the memory"
+        if name := readonly.unknown_step(summary.plan) or readonly.unknown_function(query):
+            return f"the query runs {name}, which is not known to only read the memory"
         return None
 
 

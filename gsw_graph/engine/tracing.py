@@ -30,9 +30,9 @@ def pasteable(
     """Return one statement with its parameters, shortened, in the form of Neo4j Browser."""
     failed = f"failed ({type(failure).__name__}), " if failure is not None else ""
     head = f"// {file_of(text) or 'a query'}: {failed}{seconds * 1000:.1f} ms"
-    given = [f":param {_name(name)} => {literal(value)};" for name, value in parameters.items()]
+    parameter_lines = [f":param {_name(name)} => {literal(value)};" for name, value in parameters.items()]
     query = of_memory(_COMMENTS.sub("", text), memory)
-    return "\n".join([head, *given, query.strip().removesuffix(";") + ";", ""])
+    return "\n".join([head, *parameter_lines, query.strip().removesuffix(";") + ";", ""])
 
 
 def literal(value: Any) -> str:
@@ -72,18 +72,18 @@ class Wrapped:
         self._inner.__enter__()
         return self
 
-    def __exit__(self, *given: Any) -> Any:
-        return self._inner.__exit__(*given)
+    def __exit__(self, *details: Any) -> Any:
+        return self._inner.__exit__(*details)
 
 
 class OneWriter(Wrapped):
     """A session whose transactions that write wait for those of others by its lock: the embedded engine lets
     both run, fails the second, and the driver tries again a second later."""
 
-    def execute_write(self, work: Callable[..., Any], *args: Any, **given: Any) -> Any:
+    def execute_write(self, work: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """As the driver's, one after another."""
         with self._own:
-            return self._inner.execute_write(work, *args, **given)
+            return self._inner.execute_write(work, *args, **options)
 
 
 class Intercepted(Wrapped):
@@ -94,15 +94,15 @@ class Intercepted(Wrapped):
         if name in _RUNS:
             return partial(self._own, value)
         if name in _BEGINS:
-            return lambda *args, **given: Intercepted(value(*args, **given), self._own)
+            return lambda *args, **options: Intercepted(value(*args, **options), self._own)
         if name in _CALLS_BACK:
-            return lambda work, *args, **given: value(self._intercepting(work), *args, **given)
+            return lambda work, *args, **options: value(self._intercepting(work), *args, **options)
         return value
 
     def _intercepting(self, work: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(work)  # with the time limit and the mark that `unit_of_work` put on it
-        def run(tx: Any, *args: Any, **given: Any) -> Any:
-            return work(Intercepted(tx, self._own), *args, **given)
+        def run(tx: Any, *args: Any, **options: Any) -> Any:
+            return work(Intercepted(tx, self._own), *args, **options)
 
         return run
 
@@ -110,12 +110,12 @@ class Intercepted(Wrapped):
 def renaming(memory: str) -> Callable[..., Any]:
     """Return what runs each statement in a named memory."""
 
-    def run(method: Callable[..., Any], text: Any, *args: Any, **given: Any) -> Any:
+    def run(method: Callable[..., Any], text: Any, *args: Any, **options: Any) -> Any:
         if hasattr(text, "metadata"):  # a `Query` of the driver
             renamed: Any = type(text)(of_memory(text.text, memory), text.metadata, text.timeout)
         else:
             renamed = of_memory(text, memory)
-        return method(renamed, *args, **given)
+        return method(renamed, *args, **options)
 
     return run
 
@@ -123,15 +123,15 @@ def renaming(memory: str) -> Callable[..., Any]:
 def reporting(tracer: Tracer, memory: str) -> Callable[..., Any]:
     """Return what runs each statement and reports it, with the seconds until its first row."""
 
-    def run(method: Callable[..., Any], text: Any, *args: Any, **given: Any) -> Any:
+    def run(method: Callable[..., Any], text: Any, *args: Any, **options: Any) -> Any:
         start, failure = perf_counter(), None
         try:
-            return method(text, *args, **given)
+            return method(text, *args, **options)
         except BaseException as error:
             failure = error
             raise
         finally:
-            values = {name: value for name, value in given.items() if not name.endswith("_")}
+            values = {name: value for name, value in options.items() if not name.endswith("_")}
             values |= args[0] if args and args[0] else {}
             query, seconds = str(getattr(text, "text", text)), perf_counter() - start
             tracer(pasteable(query, values, seconds, failure, memory))

@@ -102,7 +102,7 @@ def assemble(
             "type": question.type,
             "scope": question.scope,
             "gold": len(question.gold),
-            "strategies": {name: one.to_dict() for name, one in zip(names, outcomes, strict=True)},
+            "strategies": {name: outcome.to_dict() for name, outcome in zip(names, outcomes, strict=True)},
         }
         for outcomes in zip(*scored.values(), strict=True)
     ]
@@ -140,12 +140,15 @@ def _figures_by(scored: Sequence[ScoredOutcome], field: str) -> dict[str, dict[s
 
 
 def differences(
-    first: str, ones: Sequence[ScoredOutcome], second: str, others: Sequence[ScoredOutcome]
+    first: str, first_outcomes: Sequence[ScoredOutcome], second: str, second_outcomes: Sequence[ScoredOutcome]
 ) -> list[dict[str, Any]]:
     """Return by metric the paired difference of two strategies on the questions for which both have it."""
     rows = []
     for metric in METRICS:
-        values = [(one.get(metric), other.get(metric)) for one, other in zip(ones, others, strict=True)]
+        values = [
+            (first_outcome.get(metric), second_outcome.get(metric))
+            for first_outcome, second_outcome in zip(first_outcomes, second_outcomes, strict=True)
+        ]
         both = [(a, b) for a, b in values if a is not None and b is not None]
         if both:
             difference = paired([a for a, _ in both], [b for _, b in both])
@@ -220,7 +223,7 @@ def rescored(question: dict[str, Any], strategy: str, evaluation: Evaluation) ->
     number is known."""
     row = question["strategies"][strategy]
     key = question["key"]
-    known = Question(
+    restored = Question(
         key,
         question["question"],
         tuple(question["answers"]),
@@ -235,7 +238,7 @@ def rescored(question: dict[str, Any], strategy: str, evaluation: Evaluation) ->
     verdict = from_row(Judgement, row, variant=strategy, key=key, judge="", error=None) if judged else None
     answers = evaluation.strategies[strategy]["abstention"] is not None
     outcome = from_row(Outcome, row, variant=strategy, key=key)
-    return ScoredOutcome(known, outcome, evaluation.settings["k"], answers, judged, verdict)
+    return ScoredOutcome(restored, outcome, evaluation.settings["k"], answers, judged, verdict)
 
 
 def _values(scored: Sequence[ScoredOutcome], metric: str) -> list[float]:

@@ -39,12 +39,12 @@ class _Recorder(CandidateSearch):
     """Keeps the candidates of the last concrete question and their features."""
 
     def _ranked(
-        self, asked: ConcreteQuestion, candidates: Any, found: Any, original: Any, vectors: Any
+        self, question: ConcreteQuestion, candidates: Any, hop_result: Any, original: Any, vectors: Any
     ) -> Any:
         self.pairs = [pair for pair, _ in candidates]
-        given = vectors[asked.text], original, vectors[asked.relation]
-        self.values = features(asked, self.pairs, found, *given)
-        return super()._ranked(asked, candidates, found, original, vectors)
+        vectors_of = vectors[question.text], original, vectors[question.relation]
+        self.values = features(question, self.pairs, hop_result, *vectors_of)
+        return super()._ranked(question, candidates, hop_result, original, vectors)
 
 
 def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
@@ -77,8 +77,10 @@ def fit_scores(memory: Memory, questions: QuestionSet) -> tuple[Fit, int]:
     )
     chains: dict[str, tuple[float, ...]] = {}
     for strategy in (RICR, FUSION):
-        found = [row for question in planned for row in _chain_rows(question, memory, fit, strategy.name)]
-        values, right = (np.array(column) for column in zip(*found, strict=True))
+        chain_rows = [
+            row for question in planned for row in _chain_rows(question, memory, fit, strategy.name)
+        ]
+        values, right = (np.array(column) for column in zip(*chain_rows, strict=True))
         chains[strategy.name] = tuple(_logistic(values, right, 0.001).round(3).tolist())
     return replace(fit, chains=chains), len(rows)
 

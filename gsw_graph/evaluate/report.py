@@ -97,9 +97,9 @@ def main_k(evaluation: Evaluation) -> int:
 def protocol(evaluation: Evaluation) -> str:
     """Return in one line how the questions were asked and read: figures of another protocol are others."""
     settings = evaluation.settings
-    asked, judge = settings["questions"], settings.get("judge")
+    questions, judge = settings["questions"], settings.get("judge")
     parts = [
-        f"{asked['n']:,} question{'' if asked['n'] == 1 else 's'} ({', '.join(asked['shapes'])})",
+        f"{questions['n']:,} question{'' if questions['n'] == 1 else 's'} ({', '.join(questions['shapes'])})",
         f"k={settings['k']}",
         *filter(None, [settings.get("protocol")]),
         f"plans: {describe_plans(evaluation)}",
@@ -148,8 +148,8 @@ def figures(evaluation: Evaluation) -> tuple[list[str], list[list[Cell]]]:
     columns["dollars"] = [_number(row["dollars"], ",.4f") for row in summaries]
     for label in ("mean", "p50", "p95"):
         columns[f"{label} ms"] = [_number(row["ms"].get(label), ".1f") for row in summaries]
-    kept = {label: cells for label, cells in columns.items() if any(text != "-" for text, _ in cells)}
-    return list(kept), [list(row) for row in zip(*kept.values(), strict=True)]
+    filled = {label: cells for label, cells in columns.items() if any(text != "-" for text, _ in cells)}
+    return list(filled), [list(row) for row in zip(*filled.values(), strict=True)]
 
 
 def metric_mean(summary: Summary, metric: str) -> float | None:
@@ -186,10 +186,10 @@ def notes(evaluation: Evaluation) -> list[str]:
             f"{name}: {text.format(_count(summary[key]))}" for key, text in _NOTES.items() if summary[key]
         ]
     rows = [row for question in evaluation.questions for row in question["strategies"].values()]
-    asked = [row["ranks"] for row in rows if not row["error"]]
+    ranks = [row["ranks"] for row in rows if not row["error"]]
     if not any(summary["with_gold"] for summary in evaluation.strategies.values()):
         lines.append("The questions name no gold passages: there is no recall")
-    elif asked and not any(map(any, asked)):
+    elif ranks and not any(map(any, ranks)):
         lines.append("Not one gold passage was found: does the memory hold the corpus of these questions?")
     if judge := evaluation.settings.get("judge"):
         model, tokens = judge["model"], judge["tokens"]

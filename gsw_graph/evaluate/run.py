@@ -120,8 +120,8 @@ def evaluate(
         InputError: Questions, plans, strategies or the folder cannot be used.
         StoppedError, EngineError: As `Memory.ask`; the same call goes on afterwards.
     """
-    way = Protocol(**protocol)
-    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, way, judge, llm=llm)
+    how = Protocol(**protocol)
+    questions, variants, plans, model = _prepared(memory, questions, strategies, plans, how, judge, llm=llm)
     status = memory.status()
     if not status.nodes.get("Passage"):
         hint = "Load the corpus first: gswgraph load PATH"
@@ -130,10 +130,10 @@ def evaluate(
     if limit is not None:
         limit.use(memory.chat.price)
     excluded: dict[str, tuple[str, ...]] = {}
-    if way.without_gold:
+    if how.without_gold:
         questions, excluded = _without_gold(memory, questions)
-    run = _run_header(questions, plans, status, memory.settings, way, model=model)
-    asking = _Asking(memory, plans, way, excluded, model=model, timed=at_once == 1)
+    run = _run_header(questions, plans, status, memory.settings, how, model=model)
+    asking = _Asking(memory, plans, how, excluded, model=model, timed=at_once == 1)
     names = [variant.name for variant in variants]
     total, verdicts = len(questions.questions) * len(variants), None
     with (
@@ -148,7 +148,7 @@ def evaluate(
             asking.warm(questions.questions, list({item.name: item for _, item in todo}.values()))
         if progress:
             progress(total - len(todo), total)
-        replies = _in_parallel(asking.ask, todo, at_once, in_order=way.in_order)
+        replies = _in_parallel(asking.ask, todo, at_once, in_order=how.in_order)
         for number, (row, trace, paid) in enumerate(replies, total - len(todo) + 1):
             journal.add(row, trace)
             if progress:
@@ -185,14 +185,14 @@ def evaluate(
     for name in names:
         rows = [journal.rows[name, question.key] for question in questions.questions]
         # A strategy answers if it did, or abstained though it retrieved something.
-        answers = way.answer and any(
+        answers = how.answer and any(
             row.answer is not None or (row.abstained and row.passages) for row in rows
         )
         scored[name] = [
             ScoredOutcome(
                 question,
                 row,
-                way.k,
+                how.k,
                 answers,
                 verdicts is not None,
                 (verdicts or {}).get((name, row.key)),
@@ -207,7 +207,7 @@ def _prepared(
     questions: QuestionSet | str | Path,
     strategies: Sequence[str | Variant],
     plans: Plans | str | None,
-    way: Protocol,
+    how: Protocol,
     judge: str | None,
     *,
     llm: bool,
@@ -222,28 +222,28 @@ def _prepared(
     has_model = llm and bool(memory.settings.for_role("answer").llm)
     if not isinstance(plans, Plans):
         plans = read_plans(plans or ("model" if has_model else "none"), questions)
-    known = [find_strategy(variant.strategy) for variant in variants]
-    needy = [strategy.name for strategy in known if "llm" in strategy.needs]
-    if plans.kind == "model" and any(strategy.follows_plan for strategy in known):
+    resolved = [find_strategy(variant.strategy) for variant in variants]
+    needy = [strategy.name for strategy in resolved if "llm" in strategy.needs]
+    if plans.kind == "model" and any(strategy.follows_plan for strategy in resolved):
         needy.append("planning")
     if needy and not has_model:
         hint = "Name one in GSWGRAPH_LLM, or use other strategies and plans"
         raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
-    if judge is not None and not way.answer:
+    if judge is not None and not how.answer:
         raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
-    if way.in_order and len(variants) > 1:
+    if how.in_order and len(variants) > 1:
         hint = "Ask each strategy alone, of a memory of its own, which the questions are kept in"
         raise InputError("questions in order are answered by one strategy", hint=hint)
-    return questions, variants, plans, has_model and bool(way.answer or needy)
+    return questions, variants, plans, has_model and bool(how.answer or needy)
 
 
 def versions() -> dict[str, str]:
     """Return versions of gswgraph, Python and those installed packages that figures depend on."""
-    known = {"gswgraph": __version__, "python": platform.python_version()}
+    installed = {"gswgraph": __version__, "python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
-            known[package] = version(package)
-    return known
+            installed[package] = version(package)
+    return installed
 
 
 def redacted_settings(settings: Settings) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _run_header(
     plans: Plans,
     status: Status,
     settings: Settings,
-    way: Protocol,
+    how: Protocol,
     *,
     model: bool,
 ) -> dict[str, Any]:
@@ -279,9 +279,9 @@ def _run_header(
         "questions": questions.sha256 or [question.key for question in questions.questions],
         "plans": plans.kind,
         "plans_sha256": plans.sha256,
-        "k": way.k,
-        "answer": way.answer,
-        "protocol": way.name,
+        "k": how.k,
+        "answer": how.answer,
+        "protocol": how.name,
         "llm": settings.for_role("answer").llm if model else None,
         "planner": settings.for_role("plan").llm if model else None,
         "memory": without_secrets(status.memory),
@@ -301,7 +301,7 @@ def _without_gold(memory: Memory, questions: QuestionSet) -> tuple[QuestionSet, 
         question.key: tuple(id_ for gold in question.gold for id_ in _ids_of(memory, gold))
         for question in questions.questions
     }
-    kept = [
+    answerable = [
         replace(question, answerable=False, answers=(), gold=())
         for question in questions.questions
         if excluded[question.key]
@@ -309,7 +309,7 @@ def _without_gold(memory: Memory, questions: QuestionSet) -> tuple[QuestionSet, 
     missing = [
         Failure(key, "its gold passages are not in the memory") for key, ids in excluded.items() if not ids
     ]
-    return replace(questions, questions=kept, failures=[*questions.failures, *missing]), excluded
+    return replace(questions, questions=answerable, failures=[*questions.failures, *missing]), excluded
 
 
 def _ids_of(memory: Memory, gold: Gold) -> list[str]:
@@ -364,7 +364,7 @@ class _Asking:
 
     memory: Memory
     plans: Plans
-    way: Protocol
+    how: Protocol
     excluded: Mapping[str, tuple[str, ...]]
     model: bool
     timed: bool
@@ -384,7 +384,7 @@ class _Asking:
         question, variant = pair
         try:
             reply = self._memory_ask(
-                question, variant, answer=self.way.answer, model=self.model, **self.way.reading
+                question, variant, answer=self.how.answer, model=self.model, **self.how.reading
             )
         except (InputError, ReplyError) as error:
             ranks: list[int | None] = [None] * len(question.gold)
@@ -407,13 +407,13 @@ class _Asking:
             cached=bool(reply.kept),
             note=reply.note,
         )
-        trace = {"question": question.question, **reply.to_dict()} if self.way.trace else None
+        trace = {"question": question.question, **reply.to_dict()} if self.how.trace else None
         return row, trace, (reply.tokens.get("in", 0), reply.tokens.get("out", 0))
 
     def _memory_ask(
         self, question: Question, variant: Variant, *, answer: bool, model: bool, **options: Any
     ) -> Answer:
-        keeps = self.way.in_order and answer
+        keeps = self.how.in_order and answer
         if excluded := self.excluded.get(question.key):
             options["excluded"] = excluded
         if question.scope:
@@ -422,7 +422,7 @@ class _Asking:
             question.question,
             strategy=variant.strategy if keeps and not variant.settings else variant.build(),
             plan=self.plans.of(question, variant.strategy, model=model),
-            k=self.way.k,
+            k=self.how.k,
             answer=answer,
             llm=model,
             keep=keeps,
@@ -440,5 +440,5 @@ def full_cost(answer: Answer) -> tuple[dict[str, float], dict[str, int], float |
         for name in (reply.stage, "total"):
             seconds[name] = seconds.get(name, 0.0) + reply.seconds
     costs = [answer.dollars, *(reply.dollars for reply in answer.kept)]
-    known = [cost for cost in costs if cost is not None]
-    return seconds, dict(tokens), sum(known) if len(known) == len(costs) else None
+    priced = [cost for cost in costs if cost is not None]
+    return seconds, dict(tokens), sum(priced) if len(priced) == len(costs) else None

@@ -77,8 +77,11 @@ class Rebel:
             except Exception as error:  # every library below raises its own kinds
                 reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
                 broken = f"the extraction model cannot be loaded ({reason})"
-                what = broken if folder else "no such model is here, nor could it be downloaded"
-                raise ModelError(what, where=model, hint=_OTHER) from error
+                raise ModelError(
+                    broken if folder else "no such model is here, nor could it be downloaded",
+                    where=model,
+                    hint=_OTHER,
+                ) from error
 
     def run(self, work: Iterable[Work]) -> Iterator[Work]:
         """Fill in the workspaces of work as it comes, a few documents at a time."""
@@ -135,8 +138,8 @@ class Rebel:
                 batch = ordered[begin : begin + self._batch]
                 replies.update(zip(batch, self._generate([piece[2] for piece in batch]), strict=True))
         except (RuntimeError, MemoryError) as error:
-            what, hint = f"reading {len(batch)} texts failed ({error})", "Try GSWGRAPH_DEVICE=cpu"
-            raise ModelError(what, where=self.model, hint=hint) from error
+            message, hint = f"reading {len(batch)} texts failed ({error})", "Try GSWGRAPH_DEVICE=cpu"
+            raise ModelError(message, where=self.model, hint=hint) from error
         return replies
 
     def _generate(self, texts: list[str]) -> list[str]:

@@ -160,11 +160,11 @@ class Worker:
 def rows_by_kind(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """Return what the statements of `cypher/write` make of the rows of new documents, by kind: properties,
     and of relationships the keys of both ends as `begin` and `end`."""
-    made = {label: rows[statement] for statement, label in _LABELS.items()}
-    made["QAPair"] = [{**row, "title": row["question"]} for row in rows["qa_pairs"]]
-    made["Proposition"] = [{**row, "title": row["text"][:80]} for row in rows["propositions"]]
-    made["Role"] = [{"name": row["role"]} for row in rows["roles"]]
-    made["Concept"] = [
+    by_kind = {label: rows[statement] for statement, label in _LABELS.items()}
+    by_kind["QAPair"] = [{**row, "title": row["question"]} for row in rows["qa_pairs"]]
+    by_kind["Proposition"] = [{**row, "title": row["text"][:80]} for row in rows["propositions"]]
+    by_kind["Role"] = [{"name": row["role"]} for row in rows["roles"]]
+    by_kind["Concept"] = [
         {
             "id": row["key"],
             "passages": 0,
@@ -173,18 +173,18 @@ def rows_by_kind(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
         for row in (*rows["names"], *rows["entities"])
     ]
     for statement, kind, begin, end in _LINKS:
-        made[kind] = [{**row, "begin": row[begin], "end": row[end]} for row in rows[statement]]
-    made["Entity IN Passage"] = [
+        by_kind[kind] = [{**row, "begin": row[begin], "end": row[end]} for row in rows[statement]]
+    by_kind["Entity IN Passage"] = [
         {**place, "begin": row["id"], "end": place["passage"]}
         for row in rows["entities"]
         for place in row["places"]
     ]
-    made["Passage NAMES Concept"] = [
+    by_kind["Passage NAMES Concept"] = [
         {**place, "begin": place["passage"], "end": row["key"]}
         for row in rows["names"]
         for place in row["places"]
     ]
-    return made
+    return by_kind
 
 
 def table(kind: Kind, rows: list[Row]) -> pa.Table:
@@ -211,13 +211,13 @@ def table(kind: Kind, rows: list[Row]) -> pa.Table:
     return pa.table(columns)
 
 
-def join(made: pa.Table) -> pa.Table:
+def join(nodes: pa.Table) -> pa.Table:
     """Return the nodes of a shared label, each once; the passages of a concept are added up, and the greatest
     of its names stays, as of `cypher/write/names.cypher`."""
-    key, *_ = (name for name in made.column_names if ":ID(" in name)
-    if "joins:boolean" not in made.column_names:
-        return made.group_by(key).aggregate([]).combine_chunks()
-    joined = made.sort_by([("name:string", "descending")]).group_by(key, use_threads=False)
+    key, *_ = (name for name in nodes.column_names if ":ID(" in name)
+    if "joins:boolean" not in nodes.column_names:
+        return nodes.group_by(key).aggregate([]).combine_chunks()
+    joined = nodes.sort_by([("name:string", "descending")]).group_by(key, use_threads=False)
     joined = joined.aggregate([("name:string", "first"), ("passages:long", "sum"), ("joins:boolean", "all")])
     name = joined["name:string_first"]
     written = pc.or_(
@@ -225,7 +225,7 @@ def join(made: pa.Table) -> pa.Table:
     )  # in small letters alone it is a common word
     columns = {key: joined[key], "name:string": name, "passages:long": joined["passages:long_sum"]}
     columns["joins:boolean"] = pc.and_(joined["joins:boolean_all"], written)
-    return type(made).from_pydict(columns)
+    return type(nodes).from_pydict(columns)
 
 
 def _write(names: Sequence[str], folder: Path, worker: Worker) -> Counter[str]:

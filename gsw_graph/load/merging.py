@@ -292,7 +292,7 @@ def may_be_same(first: Concept, second: Concept) -> bool:
     """Tell whether nothing contradicts it: kinds, numbers, generations, years of birth."""
     sets = (first.kind, second.kind), (first.born, second.born)
     return (
-        all(not ours or not theirs or ours & theirs for ours, theirs in sets)
+        all(not first_set or not second_set or first_set & second_set for first_set, second_set in sets)
         and not {"measure", "people"} & (first.kind | second.kind)
         and any(map(str.isalpha, first.id + second.id))
         and numbers(first.id) == numbers(second.id)
@@ -356,12 +356,12 @@ def group_pairs(
 
 def _ambiguous(near: dict[str, Aliases]) -> Iterator[Pair]:
     """Find pairs of a short name with two longer ones that are no pair: "CMA" is one of them at most."""
-    for key, theirs in near.items():
+    for key, partners in near.items():
         size = len(letters(key))
-        longer = [name for name, pair in theirs.items() if pair.ambiguous and len(letters(name)) > size]
+        longer = [name for name, pair in partners.items() if pair.ambiguous and len(letters(name)) > size]
         for first, second in combinations(longer, 2):
             if second not in near[first]:
-                yield from (theirs[first], theirs[second])
+                yield from (partners[first], partners[second])
 
 
 def _star_clusters(
@@ -373,7 +373,7 @@ def _star_clusters(
         concept = index.concepts[key]  # the name of most passages is shown, then a title, then the longest
         return key not in heads, -len(concept.passages), -len(concept.titles), -len(key), key
 
-    left = {key for key, theirs in near.items() if theirs} - aliased
+    left = {key for key, partners in near.items() if partners} - aliased
     for canonical in sorted(left, key=rank):
         aliases: Aliases = {}
         neighbours = near[canonical].items() if canonical in left else ()
@@ -523,13 +523,15 @@ def same_letters(first: str, second: str, written: tuple[str, str] = ("", "")) -
     short names the words count too ("Li Na", "Lina"), and of a single word the spelling ("Centre").
     """
     whole = letters(first)
-    ours, theirs = (_WORD.findall(key.translate(_MARK)) for key in (first, second))
-    respelled = len(ours) == len(theirs) == 1 and ours != theirs
+    first_words, second_words = (_WORD.findall(key.translate(_MARK)) for key in (first, second))
+    respelled = len(first_words) == len(second_words) == 1 and first_words != second_words
     if whole != letters(second) or len(whole) < _LEAST or respelled:
         return False
-    in_a_row = (any(len(a) == len(b) == 1 for a, b in pairwise(parts)) for parts in (ours, theirs))
+    in_a_row = (
+        any(len(a) == len(b) == 1 for a, b in pairwise(parts)) for parts in (first_words, second_words)
+    )
     initials = len({*in_a_row}) > 1
-    differs = len(ours) != len(theirs) or ("'" in first) != ("'" in second)
+    differs = len(first_words) != len(second_words) or ("'" in first) != ("'" in second)
     if len(whole) <= _SHORTEST and not initials and differs:
         return False
     if any(map(str.isdigit, first)):

@@ -111,8 +111,10 @@ def sides(source: str, target: str, env: Mapping[str, str] | None = None) -> tup
     """
     env = os.environ if env is None else env
     to = Settings.from_env(env)
-    given = {name: env.get(f"NEO4J_FROM_{name.upper()}") for name in ("username", "password", "database")}
-    own: dict[str, Any] = {name: value for name, value in given.items() if value}
+    credentials = {
+        name: env.get(f"NEO4J_FROM_{name.upper()}") for name in ("username", "password", "database")
+    }
+    own: dict[str, Any] = {name: value for name, value in credentials.items() if value}
     return replace(to, memory=source, **own), replace(to, memory=target)
 
 
@@ -166,13 +168,13 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
     grouped = groupby(rows, key=itemgetter(0))
     batches = ((kind, part) for kind, group in grouped for part in parts(row for _, row in group))
     with closing(prefetch(batches)) as ahead:
-        for kind, some in ahead:
+        for kind, rows in ahead:
             if kind.name == "Memory":
-                memory = some[0]
+                memory = rows[0]
             else:
                 with _translated(connection), connection.session() as session:
-                    session.execute_write(_write, connection.dialect.name, kind, some)
-            counts[kind.name] += len(some)
+                    session.execute_write(_write, connection.dialect.name, kind, rows)
+            counts[kind.name] += len(rows)
             on_written(sum(counts.values()))
     if not memory:
         raise InputError("this is no whole dump of a memory: it has no Memory node", where=connection.url)
@@ -201,9 +203,9 @@ def _write(tx: ManagedTransaction, dialect: str, kind: Kind, rows: list[Row]) ->
             for row in rows
         ]
     name = "write_nodes" if isinstance(kind, Label) else "write_relationships"
-    for what, some in ((name, rows), ("write_vectors", vectors)):
-        for part in parts(some):
-            (text,) = definitions(f"move/{what}", dialect, **_literals(kind))
+    for statement_name, statement_rows in ((name, rows), ("write_vectors", vectors)):
+        for part in parts(statement_rows):
+            (text,) = definitions(f"move/{statement_name}", dialect, **_literals(kind))
             record = tx.run(text, rows=Unlogged(part)).single()
             if record is None or record["written"] != len(part):
                 raise EngineError(

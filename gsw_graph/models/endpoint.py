@@ -123,8 +123,11 @@ class Endpoint:
             detail = self.short(str(error.__cause__ or error))
             return StoppedError(f"{self.what} cannot be reached ({detail})", where=self.host, hint=self.hint)
         detail = self.short(error.response.text)
-        what = f"{self.what} answered {error.status_code}{': ' if detail else ''}{detail}"
-        return StoppedError(what, where=self.host, hint=hints.get(error.status_code, hint))
+        return StoppedError(
+            f"{self.what} answered {error.status_code}{': ' if detail else ''}{detail}",
+            where=self.host,
+            hint=hints.get(error.status_code, hint),
+        )
 
     def short(self, text: str) -> str:
         """Return a server's text in one line; never with the key, which some repeat."""

@@ -99,8 +99,9 @@ class CrossEncoderReranker:
             with self._lock:
                 scores[by_length] = self._predict([distinct[i] for i in by_length])
         except (RuntimeError, MemoryError) as error:
-            what = f"scoring {len(distinct)} pairs failed ({error})"
-            raise ModelError(what, where=self.name, hint=hint) from error
+            raise ModelError(
+                f"scoring {len(distinct)} pairs failed ({error})", where=self.name, hint=hint
+            ) from error
         if not np.isfinite(scores).all():
             raise ModelError("the reranker gives scores that are not numbers", where=self.name, hint=hint)
         return (scores if self._is_sigmoid else sigmoid(scores))[rows].astype(np.float32)
@@ -195,12 +196,16 @@ class HttpReranker:
             scores = {result["index"]: float(result[name]) for result in results}
         except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
             reason = self._end.short(f"{type(error).__name__}: {error}")
-            what = f"the reranker's answer has no known form ({reason})"
-            raise ModelError(what, where=self._end.host, hint=CHECK) from error
+            raise ModelError(
+                f"the reranker's answer has no known form ({reason})", where=self._end.host, hint=CHECK
+            ) from error
         complete = len(results) == count and scores.keys() == set(range(count))
         if not complete or not np.isfinite(list(scores.values())).all():
-            what = f"the reranker did not give each of {count} documents one score"
-            raise ModelError(what, where=self._end.host, hint=CHECK)
+            raise ModelError(
+                f"the reranker did not give each of {count} documents one score",
+                where=self._end.host,
+                hint=CHECK,
+            )
         return [scores[i] for i in range(count)]
 
 

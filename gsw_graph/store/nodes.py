@@ -404,21 +404,21 @@ def declared() -> dict[tuple[str, str, str], type | None]:
     models: dict[tuple[str, str, str], type | None] = {}
     for cls in NODES:
         for definition in cls.defined_properties(aliases=False, properties=False).values():
-            made = definition.definition
-            other = made["node_class"] if isinstance(made.get("node_class"), type) else definition._raw_class
+            link = definition.definition
+            other = link["node_class"] if isinstance(link.get("node_class"), type) else definition._raw_class
             other = other.rpartition(".")[2] if isinstance(other, str) else other.__label__
             begin, end = (
-                (cls.__label__, other) if made["direction"].name == "OUTGOING" else (other, cls.__label__)
+                (cls.__label__, other) if link["direction"].name == "OUTGOING" else (other, cls.__label__)
             )
-            key = (begin, made["relation_type"], end)
-            models[key] = models.get(key) or made["model"]
+            key = (begin, link["relation_type"], end)
+            models[key] = models.get(key) or link["model"]
     return dict(sorted(models.items(), key=lambda item: item[0]))
 
 
 def properties(cls: Any) -> dict[str, Property[Any]]:
     """Return the properties of a class by their names in the graph."""
-    given = cls.defined_properties(aliases=False, rels=False)
-    return {property_.get_db_property_name(name): property_ for name, property_ in given.items()}
+    declared = cls.defined_properties(aliases=False, rels=False)
+    return {property_.get_db_property_name(name): property_ for name, property_ in declared.items()}
 
 
 def _types(cls: Any) -> dict[str, str]:

@@ -277,7 +277,7 @@ class Reader:
         row = self.near(
             "read/neighbourhood",
             limits["near"],
-            lambda rows: min((len(found["ids"]) for found in rows[0]["near"]), default=0),
+            lambda rows: min((len(near["ids"]) for near in rows[0]["near"]), default=0),
             embeddings=list(embeddings),
             keys=list(keys),
             seen=list(seen),
@@ -359,9 +359,9 @@ class Reader:
             yield row["id"], row["ids"], row["mentions"]
 
 
-def _with_cosines(found: Row) -> list[tuple[str, float]]:
+def _with_cosines(row: Row) -> list[tuple[str, float]]:
     """Return ids of a vector index with their cosines; the engines give them in [0, 1]."""
-    return list(zip(found["ids"], (2 * score - 1 for score in found["scores"]), strict=True))
+    return list(zip(row["ids"], (2 * score - 1 for score in row["scores"]), strict=True))
 
 
 def _ranked(row: Row, score: float) -> RankedPassage:

@@ -128,17 +128,19 @@ def forget(session: Any, ids: Sequence[str]) -> None:
     from the first on."""
     large = forget_large(session, ids)
     ids = [document for document in ids if document not in large]
-    for some in _chunks(ids, _FORGET_DOCUMENTS):
-        session.execute_write(_forget_whole, some)
+    for chunk in _chunks(ids, _FORGET_DOCUMENTS):
+        session.execute_write(_forget_whole, chunk)
 
 
 def forget_cited(session: Any, ids: Sequence[str]) -> int:
     """Delete the questions whose answers cite these documents; how many."""
     return sum(
         session.execute_write(
-            lambda tx, some=some: tx.run(statement("write/forget_cited"), ids=list(some)).single()["deleted"]
+            lambda tx, chunk=chunk: tx.run(statement("write/forget_cited"), ids=list(chunk)).single()[
+                "deleted"
+            ]
         )
-        for some in _chunks(ids, _FORGET_DOCUMENTS)
+        for chunk in _chunks(ids, _FORGET_DOCUMENTS)
     )
 
 
@@ -171,20 +173,20 @@ def _large(session: Any, ids: Sequence[str]) -> set[str]:
 
 def _forget_found_of_large(session: Any, document: str) -> None:
     session.execute_write(_mark, "document_hidden", document, status="renewing")
-    while session.execute_write(_forget, [document], _FORGET_PASSAGES, found=True) == _FORGET_PASSAGES:
+    while session.execute_write(_forget, [document], _FORGET_PASSAGES, extracted=True) == _FORGET_PASSAGES:
         pass
 
 
 def merge(session: Any, rows: Sequence[Row]) -> list[str]:
     """Join concepts to their canonical ones, some groups in a transaction; which aliases were joined. Rows
     as of `write/merges.cypher`."""
-    return [alias for some in _chunks(rows, _MERGES) for alias in session.execute_write(_merge, some)]
+    return [alias for chunk in _chunks(rows, _MERGES) for alias in session.execute_write(_merge, chunk)]
 
 
 def unmerge(session: Any, aliases: Sequence[str]) -> None:
     """Take aliases from their canonical concepts, some in a transaction."""
-    for some in _chunks(aliases, _MERGES):
-        session.execute_write(_unmerge, some)
+    for chunk in _chunks(aliases, _MERGES):
+        session.execute_write(_unmerge, chunk)
 
 
 def _merge(tx: ManagedTransaction, rows: Sequence[Row]) -> list[str]:
@@ -209,7 +211,7 @@ def _write_whole(
     if replaced:
         _forget_whole(tx, replaced)
     if batch.renewed:
-        _forget(tx, batch.renewed, found=True)
+        _forget(tx, batch.renewed, extracted=True)
     _run(tx, list(batch.statements()), dialect)
     if merges:
         tx.run(statement("write/merges"), rows=merges).consume()
@@ -238,11 +240,11 @@ def _forget_whole(tx: ManagedTransaction, ids: Sequence[str]) -> None:
     tx.run(statement("write/forget_documents"), ids=ids).consume()
 
 
-def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, found: bool = False) -> int:
-    """Delete up to `limit` passages of some documents with what stood in them alone; `found`: only what was
-    found in those that have anything. How many passages these were."""
+def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, extracted: bool = False) -> int:
+    """Delete up to `limit` passages of some documents with what only they support, and return their number.
+    extracted: delete only what was extracted from those that have anything."""
     tx.run(statement("write/stamp")).consume()
-    listing = statement("read/passage_ids_found" if found else "read/passage_ids")
+    listing = statement("read/passage_ids_found" if extracted else "read/passage_ids")
     passages = [record["id"] for record in tx.run(listing, ids=ids, limit=limit)]
     if passages:
         places = [
@@ -251,7 +253,7 @@ def _forget(tx: ManagedTransaction, ids: Sequence[str], limit: int = _ALL, *, fo
         ]
         roles = [record["name"] for record in tx.run(statement("read/roles_in"), passages=passages)]
         relations = [record["name"] for record in tx.run(statement("read/relations_in"), passages=passages)]
-        content = statement("write/forget_found" if found else "write/forget_content")
+        content = statement("write/forget_found" if extracted else "write/forget_content")
         tx.run(content, passages=passages).consume()
         tx.run(statement("write/forget_concepts"), rows=places).consume()
         tx.run(statement("write/forget_roles"), names=roles).consume()

@@ -86,8 +86,9 @@ class Cache:
                 self._db = sqlite3.connect(path, BUSY, isolation_level=None, check_same_thread=False)
                 _prepare(self._db)
         except (sqlite3.Error, OSError) as error:
-            what = f"the cache of replies cannot be opened ({error})"
-            raise InputError(what, where=str(path), hint=_HINT) from error
+            raise InputError(
+                f"the cache of replies cannot be opened ({error})", where=str(path), hint=_HINT
+            ) from error
 
     def key(self, model: str, request: Request) -> str:
         """Return the key of all that decides about the reply, which the server and the form in which it is
@@ -142,8 +143,9 @@ class Cache:
             try:
                 yield self._db
             except (sqlite3.Error, ValueError) as error:
-                what = f"the cache of replies cannot be used ({error})"
-                raise StoppedError(what, where=str(self.path), hint=_HINT) from error
+                raise StoppedError(
+                    f"the cache of replies cannot be used ({error})", where=str(self.path), hint=_HINT
+                ) from error
 
 
 def _prepare(db: sqlite3.Connection) -> None:

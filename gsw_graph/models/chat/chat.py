@@ -337,8 +337,8 @@ class Chat:
         except ValueError as error:
             self._count_failure(request, context)
             self._cache.drop(unchecked(key))
-            what = " ".join(str(error).split())[:PROBLEM_LENGTH]
-            message = f"the reply cannot be used, nor did the model repair it: {what}"
+            problem_text = " ".join(str(error).split())[:PROBLEM_LENGTH]
+            message = f"the reply cannot be used, nor did the model repair it: {problem_text}"
             raise ReplyError(message, where=self._transport.endpoint.host, hint=_LARGER_HINT) from None
 
     def _read(self, request: Request, text: str) -> Any:
@@ -379,8 +379,8 @@ class Chat:
                 timeouts += error.timed_out
                 given_up = attempt == MAX_TRIES or timeouts == MAX_TIMEOUTS
                 pause = f" in {error.retry_after:.0f} s" if error.retry_after >= 1 else ""
-                what = f"given up after try {attempt}" if given_up else f"try {attempt + 1} follows{pause}"
-                context.on_trouble(f"{error.message}; {what}")
+                outcome = f"given up after try {attempt}" if given_up else f"try {attempt + 1} follows{pause}"
+                context.on_trouble(f"{error.message}; {outcome}")
                 if given_up:
                     break
                 self._back_off(error, attempt, context)
@@ -505,12 +505,12 @@ class Chat:
         with self._lock:
             self._failures += 1
             enough = self._failures >= MAX_FAILURES * self._limiter.concurrency
-        what = "refuses every request"
+        behaviour = "refuses every request"
         if isinstance(last, RetryableError):
             enough = enough or (last.unreached and not self._replied)
-            what = "gives no replies"
+            behaviour = "gives no replies"
         if enough:
-            message, where = f"the server {what}: {last.message}", self._transport.endpoint.host
+            message, where = f"the server {behaviour}: {last.message}", self._transport.endpoint.host
             error = StoppedError(message, where=where, hint=last.hint)
             self._limiter.stop(error)
             raise error

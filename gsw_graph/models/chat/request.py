@@ -168,19 +168,19 @@ def unwrapped(value: Any, keys: Collection[str]) -> Any:
 def _values(text: str) -> Iterator[Any]:
     """Yield the objects and lists in a text, from left to right. Raises ValueError where one is broken."""
     text = _BACKSLASH.sub(
-        lambda found: "'" if found["quote"] else r"\\" if found["alone"] else found[0], text
+        lambda match: "'" if match["quote"] else r"\\" if match["alone"] else match[0], text
     )
     decoder = json.JSONDecoder(strict=False, parse_constant=_refuse_constant)
     if text.startswith('"'):  # JSON written into a JSON string
         text = str(decoder.decode(text))
     end = 0
-    for found in islice(_STARTS.finditer(text), _MAX_STARTS):
-        if found.start() < end:
+    for match in islice(_STARTS.finditer(text), _MAX_STARTS):
+        if match.start() < end:
             continue
         try:
-            value, end = decoder.raw_decode(text, found.start())
+            value, end = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
-            if _BEGUN.match(text, found.start()):  # a part of what is cut off or broken is not the reply
+            if _BEGUN.match(text, match.start()):  # a part of what is cut off or broken is not the reply
                 raise
             continue
         # Halves of surrogate pairs are no characters.

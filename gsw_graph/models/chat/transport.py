@@ -202,10 +202,10 @@ class Transport:
             try:
                 reply = self._stream(body, on_text, check) if on_text else self._call(body)
             except openai.APIStatusError as error:
-                said = _error_fields(error)
-                if said.get("code") == "json_validate_failed":  # Groq: the reply is there, and no JSON
-                    return RawReply(without_surrogates(said.get("failed_generation", "")))
-                if self._learn(error.status_code, said, body, attempt):
+                fields = _error_fields(error)
+                if fields.get("code") == "json_validate_failed":  # Groq: the reply is there, and no JSON
+                    return RawReply(without_surrogates(fields.get("failed_generation", "")))
+                if self._learn(error.status_code, fields, body, attempt):
                     continue
                 if not self._format_accepted:
                     self._format = tried
@@ -222,9 +222,9 @@ class Transport:
                 self._client.close()
             self._client = None
 
-    def _learn(self, status: int, said: dict[str, str], body: dict[str, Any], attempt: int) -> bool:
+    def _learn(self, status: int, fields: dict[str, str], body: dict[str, Any], attempt: int) -> bool:
         """Return whether something can be left out of the request, which it is from now on."""
-        text = f"{said['message']} {said.get('code')} {said.get('param')}".lower()
+        text = f"{fields['message']} {fields.get('code')} {fields.get('param')}".lower()
         if status not in (400, 404, 422, 500, 501) or _NO_MODEL.search(text):
             return False
         sent = {*body, "context", "stream_options", *(message["role"] for message in body["messages"])}
@@ -245,7 +245,7 @@ class Transport:
             else:
                 self._left_out.add(refused)
         log.info(
-            "%s refuses %s, left out from now on: %s", self.endpoint.host, refused, said["message"][:200]
+            "%s refuses %s, left out from now on: %s", self.endpoint.host, refused, fields["message"][:200]
         )
         return True
 
@@ -304,8 +304,8 @@ class Transport:
             if type(error).__module__.startswith("openai") or isinstance(error, RetryableError):
                 raise
             late = type(error).__name__ == "ReadTimeout"  # of the SDK's HTTP library, which it does not wrap
-            what = f"the connection broke ({self.endpoint.short(str(error) or type(error).__name__)})"
-            raise RetryableError("it did not answer in time" if late else what, timed_out=late) from error
+            message = f"the connection broke ({self.endpoint.short(str(error) or type(error).__name__)})"
+            raise RetryableError("it did not answer in time" if late else message, timed_out=late) from error
 
     def client(self) -> Any:
         """Return the SDK's client. It tries nothing twice: `Chat` does, and counts each try in the ledger."""
@@ -355,15 +355,18 @@ def _error_fields(error: Any) -> dict[str, str]:
         inner if isinstance(inner, dict) else {"message": inner, **body} if isinstance(inner, str) else body
     )
     names = ("message", "code", "type", "param", "failed_generation")
-    said = {name: str(body[name]) for name in names if body.get(name) is not None}
-    return {"message": str(body.get("detail") or error.body or error.message), **said}
+    fields = {name: str(body[name]) for name in names if body.get(name) is not None}
+    return {"message": str(body.get("detail") or error.body or error.message), **fields}
 
 
 def _of_status(
-    status: int, said: dict[str, str], headers: Any, endpoint: Endpoint
+    status: int, fields: dict[str, str], headers: Any, endpoint: Endpoint
 ) -> RetryableError | GswGraphError:
-    text, short = said["message"], endpoint.short(said["message"])
-    all_, answer = f"{text} {said.get('code')} {said.get('type')}", f"the server answered {status}: {short}"
+    text, short = fields["message"], endpoint.short(fields["message"])
+    all_, answer = (
+        f"{text} {fields.get('code')} {fields.get('type')}",
+        f"the server answered {status}: {short}",
+    )
     wait = retry_after(headers)
     passing = status in (408, 409, 425, 429) or status >= 500
     kinds: tuple[tuple[Any, type[GswGraphError], str, str | None], ...] = (

@@ -87,8 +87,11 @@ class Embedder:
         try:
             return self.runner.encode([encodable(prompt + text) for text in texts], query=query)
         except (RuntimeError, MemoryError) as error:
-            what = f"embedding {len(texts)} texts failed ({error})"
-            raise ModelError(what, where=self.name, hint="Try GSWGRAPH_DEVICE=cpu") from error
+            raise ModelError(
+                f"embedding {len(texts)} texts failed ({error})",
+                where=self.name,
+                hint="Try GSWGRAPH_DEVICE=cpu",
+            ) from error
 
 
 class EarlyModels:
@@ -178,8 +181,7 @@ def download(name: str) -> Path:
         except Exception as error:  # the hub's client and its HTTP library raise their own kinds
             problem = error
     hint = f"Check the name and the network, or give a folder. {WITHOUT_HUB}"
-    what = "no such model is here, nor could it be downloaded"
-    raise ModelError(what, where=name, hint=hint) from problem
+    raise ModelError("no such model is here, nor could it be downloaded", where=name, hint=hint) from problem
 
 
 def _repositories(name: str) -> list[str]:

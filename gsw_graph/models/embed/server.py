@@ -103,8 +103,11 @@ class ServerBackend:
             hint = "Check GSWGRAPH_EMBEDDER and GSWGRAPH_EMBEDDER_DIMENSIONS"
             raise self._end.refusal(error, HINTS, hint) from None  # some servers repeat the key
         except (ValueError, TypeError, AttributeError) as error:  # cut, or of another form
-            what = f"the embedder's reply cannot be used ({self._end.short(str(error))})"
-            raise ModelError(what, where=self._end.host, hint=URL) from error
+            raise ModelError(
+                f"the embedder's reply cannot be used ({self._end.short(str(error))})",
+                where=self._end.host,
+                hint=URL,
+            ) from error
 
     def _embed(self, texts: list[str]) -> dict[str, NDArray[np.float32]]:
         """Return the vectors of one request, kept before this returns."""
@@ -157,9 +160,12 @@ class ServerBackend:
             raise ValueError("a vector is zero or no number")
         wanted = self._dimensions or self._dimension or len(vector)
         if len(vector) != wanted:
-            what = f"the server gives vectors of {len(vector)} dimensions, not {wanted}"
             hint = "Set GSWGRAPH_EMBEDDER_DIMENSIONS to what the model gives, or name the former model"
-            raise ModelError(what, where=self._end.host, hint=hint)
+            raise ModelError(
+                f"the server gives vectors of {len(vector)} dimensions, not {wanted}",
+                where=self._end.host,
+                hint=hint,
+            )
         self._dimension = len(vector)
         return (vector / size).astype(np.float32)
 

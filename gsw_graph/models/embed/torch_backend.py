@@ -117,15 +117,15 @@ def load_model(kind: str, name: str, folder: Path | None, device: str, trust: bo
             )
         except Exception as error:  # every library below raises its own kinds
             reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
-            what = f"the model cannot be loaded ({reason})"
+            message = f"the model cannot be loaded ({reason})"
             if not folder:
-                what = "no such model is here, nor could it be downloaded"
+                message = "no such model is here, nor could it be downloaded"
             hint = "Check the name and the network, or give a folder"
             if kind == "CrossEncoder":
                 hint += ", or do without: GSWGRAPH_RERANKER=cosine"
             if "trust_remote_code" in str(error):
                 hint = "It brings code of its own: to run that, set GSWGRAPH_TRUST_REMOTE_CODE=1"
-            raise ModelError(what, where=name, hint=hint) from error
+            raise ModelError(message, where=name, hint=hint) from error
     return model.eval()
 
 

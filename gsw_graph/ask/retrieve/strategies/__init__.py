@@ -23,8 +23,8 @@ __all__ = ["STRATEGIES", "strategies"]
 GROUP = "gswgraph.strategies"
 
 STRATEGIES: dict[str, Strategy[Any]] = {
-    one.name: one
-    for one in (
+    strategy.name: strategy
+    for strategy in (
         AUTO,
         LINKED,
         RICR,

@@ -96,7 +96,7 @@ BM25 = Strategy("bm25", "the engine's full-text index", bm25, SearchRecipe(), st
 
 
 _LIMIT = 300  # tokens of a sentence
-_SEARCHES: dict[str, Strategy[Any]] = {one.name: one for one in (LINKED, DENSE, BM25, PROPRAG)}
+_SEARCHES: dict[str, Strategy[Any]] = {strategy.name: strategy for strategy in (LINKED, DENSE, BM25, PROPRAG)}
 _ENDS = re.compile(r"\bso,? the answer is\b", re.IGNORECASE)
 
 
