@@ -20,6 +20,7 @@ from gsw_graph.text.safe_text import clean, without_password
 COMMANDS = {
     "demo": ("demo", "Try it: load an invented coast and ask, without any model."),
     "load": ("load", "Load files, folders or standard input into the memory."),
+    "add": ("load", "Add a turn of a conversation."),
     "ask": ("ask", "Ask a question, or one a line of standard input."),
     "confirm": ("look", "Say that an answer was right, so that it is given again."),
     "reject": ("look", "Say that an answer was wrong, so that it is not used again."),

@@ -28,7 +28,6 @@ from gsw_graph.text.safe_text import cut, one_line, short_source
 
 if TYPE_CHECKING:
     from gsw_graph.ask.retrieve.variants import Variant
-    from gsw_graph.evaluate import QuestionSet
     from gsw_graph.evaluate.evaluation import Comparison, Evaluation
 
 
@@ -171,9 +170,12 @@ def run(url: str | None, /, questions: str, strategy: list[Variant], as_json: bo
       gswgraph eval questions.jsonl --strategy ricr --plans plans.json --no-llm --json
       gswgraph eval questions.json --strategy "fusion,fusion[best=4],proprag[recipe=paper,width=4]"
     """
-    from gsw_graph.evaluate import evaluate, write
+    from gsw_graph.evaluate import evaluate, read_questions, write
 
-    protocol, overrides, question_set = _how(options), _given(options), _questions(questions, options)
+    protocol, at_once = _protocol(options), options["at_once"]
+    # questions asked side by side make as many calls
+    overrides = {"llm": options["llm"], "concurrency": at_once if at_once > 1 else None}
+    question_set = read_questions(questions).subset(options["limit"], options["sample"], options["seed"])
     protocol |= {
         name: options[name] for name in ("judge", "in_order", "without_gold", "trace", "budget", "out")
     }
@@ -251,7 +253,7 @@ def fit(url: str | None, /, questions: str, out: str) -> None:
     click.echo(f"Fitted on {steps} sub-questions. To use it: export GSWGRAPH_FIT={out}")
 
 
-def _how(options: dict[str, Any]) -> dict[str, Any]:
+def _protocol(options: dict[str, Any]) -> dict[str, Any]:
     """Return what `evaluate` gets of the options."""
     paper = options["reader"] == "paper"
     return {
@@ -263,17 +265,6 @@ def _how(options: dict[str, Any]) -> dict[str, Any]:
         "llm": not options["no_llm"],
         "at_once": options["at_once"],
     }
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what the settings of the memory get of the options: questions asked side by side make as many calls."""
-    return {"llm": options["llm"], "concurrency": options["at_once"] if options["at_once"] > 1 else None}
-
-
-def _questions(path: str, options: dict[str, Any]) -> QuestionSet:
-    from gsw_graph.evaluate import read_questions
-
-    return read_questions(path).subset(options["limit"], options["sample"], options["seed"])
 
 
 # --- what people see ---

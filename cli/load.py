@@ -1,4 +1,4 @@
-"""Commands that change what is loaded: load and forget."""
+"""Commands that change what is loaded: load, add and forget."""
 
 from __future__ import annotations
 
@@ -262,6 +262,27 @@ def bulk(paths: tuple[str, ...], folder: str, extractor: str, ray: str, as_json:
             "Then start the server and make the indexes:\n  gswgraph --memory bolt://localhost:7687 doctor --mend"
         )
     click.get_current_context().exit(_exit_code(report))
+
+
+@click.command()
+@memory_option
+@click.argument("text", nargs=-1, required=True)
+@click.option("--speaker", default="", help="Who said it.")
+@click.option("--session", default="conversation", show_default=True, help="The conversation, by its name.")
+@click.option("--at", metavar="DATE", help="When, as ISO writes it: 2026-03-09T14:00; else now.")
+@json_option
+@click.pass_obj
+def add(url: str | None, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
+    """Add a turn of a conversation behind those of its session; the next question finds it.
+
+    \b
+    Example:
+      gswgraph add "I moved to Port Aldous in May." --speaker Ana
+      gswgraph add --session "call of Monday" --at 2026-03-09T14:00 "The ferry is late."
+    """
+    with open_memory(url, create=True, models=["embedder"]) as memory:
+        passage = memory.add(" ".join(text), **turn)  # type: ignore[arg-type]
+    print_json({"passage": passage}) if as_json else click.echo(f"Added as passage {passage}")
 
 
 @click.command()

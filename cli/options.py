@@ -126,6 +126,9 @@ def _served(place: str, used: Settings, overrides: dict[str, Any], *, show_cyphe
     if show_cypher or (model is not None and memory.model() != model):
         memory.close()
         option = "--show-cypher" if show_cypher else "--llm"
-        hint = "End the server, or leave the option out: the server's own models are asked"
-        raise InputError(f"{option} does not go through a server", where=running.address, hint=hint)
+        raise InputError(
+            f"{option} does not go through a server",
+            where=running.address,
+            hint="End the server, or leave the option out: the server's own models are asked",
+        )
     return cast("Memory", memory)  # the methods that commands call; others raise EngineError

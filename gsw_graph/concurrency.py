@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from typing import TypeVar, cast
 
 from gsw_graph.errors import EndedError
@@ -163,7 +164,7 @@ def map_unordered(
                 return cast("R", result)
 
     for _ in range(workers):
-        threading.Thread(target=work, name="gswgraph-worker", daemon=True).start()
+        threading.Thread(target=copy_context().run, args=(work,), name="gswgraph-worker", daemon=True).start()
     try:
         for item in items:
             while in_flight >= workers * (1 + ahead) or not results.empty():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import wraps
 from pathlib import Path
 from threading import Lock, RLock
@@ -24,6 +24,7 @@ from gsw_graph.model import results
 from gsw_graph.model.results import Progress
 from gsw_graph.store import adhoc, questions, schema
 from gsw_graph.store.reader import Reader
+from gsw_graph.telemetry import annotate, span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,17 +214,25 @@ class Memory:
         how = LoadOptions(**options)
         with self._changing(check):
             check()  # a short load would be written before its first report
-            loaded = load(
-                self._connection,
-                self._settings,
-                lambda: self.embedder,
-                names,
-                how,
-                stdin=stdin,
-                uploads=uploads or {},
-                progress=report,
-                alone=self._locks.exclusive,
-            )
+            with span("load", extractor=how.extractor, memory=self.url) as current:
+                loaded = load(
+                    self._connection,
+                    self._settings,
+                    lambda: self.embedder,
+                    names,
+                    how,
+                    stdin=stdin,
+                    uploads=uploads or {},
+                    progress=report,
+                    alone=self._locks.exclusive,
+                )
+                annotate(
+                    current,
+                    calls=loaded.calls,
+                    dollars=loaded.dollars,
+                    **{f"documents_{name}": number for name, number in asdict(loaded.documents).items()},
+                    **{f"seconds_{stage}": seconds for stage, seconds in loaded.seconds.items()},
+                )
         if how.near and not how.dry_run:
             self.merge(near=how.near)
         return loaded
@@ -304,7 +313,21 @@ class Memory:
                 context = self._context(given, model, on_text, staged, check)
                 if model is not None:
                     model.on_trouble = context.note
-                answer = ask(strategy, planned, context)
+                with span("ask", strategy=strategy.name, k=given.k, memory=self.url) as current:
+                    answer = ask(strategy, planned, context)
+                    annotate(
+                        current,
+                        ran=answer.strategy,
+                        passages=len(answer.passages),
+                        chains=len(answer.chains),
+                        abstained=answer.abstained,
+                        confidence=answer.confidence,
+                        round_trips=answer.round_trips,
+                        tokens_in=answer.tokens["in"],
+                        tokens_out=answer.tokens["out"],
+                        dollars=answer.dollars,
+                        model=answer.models.get("llm"),
+                    )
             except EndedError:
                 raise
             except StoppedError as error:  # what stopped it may be over when the next question comes

@@ -92,6 +92,8 @@ def test_the_command_line_goes_through_the_server(tmp_path: Path, monkeypatch: p
         assert "only reading is allowed" in through("cypher", "CREATE (n:X)", code=1)
         assert through("cypher", "--json", "--write", "MATCH (q:Question) DETACH DELETE q RETURN count(*) AS n")["rows"] == [{"n": 2}]
         assert "1 node and" in through("draw", "MATCH (d:Document {title: 'Quellam'}) RETURN d", "--html", "d.html")
+        turn = through("add", "--json", "--speaker", "Ana", "--session", "call", "The Quellam Lamp is dark.")["passage"]
+        assert "Ana" in through("show", turn)
         assert through("forget", "--json", "note.md", "nosuch", code=4)["forgotten"] == [(tmp_path / "note.md").as_posix()]
         said = through("doctor", code=1)
         assert server.url in said
@@ -100,7 +102,7 @@ def test_the_command_line_goes_through_the_server(tmp_path: Path, monkeypatch: p
         server.end(signal.SIGKILL)
         assert file.exists(), "kill -9 leaves it behind"
         monkeypatch.setattr("gsw_graph.models.embed.embedder.Embedder.load", __import__("fakes").embedder)
-        assert through("status", "--json")["nodes"]["Document"] == 31, "nobody has the memory open: it is opened"
+        assert through("status", "--json")["nodes"]["Document"] == 32, "nobody has the memory open: it is opened"
         server = bench.Server(str(folder), command=COMMAND)
         assert server.end() == 0
         assert not file.exists()

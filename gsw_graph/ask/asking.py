@@ -52,8 +52,10 @@ def prepared(question: str, options: AskOptions) -> tuple[Strategy[Any], Planned
         followers = [
             name for name, follower in strategies().items() if follower.follows_plan and name != "auto"
         ]
-        hint = f"Ask without one, or with --strategy {' or '.join(followers)}"
-        raise InputError(f"{strategy.name} does not follow a plan", hint=hint)
+        raise InputError(
+            f"{strategy.name} does not follow a plan",
+            hint=f"Ask without one, or with --strategy {' or '.join(followers)}",
+        )
     if not question.strip():
         raise InputError("the question is empty")
     plan = parse(options.plan) if options.has_plan else None
@@ -71,8 +73,10 @@ def ask(strategy: Strategy[Any], planned: Planned, context: Context) -> Answer:
     """
     start = perf_counter()
     if "llm" in strategy.needs and context.llm is None:
-        hint = "Name one by --llm or GSWGRAPH_LLM, or ask with another strategy"
-        raise InputError(f"{strategy.name} needs a language model", hint=hint)
+        raise InputError(
+            f"{strategy.name} needs a language model",
+            hint="Name one by --llm or GSWGRAPH_LLM, or ask with another strategy",
+        )
     retrieved: Retrieved | None = None
     if context.options.may_reuse:
         from gsw_graph.ask.question_cache import answer_from_cache

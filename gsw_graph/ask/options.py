@@ -112,8 +112,9 @@ def limit_reader(reader: Reader, options: ScopeOptions) -> None:
     """
     for day in filter(None, (options.since, options.until)):
         if not _DAY.fullmatch(day):
-            hint = "Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
-            raise InputError(f"{day!r} is no date", hint=hint)
+            raise InputError(
+                f"{day!r} is no date", hint="Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
+            )
     reader.set_scope(
         inside=_sources(options.inside),
         outside=_sources(options.outside),

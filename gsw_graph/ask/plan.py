@@ -196,8 +196,11 @@ def load(argument: str) -> Plan:
         raise InputError(error.message, where=where, hint=error.hint) from error
     except (OSError, ValueError) as error:  # ValueError: not UTF-8, or a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        hint = "Give a JSON file in UTF-8, or the plan itself in one argument that begins with [ or {"
-        raise InputError(f"the plan cannot be read ({reason})", where=where, hint=hint) from error
+        raise InputError(
+            f"the plan cannot be read ({reason})",
+            where=where,
+            hint="Give a JSON file in UTF-8, or the plan itself in one argument that begins with [ or {",
+        ) from error
 
 
 def parse(plan: object) -> Plan:

@@ -92,8 +92,11 @@ def connect(
     """
     if not create and not exists(settings):
         where = str(Path(settings.memory).expanduser().absolute())
-        hint = "Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES"
-        raise EngineError("there is no memory here", where=where, hint=hint)
+        raise EngineError(
+            "there is no memory here",
+            where=where,
+            hint="Name another by --memory or NEO4J_URI, or make one: gswgraph load FILES",
+        )
     place, name = split_address(settings.memory)
     settings = replace(settings, memory=place)
     check_address(place)
@@ -118,8 +121,11 @@ def split_address(address: str) -> tuple[str, str]:
     if not names:
         return address, ""
     if not _NAME.fullmatch(names[-1]):
-        hint = "Use small letters, digits and single underscores, 40 at most: ?memory=my_notes"
-        raise EngineError(f"{names[-1]!r} is no name of a memory", where=place, hint=hint)
+        raise EngineError(
+            f"{names[-1]!r} is no name of a memory",
+            where=place,
+            hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",
+        )
     others = "&".join(option for option in options if not option.startswith("memory="))
     return f"{place}?{others}" if others else place, names[-1]
 

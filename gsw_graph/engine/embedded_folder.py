@@ -7,11 +7,13 @@ import contextlib
 import json
 import os
 import secrets
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
@@ -102,6 +104,13 @@ def write_private(file: Path, text: str) -> None:
     with open(descriptor, "w", encoding="utf-8") as stream:  # noqa: PTH123 - opens a descriptor
         stream.write(text)
     part.replace(file)
+
+
+def listens(host: str, port: int) -> bool:
+    """Tell whether anybody listens on a port."""
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=5):
+        return True
+    return False
 
 
 class FolderLock:
@@ -199,4 +208,7 @@ class RunningServer:
             server = cls(str(data["address"]), str(data["token"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return server if FolderLock(folder).held() else None
+        # the engine of a killed server holds the lock a moment more
+        address = urlsplit(server.address)
+        held = FolderLock(folder).held() and listens(address.hostname or "", address.port or 0)
+        return server if held else None

@@ -15,7 +15,6 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -30,7 +29,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 
 from gsw_graph.engine.embedded import heap_size
-from gsw_graph.engine.embedded_folder import write_private
+from gsw_graph.engine.embedded_folder import listens, write_private
 from gsw_graph.errors import EngineError
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def start(
         if server is not None and server.running:
             return server
         for number, option in ((port, "--port"), (http_port, "--http-port")):
-            if _listens(number):
+            if listens("127.0.0.1", number):
                 raise EngineError(f"port {number} is taken", hint=f"Choose another with {option}")
         if not (home / "password").exists():
             # letters and digits only: it passes through environment files and yaml
@@ -212,13 +211,6 @@ def _server(settings: Settings, version: str) -> LocalServer | None:
         by=by,
         pid=pid if running else None,
     )
-
-
-def _listens(port: int) -> bool:
-    """Tell whether anybody listens on a port of this machine."""
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def style() -> dict[str, dict[str, str]]:
@@ -332,7 +324,7 @@ def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
     end = time.monotonic() + START_SECONDS
     while True:
         log = (home / LOG).read_text(encoding="utf-8", errors="replace")
-        if "Started." in log and _listens(port):
+        if "Started." in log and listens("127.0.0.1", port):
             return
         if time.monotonic() > end or process.poll() is not None:
             reason = f"Neo4j did not start within {START_SECONDS} s ({_reason(log)})"

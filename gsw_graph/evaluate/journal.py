@@ -170,8 +170,11 @@ def open_journal(folder: Path | None, run: Mapping[str, Any]) -> Iterator[Journa
     try:
         held = FileLock(folder / LOCK, timeout=0, thread_local=False).acquire()
     except Timeout as error:
-        hint = "Wait until it has ended, or give another folder"
-        raise InputError("another evaluation writes here", where=str(folder), hint=hint) from error
+        raise InputError(
+            "another evaluation writes here",
+            where=str(folder),
+            hint="Wait until it has ended, or give another folder",
+        ) from error
     with held:
         journal.read(folder / FILE)
         yield journal

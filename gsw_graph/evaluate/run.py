@@ -124,8 +124,11 @@ def evaluate(
     questions, variants, plans, model = _prepared(memory, questions, strategies, plans, how, judge, llm=llm)
     status = memory.status()
     if not status.nodes.get("Passage"):
-        hint = "Load the corpus first: gswgraph load PATH"
-        raise InputError("the memory is empty", where=without_secrets(status.memory), hint=hint)
+        raise InputError(
+            "the memory is empty",
+            where=without_secrets(status.memory),
+            hint="Load the corpus first: gswgraph load PATH",
+        )
     limit = Budget.parse(budget) if budget is not None and model else None
     if limit is not None:
         limit.use(memory.chat.price)
@@ -227,13 +230,17 @@ def _prepared(
     if plans.kind == "model" and any(strategy.follows_plan for strategy in resolved):
         needy.append("planning")
     if needy and not has_model:
-        hint = "Name one in GSWGRAPH_LLM, or use other strategies and plans"
-        raise InputError(f"there is no language model, which {', '.join(needy)} needs", hint=hint)
+        raise InputError(
+            f"there is no language model, which {', '.join(needy)} needs",
+            hint="Name one in GSWGRAPH_LLM, or use other strategies and plans",
+        )
     if judge is not None and not how.answer:
         raise InputError("nothing is answered, so there is nothing to judge", hint="Leave one of them out")
     if how.in_order and len(variants) > 1:
-        hint = "Ask each strategy alone, of a memory of its own, which the questions are kept in"
-        raise InputError("questions in order are answered by one strategy", hint=hint)
+        raise InputError(
+            "questions in order are answered by one strategy",
+            hint="Ask each strategy alone, of a memory of its own, which the questions are kept in",
+        )
     return questions, variants, plans, has_model and bool(how.answer or needy)
 
 

@@ -92,8 +92,11 @@ def show(reader: Reader, name: str, passage: int | None = None, *, folder: str |
     if passage is not None:
         position = passage - 1
         if not 0 <= position < document.passages:
-            hint = f"It has {document.passages}, counted from 1"
-            raise InputError(f"there is no passage {passage}", where=document.source, hint=hint)
+            raise InputError(
+                f"there is no passage {passage}",
+                where=document.source,
+                hint=f"It has {document.passages}, counted from 1",
+            )
     return Shown(
         document,
         [_passage(row) for row in reader.stream("read/whole_document", id=document.id, position=position)],
@@ -175,8 +178,10 @@ def asked(reader: Reader, which: int | str) -> AskedQuestion:
     if len(rows) > 1:
         raise InputError(f"several questions have an id that begins with {which!r}", hint="Give more of it")
     if not rows:
-        hint = "See gswgraph history: 1 is the latest; an id is as its --json shows it"
-        raise InputError(f"no question {which!r} was kept", hint=hint)
+        raise InputError(
+            f"no question {which!r} was kept",
+            hint="See gswgraph history: 1 is the latest; an id is as its --json shows it",
+        )
     used = sorted(
         reader.rows("read/question_used", id=rows[0]["id"]),
         key=lambda row: (row["rank"], row["hop"], row["id"]),
@@ -222,8 +227,11 @@ def _find_document(reader: Reader, name: str, folder: str | Path | None) -> tupl
     keys = {"wanted": name, "title": name.lower(), "path": _path(name, folder)}
     rows = reader.rows("read/named", **keys) if name.strip() else []
     if not rows:
-        hint = "Give a source, a title or an id; gswgraph list shows what there is"
-        raise InputError("no document or passage is called so", where=name, hint=hint)
+        raise InputError(
+            "no document or passage is called so",
+            where=name,
+            hint="Give a source, a title or an id; gswgraph list shows what there is",
+        )
     best = min(row["how"] for row in rows)
     meant = sorted((row for row in rows if row["how"] == best), key=lambda row: str(row["source"]))
     if len(meant) > 1:

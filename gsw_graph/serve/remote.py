@@ -210,6 +210,10 @@ class RemoteMemory:
             body[name] = [text for source in sources for text in (source, _absolute(source))]
         return self._events(results.Answer, "/ask", receive, "answer", cancel, json=body)
 
+    def add(self, text: str, **turn: str | None) -> str:
+        """Add a turn as `Memory.add`."""
+        return str(self._request(dict[str, str], "POST", "/turns", {"text": text, **turn})["passage"])
+
     def load(
         self,
         *paths: str,

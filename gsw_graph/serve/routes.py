@@ -111,6 +111,15 @@ class AnalysisBody(Body):
     parameters: dict[str, Any] = {}
 
 
+class TurnBody(Body):
+    """A turn of a conversation, behind those of its session."""
+
+    text: str = Field(max_length=100_000)
+    speaker: str = ""
+    session: str = "conversation"
+    at: str | None = Field(None, description="When, as ISO writes it; else now.")
+
+
 class ForgetBody(Body):
     """Which documents are forgotten: those of the sources, or all."""
 
@@ -412,6 +421,14 @@ async def load(
     if len(named) != 1:
         raise InputError("standard input is one file")
     return await _load(context, ["-"], options, stdin=next(iter(named.values())))
+
+
+@router.post("/turns", summary="Add a turn of a conversation", tags=["change"])
+async def turns(context: Context, body: TurnBody) -> Response:
+    """The id of its passage, as `gswgraph add --json` prints it; the next question finds it."""
+    context.app.check_writable()
+    passage = await context.run(context.app.loads, lambda _: context.memory.add(**body.model_dump()))
+    return json_response({"passage": passage})
 
 
 @router.post("/load/paths", summary="Load files of the server's machine", tags=["change"])

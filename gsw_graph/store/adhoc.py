@@ -185,8 +185,10 @@ def _run_cancellable(
             check()
             if end is not None and monotonic() > end:
                 _end(connection, mark, result)
-                hint = "Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)"
-                raise InputError(f"the query took longer than {timeout:g} s and was ended", hint=hint)
+                raise InputError(
+                    f"the query took longer than {timeout:g} s and was ended",
+                    hint="Ask for less, or give it longer: --timeout SECONDS (timeout=SECONDS in Python)",
+                )
     except (KeyboardInterrupt, EndedError):
         _end(connection, mark, result)
         raise

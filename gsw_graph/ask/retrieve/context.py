@@ -11,6 +11,7 @@ from gsw_graph.ask.options import AskOptions
 from gsw_graph.ask.retrieve.recipes import Fit
 from gsw_graph.ask.strategy import ChainConfidence, Strategy
 from gsw_graph.model.results import Trace
+from gsw_graph.telemetry import span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -161,7 +162,8 @@ class Context:
         start = perf_counter()
         self.begin(stage)
         try:
-            yield
+            with span(stage):
+                yield
         finally:
             self.took(stage, perf_counter() - start)
 

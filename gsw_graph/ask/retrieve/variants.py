@@ -49,8 +49,9 @@ class Variant:
             _validate(name, value, current_value(self.strategy, name), strict=True)
         if strategy.recipes and (named := settings.pop(_RECIPE, None)) is not None:
             if named not in strategy.recipes:
-                hint = f"Use one of {', '.join(strategy.recipes)}"
-                raise InputError(f"there is no recipe {named!r}", hint=hint)
+                raise InputError(
+                    f"there is no recipe {named!r}", hint=f"Use one of {', '.join(strategy.recipes)}"
+                )
             recipe = strategy.recipes[str(named)]
         for name, value in settings.items():
             recipe = _with_value(recipe, name, value)
@@ -87,8 +88,7 @@ def current_value(strategy: str, name: str) -> Value:
     """Return the value that a setting has. InputError: the strategy has no such setting."""
     values = settings_of(strategy)
     if name not in values:
-        hint = f"It has {', '.join(values) or 'none'}"
-        raise InputError(f"{strategy} has no setting {name!r}", hint=hint)
+        raise InputError(f"{strategy} has no setting {name!r}", hint=f"It has {', '.join(values) or 'none'}")
     return values[name]
 
 
@@ -132,5 +132,6 @@ def _validate(name: str, value: object, present: Value, *, strict: bool) -> Valu
     try:
         return checker.validate_python(value, strict=strict)
     except ValidationError:
-        hint = f"It is {present!r}: give {_KINDS[kind]}"
-        raise InputError(f"{name} cannot be {value!r}", hint=hint) from None
+        raise InputError(
+            f"{name} cannot be {value!r}", hint=f"It is {present!r}: give {_KINDS[kind]}"
+        ) from None

@@ -267,8 +267,7 @@ def check_path(path: str | Path) -> Path:
     except OSError as error:  # as of a name that is too long
         raise InputError(f"this is no name of a file ({error})", where=one_line(str(path))) from error
     if is_folder:
-        hint = "Name a file in it, such as picture.html"
-        raise InputError("this is a folder", where=str(path), hint=hint)
+        raise InputError("this is a folder", where=str(path), hint="Name a file in it, such as picture.html")
     if not has_folder:
         raise InputError("there is no such folder", where=str(target.parent), hint="Make it first")
     return target

@@ -142,8 +142,11 @@ class Chat:
             )
             raise InputError("no language model is set", hint=hint)
         if not (settings.llm_key or settings.llm_url):
-            hint = "Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server"
-            raise InputError("OpenAI's server needs a key", where=settings.llm, hint=hint)
+            raise InputError(
+                "OpenAI's server needs a key",
+                where=settings.llm,
+                hint="Set OPENAI_API_KEY, or GSWGRAPH_LLM_URL for another server",
+            )
         url, key = settings.llm_url or OPENAI, settings.llm_key
         what, names = "the language model", {"whole": URL_HINT, "key_name": "GSWGRAPH_LLM_KEY"}
         endpoint = Endpoint.check(what, url, key, **names)

@@ -85,8 +85,10 @@ class Budget:
     def parse(cls, text: str) -> Self:
         """Read `2.00` or `$2` as dollars; `1Mtok`, `500ktok` or `20,000tok` as tokens. Raises InputError."""
         if not (match := _BUDGET.fullmatch(text.strip().lower())):
-            hint = "Give dollars, such as 2.00, or tokens, such as 500ktok or 1Mtok"
-            raise InputError(f"{text!r} is no budget", hint=hint)
+            raise InputError(
+                f"{text!r} is no budget",
+                hint="Give dollars, such as 2.00, or tokens, such as 500ktok or 1Mtok",
+            )
         number = re.sub("[,_ ]", "", match["dollars"] or match["tokens"])
         limit = float(number) * {"k": 1e3, "m": 1e6}.get(match["unit"], 1)
         if not limit:

@@ -103,8 +103,9 @@ class EarlyModels:
 
     def __init__(self, settings: Settings, models: Collection[str]) -> None:
         if unknown := set(models) - {"embedder", "llm", "walk"}:
-            hint = "Use some of embedder, llm, walk"
-            raise InputError(f"there is no model {min(unknown)!r} to load", hint=hint)
+            raise InputError(
+                f"there is no model {min(unknown)!r} to load", hint="Use some of embedder, llm, walk"
+            )
         self.embedder: Embedder | None = None
         self._settings, self._models = settings, models
 
@@ -156,8 +157,11 @@ def find_model(name: str) -> Path | None:
     if _is_model(path):
         return path.resolve()
     if path.is_absolute() or path.is_dir() or name.startswith((".", "~")) or not name:
-        hint = "Give a folder with a model.onnx and a tokenizer.json, or with a config.json"
-        raise ModelError("there is no model here", where=name or "embedder", hint=hint)
+        raise ModelError(
+            "there is no model here",
+            where=name or "embedder",
+            hint="Give a folder with a model.onnx and a tokenizer.json, or with a config.json",
+        )
     return _packaged(name) or _in_hub_cache(name)
 
 
@@ -180,8 +184,11 @@ def download(name: str) -> Path:
             return Path(snapshot_download(repository, allow_patterns=["*.json", "*.txt", *weights]))
         except Exception as error:  # the hub's client and its HTTP library raise their own kinds
             problem = error
-    hint = f"Check the name and the network, or give a folder. {WITHOUT_HUB}"
-    raise ModelError("no such model is here, nor could it be downloaded", where=name, hint=hint) from problem
+    raise ModelError(
+        "no such model is here, nor could it be downloaded",
+        where=name,
+        hint=f"Check the name and the network, or give a folder. {WITHOUT_HUB}",
+    ) from problem
 
 
 def _repositories(name: str) -> list[str]:

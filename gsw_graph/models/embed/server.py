@@ -113,8 +113,11 @@ class ServerBackend:
         """Return the vectors of one request, kept before this returns."""
         estimate, price = tokens_of(texts), price_of(self.model)
         if self.budget and self.budget.unit == "$" and price is None:
-            hint = "Give the budget in tokens, such as 1Mtok"
-            raise StoppedError(f"the price of {self.model} is not known", where=self._end.host, hint=hint)
+            raise StoppedError(
+                f"the price of {self.model} is not known",
+                where=self._end.host,
+                hint="Give the budget in tokens, such as 1Mtok",
+            )
         reserved = self.budget.reserve(estimate, 0, price) if self.budget else 0.0
         start, tokens = time.perf_counter(), 0
         try:

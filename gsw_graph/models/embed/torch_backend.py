@@ -151,8 +151,10 @@ def choose_device(wanted: str) -> str:
     if wanted == "auto":
         return next((name for name, here in present.items() if here), "cpu")
     if not present[wanted]:
-        hint = "Use GSWGRAPH_DEVICE=auto, or install the torch build for it"
-        raise ModelError(f"torch sees no {wanted} device here", hint=hint)
+        raise ModelError(
+            f"torch sees no {wanted} device here",
+            hint="Use GSWGRAPH_DEVICE=auto, or install the torch build for it",
+        )
     return wanted
 
 
