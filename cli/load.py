@@ -272,7 +272,7 @@ def bulk(paths: tuple[str, ...], folder: str, extractor: str, ray: str, as_json:
 @click.option("--at", metavar="DATE", help="When, as ISO writes it: 2026-03-09T14:00; else now.")
 @json_option
 @click.pass_obj
-def add(url: str | None, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
+def add(url: str | None, /, text: tuple[str, ...], as_json: bool, **turn: str | None) -> None:
     """Add a turn of a conversation behind those of its session; the next question finds it.
 
     \b

@@ -168,13 +168,13 @@ def _write_all(connection: Connection, rows: Iterable[tuple[Kind, Row]], on_writ
     grouped = groupby(rows, key=itemgetter(0))
     batches = ((kind, part) for kind, group in grouped for part in parts(row for _, row in group))
     with closing(prefetch(batches)) as ahead:
-        for kind, rows in ahead:
+        for kind, batch in ahead:
             if kind.name == "Memory":
-                memory = rows[0]
+                memory = batch[0]
             else:
                 with _translated(connection), connection.session() as session:
-                    session.execute_write(_write, connection.dialect.name, kind, rows)
-            counts[kind.name] += len(rows)
+                    session.execute_write(_write, connection.dialect.name, kind, batch)
+            counts[kind.name] += len(batch)
             on_written(sum(counts.values()))
     if not memory:
         raise InputError("this is no whole dump of a memory: it has no Memory node", where=connection.url)
