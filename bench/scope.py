@@ -42,22 +42,23 @@ def main() -> None:
         Memory.open(f"{folder}/all") as several,
     ):
         own.load(corpus)
-        several.load(*(str(path / "corpus.json") for path in arguments.folders))
-        names = {document.source for document in own.documents().documents}
-        prefixes = tuple({name.partition("#")[0] for name in names})
+        for path in arguments.folders:
+            several.load(str(path / "corpus.json"), meta=(f"set={path.name}",))
+        rows = own.cypher("MATCH (d:Document) RETURN d.source AS source").rows
+        sources, scope = {row["source"] for row in rows}, f"set = {first.name}"
         for strategy in arguments.strategies.split(","):
-            print(strategy, measure(own, several, questions, strategy, prefixes, names))
+            print(strategy, measure(own, several, questions, strategy, scope, sources))
 
 
 def measure(
-    own: Memory, several: Memory, questions: Any, strategy: str, scope: tuple[str, ...], sources: set[str]
+    own: Memory, several: Memory, questions: Any, strategy: str, scope: str, sources: set[str]
 ) -> str:
     """Return recall@5 of both, passages from outside, and the ratio of times."""
     quiet: dict[str, Any] = {"strategy": strategy, "k": K, "llm": False, "keep": False, "answer": False}
     recalls: dict[str, list[float]] = {"own": [], "scope": []}
     ratios, outside = [], 0
     for number, question in enumerate(questions):
-        ways: dict[str, dict[str, Any]] = {"all": {}, "scope": {"inside": scope}}
+        ways: dict[str, dict[str, Any]] = {"all": {}, "scope": {"where": scope}}
         seconds, answers = {}, {"own": own.ask(question.question, **quiet)}
         for name in sorted(ways, reverse=bool(number % 2)):
             start = perf_counter()

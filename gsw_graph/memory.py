@@ -71,6 +71,7 @@ class Memory:
         self._reranker: Reranker | None = None
         self._chat: Chat | None = None
         self._locks, self._lazy = MemoryLocks(), RLock()  # of what is made when it is first needed
+        self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
         self._closed = False
@@ -646,7 +647,7 @@ class Memory:
         reader = self._reader
         reader.excluded = frozenset(options.excluded)
         if options.has_scope:
-            limit_reader(reader, options)
+            limit_reader(reader, options, self._scopes)
         return Context(
             reader,
             self,

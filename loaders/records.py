@@ -111,8 +111,10 @@ def read_whole(file: File) -> Iterator[Item]:
             # The first line was too long to see that it is one of many.
             yield from read_lines(replace(file, stream=io.BufferedReader(io.BytesIO(data))))
             return
-        reason = f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}"
-        raise UnusableError(reason, f"{file.name}:{error.lineno}:{error.colno}") from error
+        raise UnusableError(
+            f"broken JSON: {error.msg} at line {error.lineno} column {error.colno}",
+            f"{file.name}:{error.lineno}:{error.colno}",
+        ) from error
     except (ValueError, RecursionError) as error:
         raise UnusableError(f"broken JSON: {error}") from error
     if isinstance(value, dict) and markdown.is_notebook(value):

@@ -92,7 +92,7 @@ def test_a_name_that_is_common_outside_alone_brings_its_pairs(both: tuple[Memory
     def named(*scope: str) -> set[str]:
         reader = memory._reader
         if scope:
-            reader.set_scope(inside=scope, outside=[], since="", until="", where=[])
+            reader.set_scope({}, inside=scope, outside=[], since="", until="", where=[])
         return {pair.id for pair, ways in hop(reader, [question], pairs=1, entities=1, common=30).candidates[0] if "name" in ways}
 
     assert not named()  # in too many passages of the memory
@@ -139,7 +139,7 @@ def test_facts_outside_are_neither_found_nor_counted(fresh_settings: Settings, m
             ]
             reader = memory._reader
             if scope:
-                reader.set_scope(**scope, outside=[], since="", until="", where=[])
+                reader.set_scope({}, **scope, outside=[], since="", until="", where=[])
             vector = memory.embedder.encode(["Who built the Stone Pier?"])[0].tolist()
             limits = {"nearest": 5, "worded": 5, "common": 30, "most": 10, "lexical": 5}
             near = facts.near(reader, vector, "stone pier", ["stone pier"], **limits)

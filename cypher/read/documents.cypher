@@ -9,6 +9,7 @@ WITH d ORDER BY d.source
 WITH collect(d) AS found
 WITH size(found) AS total, found[$skip..$skip + $limit] AS shown
 UNWIND shown AS d
+WITH total, d
 CALL (d) {
   MATCH (d)<-[:PART_OF]-(p:Passage)
   RETURN count(p) AS passages

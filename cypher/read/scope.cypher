@@ -1,4 +1,4 @@
-// The passages of the documents of a scope, and how many the memory has. Runs once an ask with a scope.
+// The passages of the documents of a scope. Runs once for each scope and version of the memory.
 // $inside, $outside: sources, files and folders without the slash at the end, the first empty for all; $since, $until: bounds of the day that a document is about, inclusive, '' for none,
 // of which a document without a day fits neither; $where: [{key, op, value}] over properties of documents, a list fits where one of its values does.
 MATCH (d:Document {status: 'ready'})
@@ -15,5 +15,4 @@ WHERE (size($inside) = 0 OR any(name IN $inside WHERE d.source = name OR d.sourc
     WHEN '>=' THEN value >= condition.value
     ELSE toLower(toString(value)) CONTAINS toLower(toString(condition.value)) END))
 MATCH (d)<-[:PART_OF]-(p:Passage)
-WITH collect(p.id) AS ids
-RETURN ids, COUNT { MATCH (:Passage) } AS total
+RETURN collect(p.id) AS ids

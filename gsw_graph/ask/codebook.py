@@ -251,8 +251,10 @@ def complete(
     false."""
     missing = 0 if may_build else len(reader.rows("read/passages_without_runs"))
     if missing:
-        message = f"`pruned` needs the runs of all passages, and {missing:,} have none yet"
-        raise InputError(message, hint="Ask once with --strategy pruned where the memory may be written")
+        raise InputError(
+            f"`pruned` needs the runs of all passages, and {missing:,} have none yet",
+            hint="Ask once with --strategy pruned where the memory may be written",
+        )
 
     def report(done: int, passages: int) -> None:
         if on_stage is not None:

@@ -104,7 +104,9 @@ class AskOptions(ScopeOptions):
         return self.past and usual and self.answer
 
 
-def limit_reader(reader: Reader, options: ScopeOptions) -> None:
+def limit_reader(
+    reader: Reader, options: ScopeOptions, scopes: dict[tuple[int, str], dict[str, bool]]
+) -> None:
     """Limit a reader to the documents of a scope.
 
     Raises:
@@ -116,6 +118,7 @@ def limit_reader(reader: Reader, options: ScopeOptions) -> None:
                 f"{day!r} is no date", hint="Give a year, a month or a day: 2024, 2024-03 or 2024-03-09"
             )
     reader.set_scope(
+        scopes,
         inside=_sources(options.inside),
         outside=_sources(options.outside),
         since=options.since or "",

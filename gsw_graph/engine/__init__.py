@@ -135,8 +135,9 @@ def check_address(memory: str) -> None:
     scheme = re.match(r"(bolt|neo4j|https?)(\+s|\+ssc)?:(?!//)", memory, re.IGNORECASE)
     if scheme:
         hint = f"Use bolt://HOST:7687, or ./{memory} for a folder of that name"
-        message = f"{scheme[0]} begins the address of a server, which needs two slashes"
-        raise EngineError(message, where=memory, hint=hint)
+        raise EngineError(
+            f"{scheme[0]} begins the address of a server, which needs two slashes", where=memory, hint=hint
+        )
 
 
 def exists(settings: Settings) -> bool:

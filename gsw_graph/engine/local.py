@@ -157,8 +157,9 @@ def start(
         write_private(home / "server.json", json.dumps(dict(zip(_STATE, state, strict=True))))
     server = _server(settings, version)
     if server is None or not server.running:
-        reason = "the server ended right after its start"
-        raise EngineError(reason, where=str(home), hint=f"Its log is {home / LOG}")
+        raise EngineError(
+            "the server ended right after its start", where=str(home), hint=f"Its log is {home / LOG}"
+        )
     return server
 
 
@@ -327,8 +328,11 @@ def _await(home: Path, process: subprocess.Popen[bytes], port: int) -> None:
         if "Started." in log and listens("127.0.0.1", port):
             return
         if time.monotonic() > end or process.poll() is not None:
-            reason = f"Neo4j did not start within {START_SECONDS} s ({_reason(log)})"
-            raise EngineError(reason, where=str(home), hint=f"Its log is {home / LOG}")
+            raise EngineError(
+                f"Neo4j did not start within {START_SECONDS} s ({_reason(log)})",
+                where=str(home),
+                hint=f"Its log is {home / LOG}",
+            )
         time.sleep(0.1)
 
 
@@ -347,8 +351,11 @@ def _stop_java(home: Path, pid: int) -> None:
     end = time.monotonic() + STOP_SECONDS
     while _java_runs(home, pid):
         if time.monotonic() > end:
-            reason = f"Neo4j did not stop within {STOP_SECONDS} s"
-            raise EngineError(reason, where=f"pid {pid}", hint=f"Its log is {home / LOG}")
+            raise EngineError(
+                f"Neo4j did not stop within {STOP_SECONDS} s",
+                where=f"pid {pid}",
+                hint=f"Its log is {home / LOG}",
+            )
         time.sleep(0.1)
 
 
@@ -364,8 +371,10 @@ def _get_jars(lib: Path, release: str) -> None:
         command = [maven, "-q", "-B", "-f", str(pom), f"-Dneo4j.version={release}"]
         code, output = _run([*command, f"-DoutputDirectory={folder}/lib", "dependency:copy-dependencies"])
         if code != 0:
-            reason = f"Maven could not get Neo4j {release}: {_reason(output)}"
-            raise EngineError(reason, hint="Check the network and try again")
+            raise EngineError(
+                f"Maven could not get Neo4j {release}: {_reason(output)}",
+                hint="Check the network and try again",
+            )
         if not lib.is_dir():
             (Path(folder) / "lib").rename(lib)
 

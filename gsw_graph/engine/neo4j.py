@@ -211,8 +211,10 @@ class Neo4jDialect:
             # Made by the other process a moment before.
             if not str(error.code).endswith("EquivalentSchemaRuleAlreadyExists"):
                 text = " ".join(line for line in ddl.splitlines() if not line.startswith("//"))
-                reason = f"the server refused a statement: {_first_line(error)}"
-                raise EngineError(reason, where=" ".join(text.split())[:120]) from error
+                raise EngineError(
+                    f"the server refused a statement: {_first_line(error)}",
+                    where=" ".join(text.split())[:120],
+                ) from error
 
     def wait_online(self, timeout: float) -> None:
         """Return when every index is online; EngineError names the one that failed or was not ready in

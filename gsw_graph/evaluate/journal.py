@@ -187,5 +187,6 @@ def _check_same(before: Mapping[str, Any], now: Mapping[str, Any], path: Path) -
         if before.get(name) != now.get(name) and name != "gswgraph"
     ]
     if changes:
-        message = f"the folder holds another evaluation: {'; '.join(changes)}"
-        raise InputError(message, where=str(path.parent), hint=_HINT)
+        raise InputError(
+            f"the folder holds another evaluation: {'; '.join(changes)}", where=str(path.parent), hint=_HINT
+        )

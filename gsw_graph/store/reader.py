@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from gsw_graph.engine import Connection
 
 Row = dict[str, Any]
-_SPREAD = 3.0  # a question is about what is in its scope, where more than the average is near
+_SCOPES = 8  # scopes of a memory that are kept
+_SPREAD = 1.0  # of the nodes of which as many as are wanted are in the scope on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +107,20 @@ class Reader:
         self.scope: dict[str, bool] | None = None
         self._total = 0  # passages of the memory, where there is a scope
 
-    def set_scope(self, **conditions: Any) -> None:
-        """See only the documents that fit some conditions from now on; see the statement."""
-        row = self.rows("read/scope", **conditions)[0]
-        self.scope = dict.fromkeys(row["ids"], True)
-        self._total = row["total"]
+    def set_scope(self, scopes: dict[tuple[int, str], dict[str, bool]], **conditions: Any) -> None:
+        """See only the documents that fit some conditions from now on; see the statement.
+
+        Args:
+            scopes: Those found before, by the version of the memory and the conditions; this one is added.
+            conditions: Parameters of the statement.
+        """
+        version, self._total = self.size()
+        key = version, repr(conditions)
+        if key not in scopes:
+            if len(scopes) >= _SCOPES:
+                scopes.clear()
+            scopes[key] = dict.fromkeys(self.rows("read/scope", **conditions)[0]["ids"], True)
+        self.scope = scopes[key]
 
     def sees(self, passage: str) -> bool:
         """Tell whether a question may be answered from a passage."""

@@ -213,8 +213,11 @@ class BatchFeeder:
         try:
             yield
         except openai.NotFoundError as error:
-            message = "the server has no Batch API, or does not show the batch that was sent with another key"
-            raise StoppedError(message, where=self._host, hint=WITHOUT_HINT) from error
+            raise StoppedError(
+                "the server has no Batch API, or does not show the batch that was sent with another key",
+                where=self._host,
+                hint=WITHOUT_HINT,
+            ) from error
         except openai.OpenAIError as error:
             cause = to_error(error, self._transport.endpoint)
             hint = getattr(cause, "hint", None) or AGAIN_HINT

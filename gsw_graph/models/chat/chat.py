@@ -341,8 +341,11 @@ class Chat:
             self._count_failure(request, context)
             self._cache.drop(unchecked(key))
             problem_text = " ".join(str(error).split())[:PROBLEM_LENGTH]
-            message = f"the reply cannot be used, nor did the model repair it: {problem_text}"
-            raise ReplyError(message, where=self._transport.endpoint.host, hint=_LARGER_HINT) from None
+            raise ReplyError(
+                f"the reply cannot be used, nor did the model repair it: {problem_text}",
+                where=self._transport.endpoint.host,
+                hint=_LARGER_HINT,
+            ) from None
 
     def _read(self, request: Request, text: str) -> Any:
         """Return the text of a reply, or its JSON. Raises ValueError.

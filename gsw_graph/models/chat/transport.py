@@ -299,8 +299,11 @@ class Transport:
                     raise RetryableError("it did not answer in time", timed_out=True)  # noqa: TRY301
         except Exception as error:
             if shown:
-                message = "the connection broke in the middle of the reply"
-                raise ReplyError(message, where=self.endpoint.host, hint="Ask again") from error
+                raise ReplyError(
+                    "the connection broke in the middle of the reply",
+                    where=self.endpoint.host,
+                    hint="Ask again",
+                ) from error
             if type(error).__module__.startswith("openai") or isinstance(error, RetryableError):
                 raise
             late = type(error).__name__ == "ReadTimeout"  # of the SDK's HTTP library, which it does not wrap
