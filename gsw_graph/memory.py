@@ -14,7 +14,7 @@ from gsw_graph.ask.options import AskOptions, limit_reader
 from gsw_graph.concurrency import MemoryLocks, acquired, never_cancelled
 from gsw_graph.config import Settings
 from gsw_graph.cypher import of_memory
-from gsw_graph.engine import connect, with_plain_errors
+from gsw_graph.engine import connect, split_address, with_plain_errors
 from gsw_graph.errors import EndedError, InputError, StoppedError
 from gsw_graph.explore import contents
 from gsw_graph.explore.picture import picture
@@ -74,7 +74,7 @@ class Memory:
         self._scopes: dict[tuple[int, str], dict[str, bool]] = {}
         self._building = Lock()  # of runs, in a question too
         self._state: MemoryState | None = None
-        self._closed = False
+        self._closed, self._shared = False, False
 
     def __repr__(self) -> str:
         dialect = self._connection.dialect
@@ -123,7 +123,8 @@ class Memory:
             return
         self._closed = True
         self._close_chat()
-        self._connection.close()
+        if not self._shared:
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -462,6 +463,19 @@ class Memory:
 
         with self._changing():
             return moving.restore(self._connection, source, progress or (lambda _: None))
+
+    def named(self, name: str) -> Memory:
+        """Return another memory of this database, by its name; the default one where that is empty.
+
+        It shares the connection, which closes with this memory, and the models. Raises InputError for what is
+        no name.
+        """
+        _, checked = split_address(f"database?memory={name}") if name else ("", "")
+        base = self._connection.default or self._connection
+        connection = base.to_memory(checked) if checked else base
+        memory = Memory(connection, replace(self._settings, memory=connection.url), self.embedder)
+        memory._reranker, memory._shared = self.reranker, True
+        return memory
 
     @with_plain_errors
     def memories(self) -> list[results.StoredMemory]:

@@ -19,7 +19,7 @@ import samples
 from gsw_graph.config import Settings
 from gsw_graph.cypher import LABELS, TYPES, base_name, of_memory
 from gsw_graph.engine import split_address
-from gsw_graph.errors import EngineError, InputError
+from gsw_graph.errors import InputError
 from gsw_graph.memory import Memory
 from gsw_graph.models.embed.embedder import Embedder
 from gsw_graph.store import nodes
@@ -163,7 +163,7 @@ def test_addresses_are_taken_apart(whole: str, place: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "A", "a b", "a__b", "_a", "a`", "x" * 41, "a\n"])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(EngineError, match="no name of a memory"):
+    with pytest.raises(InputError, match="no name of a memory"):
         split_address(f"bolt://h?memory={name}")
 
 

@@ -153,3 +153,28 @@ def test_results_are_bounded_and_say_what_is_left_out(corpus: Memory) -> None:
         anyio.run(check)
     corpus.forget("upload:long.jsonl", "upload:book.md", folder=None)
     corpus.forget(*[document.source for document in corpus.documents("Report ").documents], folder=None)
+
+
+def test_one_server_holds_the_memories_of_its_database(memory: Memory) -> None:
+    async def asks(name: str) -> str:
+        async with Client(f"{one.url}/mcp?memory={name}") as client:
+            return (await client.call_tool("search", {"question": "Who keeps the lamp?"})).content[0].text
+
+    said = {"": "Ada Marr keeps the lamp.", "letters": "Ben Orr keeps the lamp."}
+    with served.served(memory) as one:
+        post = one.client.post
+        for name, text in said.items():
+            assert post("/api/turns", params={"memory": name}, json={"text": text}).status_code == 200
+        for name, text in said.items():
+            found = post("/api/search", params={"memory": name}, json={"question": "Who keeps the lamp?"}).json()["passages"]
+            assert [text in passage["text"] for passage in found] == [True]
+            assert text in anyio.run(asks, name)
+        assert one.ask("Who keeps the lamp?")["passages"][0]["text"].endswith(said[""]), "the one it was started with"
+        listed = one.client.get("/api/memories").json()
+        assert [(entry["name"], entry["documents"]) for entry in listed] == [("", 1), ("letters", 1)]
+        refused = one.client.get("/api/status", params={"memory": "No name"})
+        assert (refused.status_code, refused.json()["error"]) == (400, "'No name' is no name of a memory")
+    letters = memory.named("letters")
+    letters.forget(everything=True)
+    letters.close()
+    assert memory.status().nodes["Document"] == 1, "which stays open"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from gsw_graph.concurrency import FairLock
-from gsw_graph.errors import EngineError
+from gsw_graph.errors import EngineError, InputError
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session
@@ -114,14 +114,14 @@ def connect(
 
 def split_address(address: str) -> tuple[str, str]:
     """Return where a database is, and the name of a memory in it: `bolt://host/?memory=notes`. The name is
-    empty for the default memory. EngineError for what is no name."""
+    empty for the default memory. Raises InputError for what is no name."""
     place, _, query = address.rpartition("?")
     options = query.split("&") if place else []
     names = [option.removeprefix("memory=") for option in options if option.startswith("memory=")]
     if not names:
         return address, ""
     if not _NAME.fullmatch(names[-1]):
-        raise EngineError(
+        raise InputError(
             f"{names[-1]!r} is no name of a memory",
             where=place,
             hint="Use small letters, digits and single underscores, 40 at most: ?memory=my_notes",

@@ -202,7 +202,7 @@ class RunningServer:
         left behind says nothing: the lock of the folder ended with its process."""
         if "://" in memory:
             return None
-        folder = Path(memory).expanduser().absolute()
+        folder = Path(memory.partition("?memory=")[0]).expanduser().absolute()
         try:
             data = json.loads((folder / SERVER).read_text(encoding="utf-8"))
             server = cls(str(data["address"]), str(data["token"]))

@@ -33,14 +33,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import HTTPConnection
-from starlette.types import Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gsw_graph import __version__
 from gsw_graph.engine import split_address
 from gsw_graph.engine.embedded_folder import RunningServer, write_private
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.serve import routes
-from gsw_graph.serve.context import AppState, BusyError, describe_error, error_response, request_error
+from gsw_graph.serve.context import (
+    AppState,
+    BusyError,
+    describe_error,
+    error_response,
+    request_error,
+    requested_memory,
+)
 from gsw_graph.serve.mcp_server import Server
 
 PAGE = Path(__file__).parent / "page"
@@ -114,6 +121,7 @@ def application(state: AppState, access: Access) -> FastAPI:
         def page() -> Response:
             return FileResponse(PAGE / "index.html", headers=headers)
 
+    app.add_middleware(_NamedMemory)
     app.add_middleware(AuthenticationMiddleware, backend=_Tokens(access), on_error=_answer_refused)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(access.hosts), www_redirect=False)
     return app
@@ -138,6 +146,18 @@ def described(upload: int = 0, **how: Any) -> FastAPI:
     app.include_router(routes.router, prefix="/api")
     app.include_router(routes.uploads, prefix="/api", max_body_size=upload)
     return app
+
+
+class _NamedMemory:
+    """Let a request name a memory of the database: `?memory=NAME`, in the path of any route."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            requested_memory.set(HTTPConnection(scope).query_params.get("memory"))
+        await self._app(scope, receive, send)
 
 
 class _Tokens(AuthenticationBackend):

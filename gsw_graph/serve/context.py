@@ -12,7 +12,9 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Generic, TypeVar
 
 import anyio
@@ -39,6 +41,8 @@ T = TypeVar("T")
 Send = Callable[[str, Any], None]
 PING = 10  # seconds; proxies close a stream that sends nothing
 log = logging.getLogger(__name__)
+_MEMORIES = 64  # of one database, whose state is kept
+requested_memory: ContextVar[str | None] = ContextVar("requested_memory", default=None)  # its name
 
 
 class BusyError(GswGraphError):
@@ -87,7 +91,7 @@ class WorkQueue:
         if self._closed or len(self) >= self.at_once + self.waiting:
             raise BusyError(self.kind, 1 + len(self) // self.at_once)
         cancel, loop = Cancel(), asyncio.get_running_loop()
-        job = Job(self._threads.submit(work, cancel), cancel, self.timeout)
+        job = Job(self._threads.submit(copy_context().run, work, cancel), cancel, self.timeout)
         self._jobs.add(job)
 
         def remove(_: Future[T]) -> None:
@@ -190,14 +194,22 @@ def default_asks(*, model: bool) -> int:
 
 
 class AppState:
-    """A memory and the queues before it. A server that is `read_only` changes nothing in the memory."""
+    """A memory, the others of its database, and the queues before them. A server that is `read_only` changes
+    nothing in them."""
 
     def __init__(self, memory: Memory, limits: Limits | None = None, *, read_only: bool = False) -> None:
-        self.memory, self.limits, self.read_only = memory, limits or Limits(), read_only
+        self._memory, self.limits, self.read_only = memory, limits or Limits(), read_only
+        self._named = lru_cache(_MEMORIES)(memory.named)
         limits = self.limits
         self.asks = WorkQueue("questions", limits.asks, limits.waiting, limits.seconds)
         self.loads = WorkQueue("loads", 1, limits.waiting, None)
         self.reads = WorkQueue("requests", limits.reads, limits.waiting, limits.seconds)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that the current request names, else the one that the server was started with."""
+        name = requested_memory.get()
+        return self._memory if name is None else self._named(name)
 
     def close(self) -> None:
         """Cancel all that runs or waits, and accept no more."""

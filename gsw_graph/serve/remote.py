@@ -14,6 +14,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gsw_graph import errors
+from gsw_graph.engine import split_address
 from gsw_graph.errors import EngineError, GswGraphError, InputError
 from gsw_graph.explore.contents import ALL
 from gsw_graph.explore.picture.picture import Edge, Node, Picture, rendered
@@ -72,6 +73,7 @@ def _path(*parts: object) -> str:
 # Methods of `Memory` that are one request: its arguments become result type, HTTP method, path and values.
 _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
     "status": lambda: (results.Status, "GET", "/status", {}),
+    "memories": lambda: (list[results.StoredMemory], "GET", "/memories", {}),
     "documents": lambda text="", *, limit=None, folder="", **filters: (
         results.Documents,
         "GET",
@@ -129,6 +131,7 @@ class RemoteMemory:
         self.settings, self.address, self.url = settings, running.address, settings.memory
         self._client = httpx.Client(
             base_url=running.address + "/api",
+            params={"memory": split_address(settings.memory)[1]},
             headers={"Authorization": f"Bearer {running.token}"},
             timeout=httpx.Timeout(10, read=SILENT, write=SILENT),
             trust_env=False,

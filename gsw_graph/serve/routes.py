@@ -323,6 +323,12 @@ async def status(context: Context) -> Response:
     return await context.read(lambda _: context.memory.status())
 
 
+@router.get("/memories", summary="List memories", tags=["read"])
+async def memories(context: Context) -> Response:
+    """The memories of the database. Every route takes the name of one: `?memory=NAME`."""
+    return await context.read(lambda _: context.memory.memories())
+
+
 @router.get("/documents", summary="List documents", tags=["read"])
 async def documents(
     context: Context,

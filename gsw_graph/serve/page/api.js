@@ -18,7 +18,9 @@ async function send(path, options = {}) {
   if (token) headers.set("Authorization", `Bearer ${token.replace(/[^\x21-\x7e]/g, "?")}`); // a header takes ASCII, as every token is
   let answer;
   try {
-    answer = await fetch(`/api/${path}`, { ...options, headers });
+    const name = new URLSearchParams(location.search).get("memory");
+    const memory = name === null ? "" : `${path.includes("?") ? "&" : "?"}memory=${encodeURIComponent(name)}`;
+    answer = await fetch(`/api/${path}${memory}`, { ...options, headers });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Fault({ error: "the server cannot be reached", hint: "Is `gswgraph serve` still running?" });
