@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timezone
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -142,12 +144,22 @@ def _items(
         else:
             try:
                 with path.open("rb") as stream:
-                    length = os.fstat(stream.fileno()).st_size
-                    yield from _tracked(path.as_posix(), path.resolve(), stream, length, position)
+                    stat, whole = os.fstat(stream.fileno()), path.resolve()
+                    for item in _tracked(path.as_posix(), whole, stream, stat.st_size, position):
+                        yield _dated(item, whole.as_posix(), stat.st_mtime)
             except OSError as error:
                 yield unreadable(path, error)
     for name, upload in uploads.items():
         yield from _tracked(name, Path(f"{UPLOAD}{name}"), upload, _length(upload), position)
+
+
+def _dated(item: Item, source: str, modified: float) -> Item:
+    """Return an item; a document that is its whole file knows when that was changed, in UTC."""
+    if isinstance(item, Failure) or not isinstance(item[1], Document) or item[1].source != source:
+        return item
+    place, document = item
+    time = datetime.fromtimestamp(modified, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
+    return place, replace(document, meta={"modified": time, **document.meta})
 
 
 def _tracked(name: str, path: Path, stream: BinaryIO, length: int, position: Position) -> Iterator[Item]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,11 @@ def test_no_value_is_too_deep(tmp_path: Path) -> None:
 
 
 def test_every_format_says_what_is_known_about_its_documents(tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text(LAMP)
+    os.utime(tmp_path / "plain.txt", (0, 86400))
+    assert [item.meta for item in read([str(tmp_path / "plain.txt")]) if isinstance(item, Document)] == [{"modified": "1970-01-02T00:00:00"}]
     front = document(tmp_path / "a.md", f"---\ntitle: T\nauthor: {{name: Ana}}\ntags: [sea, light]\ndate: 2020-05-01\nrank: 3\n---\n{LAMP}")
-    assert (dict(front.meta), front.about) == ({"author_name": "Ana", "tags": ["sea", "light"], "date": "2020-05-01", "rank": 3}, "2020-05-01")
+    assert ({key: value for key, value in front.meta.items() if key != "modified"}, front.about) == ({"author_name": "Ana", "tags": ["sea", "light"], "date": "2020-05-01", "rank": 3}, "2020-05-01")
     line = document(tmp_path / "a.jsonl", json.dumps({"text": LAMP, "author": "Bo", "year": 1863}) + "\n")
     assert dict(line.meta) == {"author": "Bo", "year": 1863}
     row = document(tmp_path / "a.csv", f"id,text,author,year,done\n7,{LAMP},Bo,1863,true\n")
