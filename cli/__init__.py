@@ -40,6 +40,7 @@ COMMANDS = {
     "bulk": ("load", "Write documents as Parquet files that neo4j-admin imports."),
     "merge": ("admin", "Join names that mean the same thing."),
     "unmerge": ("admin", "Take merged names apart again."),
+    "correct": ("admin", "Correct a name, a fact or a passage by hand."),
     "forget": ("load", "Remove documents and all that only they supported."),
     "ledger": ("look", "Show what language models were asked, and what that took."),
     "cypher": ("graph", "Run a Cypher query, read-only by default."),

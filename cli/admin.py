@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -257,6 +258,62 @@ def _print_unmerged(result: Unmerged) -> None:
     for name in result.groups[:20]:
         click.echo(one_line(name))
     click.echo(f"Took {counted(len(result.aliases), 'name')} out of {counted(len(result.groups), 'group')}.")
+
+
+@click.command()
+@memory_option
+@click.argument(
+    "action", type=click.Choice(("rename", "split", "remove", "supersede", "add")), required=False
+)
+@click.argument("values", nargs=-1, metavar="[VALUE]...")
+@click.option("--by", metavar="WHO", help="Who corrects it; default: your user name.")
+@click.option("--list", "listed", is_flag=True, help="List what was corrected.")
+@click.option("--undo", metavar="ID", help="Take a correction back.")
+@json_option
+@click.pass_obj
+def correct(
+    url: str | None,
+    action: str | None,
+    values: tuple[str, ...],
+    by: str | None,
+    listed: bool,
+    undo: str | None,
+    as_json: bool,
+) -> None:
+    """Correct by hand what the memory holds. Later loads of the same documents keep it.
+
+    \b
+    rename     NAME NEW          what is called NAME is NEW
+    split      NAME NEW SOURCE.. in these documents NAME means something else: NEW
+    remove     FACT              its id (gswgraph show --json), its question or its text
+    supersede  OLD NEW           ids of passages; OLD is not searched any more
+    add        TEXT              or a question and its answers
+
+    \b
+    Example:
+      gswgraph correct rename "Ottile Grau" "Ottilie Grau"
+      gswgraph correct split Mercury "Mercury (planet)" notes/planets.md
+      gswgraph correct add "Who built the Old Light?" "Ana Ruiz"
+      gswgraph correct --list
+      gswgraph correct --undo 3f9a01c2
+    """
+    if sum((action is not None, listed, undo is not None)) != 1:
+        raise click.UsageError("Give an action, --list or --undo.")
+    with open_memory(url) as memory:
+        if listed:
+            made = memory.corrections()
+        elif undo is not None:
+            made = [memory.undo_correction(undo)]
+        else:
+            made = [memory.correct(str(action), *values, by=by or getpass.getuser())]
+    if as_json:
+        print_json({"corrections": [correction.to_dict() for correction in made]})
+        return
+    for correction in made:
+        what = f"{one_line(correction.target)} -> {one_line(correction.value)}"
+        click.echo(f"{correction.id}  {correction.action}  {what}  ({correction.by}, {correction.at[:16]})")
+    if not listed:
+        click.echo("Taken back." if undo else f"Take it back: gswgraph correct --undo {made[0].id}")
 
 
 @click.command()

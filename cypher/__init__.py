@@ -23,11 +23,12 @@ class Unlogged(list[Any]):
 _FILES: dict[str, str] = {}  # of the statements that were read, by their text
 # What a memory is made of; `store/nodes.py` declares it.
 LABELS = tuple(
-    "Memory Document Passage Role Concept Entity VerbPhrase QAPair Proposition Relation Run Question".split()
+    "Memory Document Passage Role Concept Entity VerbPhrase QAPair Proposition Relation Run Question "
+    "Correction".split()
 )
 TYPES = tuple(
     "PART_OF NEXT IN NAMES PLAYS REFERS_TO ASKS ANSWERED_BY ABOUT MENTIONS RELATES_BY HOLDS ALIAS_OF USED "
-    "REUSED".split()
+    "REUSED REMOVED_FROM SUPERSEDED_IN".split()
 )
 _INDEX = "(?:passage|entity|qa_pair|proposition|question)_(?:embedding|text)"
 _OURS = re.compile(

@@ -25,6 +25,7 @@ from gsw_graph.model.results import Progress
 from gsw_graph.store import adhoc, questions, schema
 from gsw_graph.store.reader import Reader
 from gsw_graph.telemetry import annotate, span
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -446,6 +447,43 @@ class Memory:
         with self._changing():
             self._stored_state()
             return unmerge(self._connection, what)
+
+    @with_plain_errors
+    def correct(self, action: str, *values: str, by: str = "", folder: str | None = "") -> results.Correction:
+        """Correct what the memory holds; later loads keep it, and `undo_correction` takes it back.
+
+        Args:
+            action: `rename` a name (to another), `split` it (a new name, and the sources where it means
+                that), `remove` a fact (by its id, question or text), `supersede` a passage (its id, and that
+                of the one that holds now) or `add` a statement, or a question and its answers.
+            values: What the action needs, in this order.
+            by: Who corrects it.
+            folder: Where paths among the sources begin; None where a name is a source alone.
+
+        Raises:
+            InputError: What it names is not there, or not enough is given.
+        """
+        from gsw_graph.load import corrections
+
+        if action in ("rename", "split") and values:
+            contents.check_concepts(self._reader, [normalise(values[0])])
+        with self._changing():
+            return corrections.correct(self._connection, action, values, by, load=self.load, folder=folder)
+
+    @with_plain_errors
+    def corrections(self) -> list[results.Correction]:
+        """Return what was corrected, in the order in which it was."""
+        from gsw_graph.load import corrections
+
+        return corrections.corrections(self._connection)
+
+    @with_plain_errors
+    def undo_correction(self, which: str) -> results.Correction:
+        """Take a correction back, by its id. Raises InputError where there is none."""
+        from gsw_graph.load import corrections
+
+        with self._changing():
+            return corrections.undo(self._connection, which)
 
     @with_plain_errors
     def dump(self, target: str | Path) -> results.Copied:

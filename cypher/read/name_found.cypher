@@ -1,9 +1,9 @@
-// What was found of a concept: its roles with their states, the pairs about it or that it answers, the facts that mention it; each in no order.
+// What was found of a concept and of those merged with it: its roles with their states, the pairs about it or that it answers, the facts that mention it; each in no order.
 // $id; $limit of each. Of a concept in more than 500 documents, 500 are looked at. Runs once where a name is followed.
 MATCH (c:Concept {id: $id})
 CALL (c) {
-  MATCH (c)<-[:REFERS_TO]-(e:Entity)
-  RETURN e LIMIT 500
+  MATCH (c)-[:ALIAS_OF*0..2]-(:Concept)<-[:REFERS_TO]-(e:Entity)
+  RETURN DISTINCT e LIMIT 500
 }
 WITH c, collect(e) AS entities
 CALL (entities) {
@@ -14,7 +14,7 @@ CALL (entities) {
 }
 CALL (entities) {
   UNWIND entities AS e
-  MATCH (e)<-[:ABOUT|ANSWERED_BY]-(q:QAPair)
+  MATCH (e)<-[:ABOUT|ANSWERED_BY]-(q:QAPair)-[:IN]->(:Passage)
   WITH DISTINCT q ORDER BY q.id LIMIT $limit
   RETURN collect({id: q.id, question: q.question, answers: q.answers}) AS pairs
 }

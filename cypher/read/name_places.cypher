@@ -1,7 +1,7 @@
-// Passages that a concept stands in, by source, with the concepts beside it. $id; $limit passages. Of a concept in more than 500 documents, 500 are looked at.
+// Passages that a concept, or one merged with it, stands in, by source, with the concepts beside it. $id; $limit passages. Of a concept in more than 500 documents, 500 are looked at.
 // Runs once where a name is followed.
-MATCH (c:Concept {id: $id})<-[:REFERS_TO]-(e:Entity)
-WITH e LIMIT 500
+MATCH (:Concept {id: $id})-[:ALIAS_OF*0..2]-(:Concept)<-[:REFERS_TO]-(e:Entity)
+WITH DISTINCT e LIMIT 500
 MATCH (e)-[:IN]->(p:Passage)-[:PART_OF]->(d:Document)
 WHERE d.status = 'ready'
 WITH DISTINCT p, d ORDER BY d.source, p.position LIMIT $limit

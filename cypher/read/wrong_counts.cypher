@@ -8,7 +8,7 @@ CALL () {
 }
 CALL () {
   MATCH (p:Passage)
-  WHERE p.id IS NOT NULL AND NOT EXISTS { (p)-[:PART_OF]->(:Document) }
+  WHERE p.id IS NOT NULL AND NOT EXISTS { (p)-[:PART_OF|SUPERSEDED_IN]->(:Document) }
   RETURN count(p) AS loose_passages
 }
 CALL () {
@@ -23,12 +23,12 @@ CALL () {
 }
 CALL () {
   MATCH (q:QAPair)
-  WHERE q.id IS NOT NULL AND NOT EXISTS { (q)-[:IN]->(:Passage) }
+  WHERE q.id IS NOT NULL AND NOT EXISTS { (q)-[:IN|REMOVED_FROM]->(:Passage) }
   RETURN count(q) AS loose_pairs
 }
 CALL () {
   MATCH (f:Proposition)
-  WHERE f.id IS NOT NULL AND NOT EXISTS { (f)-[:IN]->(:Passage) }
+  WHERE f.id IS NOT NULL AND NOT EXISTS { (f)-[:IN|REMOVED_FROM]->(:Passage) }
   RETURN count(f) AS loose_propositions
 }
 CALL () {

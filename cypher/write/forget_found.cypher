@@ -1,7 +1,7 @@
 // Deletes what stands in some passages and nowhere else; the passages stay: entities, verb phrases, question-answer pairs, propositions, runs. $passages.
 UNWIND $passages AS id
 MATCH (p:Passage {id: id})
-OPTIONAL MATCH (p)<-[i:IN]-(x)
+OPTIONAL MATCH (p)<-[i:IN|REMOVED_FROM]-(x)
 WHERE x:Entity OR x:VerbPhrase OR x:QAPair OR x:Proposition OR x:Run
 WITH collect(DISTINCT p) AS passages, collect(i) AS places, collect(DISTINCT x) AS inside
 FOREACH (i IN places | DELETE i)
@@ -16,5 +16,5 @@ WITH inside
 WITH inside
 UNWIND inside AS x
 WITH x
-WHERE NOT EXISTS { (x)-[:IN]->(:Passage) }
+WHERE NOT EXISTS { (x)-[:IN|REMOVED_FROM]->(:Passage) }
 DETACH DELETE x

@@ -4,5 +4,5 @@ MERGE (d:Document {id: $row.id})
 ON CREATE SET d.source = $row.source, d.title = $row.title, d.loader = $row.loader, d.extractor = 'rules', d.status = 'ready', d.about = $row.about
 SET d.content_hash = '', d.text_hash = '', d.loaded_at = $row.now
 WITH d
-OPTIONAL MATCH (d)<-[:PART_OF]-(p:Passage)
+OPTIONAL MATCH (d)<-[:PART_OF|SUPERSEDED_IN]-(p:Passage)
 RETURN count(p) AS turns

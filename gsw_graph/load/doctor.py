@@ -11,6 +11,7 @@ from gsw_graph.config import Settings
 from gsw_graph.cypher import definitions, statement
 from gsw_graph.engine import Connection, to_engine_error
 from gsw_graph.errors import GswGraphError
+from gsw_graph.load import corrections
 from gsw_graph.model.documents import Document, Passage
 from gsw_graph.model.results import Finding
 from gsw_graph.models.chat.chat import Chat
@@ -63,6 +64,7 @@ def repair(connection: Connection) -> None:
 
     with connection.session() as session:
         session.execute_write(work)
+    corrections.apply(connection)
 
 
 def _guarded(

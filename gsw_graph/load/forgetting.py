@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gsw_graph import loaders
+from gsw_graph.cypher import statement
 from gsw_graph.engine import Connection
 from gsw_graph.errors import InputError
 from gsw_graph.model.documents import Failure
@@ -35,6 +36,7 @@ def forget(
             writer.forget(session, list(chosen))
             if everything:
                 writer.forget_questions(session)
+                session.execute_write(lambda tx: tx.run(statement("write/forget_corrections")).consume())
     return Forgotten(sorted(chosen.values()), unknown, questions)
 
 

@@ -109,6 +109,14 @@ _REQUESTS: dict[str, Callable[..., tuple[Any, str, str, dict[str, Any]]]] = {
         _path("analyses", name),
         {"parameters": parameters},
     ),
+    "corrections": lambda: (list[results.Correction], "GET", "/corrections", {}),
+    "correct": lambda action, *values, by="": (
+        results.Correction,
+        "POST",
+        "/corrections",
+        {"action": action, "values": values, "by": by, "folder": _absolute("")},
+    ),
+    "undo_correction": lambda which: (results.Correction, "POST", _path("corrections", which, "undo"), {}),
     "forget": lambda *sources, everything=False, dry_run=False, folder="": (
         results.Forgotten,
         "POST",

@@ -120,6 +120,15 @@ class TurnBody(Body):
     at: str | None = Field(None, description="When, as ISO writes it; else now.")
 
 
+class CorrectBody(Body):
+    """A correction: its action, and what that needs in the order of `gswgraph correct`."""
+
+    action: Literal["rename", "split", "remove", "supersede", "add"]
+    values: list[Annotated[str, Field(max_length=4000)]] = Field(max_length=100)
+    by: str = Field("", max_length=200, description="Who corrects it.")
+    folder: str | None = Field(None, description="For the owner alone: where paths among the sources begin.")
+
+
 class ForgetBody(Body):
     """Which documents are forgotten: those of the sources, or all."""
 
@@ -435,6 +444,33 @@ async def turns(context: Context, body: TurnBody) -> Response:
     context.app.check_writable()
     passage = await context.run(context.app.loads, lambda _: context.memory.add(**body.model_dump()))
     return json_response({"passage": passage})
+
+
+@router.get("/corrections", summary="List corrections", tags=["read"])
+async def corrections(context: Context) -> Response:
+    """What was corrected by hand, in the order in which it was."""
+    return await context.read(lambda _: context.memory.corrections())
+
+
+@router.post("/corrections", summary="Correct a name, a fact or a passage", tags=["change"])
+async def correct(context: Context, body: CorrectBody) -> Response:
+    """The correction, as `gswgraph correct --json` prints it; later loads keep it."""
+    context.app.check_writable()
+    how = {"by": body.by, "folder": context.folder(body.folder)}
+    return json_response(
+        await context.run(
+            context.app.loads, lambda _: context.memory.correct(body.action, *body.values, **how)
+        )
+    )
+
+
+@router.post("/corrections/{which}/undo", summary="Take a correction back", tags=["change"])
+async def undo_correction(context: Context, which: str) -> Response:
+    """The correction that is gone. which: its id."""
+    context.app.check_writable()
+    return json_response(
+        await context.run(context.app.loads, lambda _: context.memory.undo_correction(which))
+    )
 
 
 @router.post("/load/paths", summary="Load files of the server's machine", tags=["change"])

@@ -173,6 +173,7 @@ class Passage(Keyed):
     embedding = ArrayProperty(FloatProperty())
     names = RelationshipTo(_full("Concept"), "NAMES", model=Names)
     document = RelationshipTo(_full("Document"), "PART_OF")
+    superseded = RelationshipTo(_full("Document"), "SUPERSEDED_IN")
     next = RelationshipTo(_full("Passage"), "NEXT")
     entities = RelationshipFrom(_full("Entity"), "IN", model=In)
     verb_phrases = RelationshipFrom(_full("VerbPhrase"), "IN")
@@ -235,6 +236,7 @@ class QAPair(Keyed):
     about = RelationshipTo(_full("Entity"), "ABOUT")
     verb_phrase = RelationshipFrom(_full("VerbPhrase"), "ASKS")
     passages = RelationshipTo(_full("Passage"), "IN")
+    removed = RelationshipTo(_full("Passage"), "REMOVED_FROM")
     relation = RelationshipTo(_full("Relation"), "RELATES_BY")
 
 
@@ -249,6 +251,7 @@ class Proposition(Keyed):
     embedding = ArrayProperty(FloatProperty())
     mentions = RelationshipTo(_full("Entity"), "MENTIONS", model=Mentions)
     passages = RelationshipTo(_full("Passage"), "IN")
+    removed = RelationshipTo(_full("Passage"), "REMOVED_FROM")
     relation_ = RelationshipTo(_full("Relation"), "RELATES_BY")
 
 
@@ -300,9 +303,21 @@ class Question(Keyed):
     passages = RelationshipTo(_full("Passage"), "USED", model=Used)
 
 
+class Correction(Keyed):
+    """What a person corrected, who and when: an `action` on a `target`, with a `value`, in the documents
+    `places`. Later loads of these keep it."""
+
+    action = StringProperty()
+    target = StringProperty()
+    value = StringProperty()
+    places = ArrayProperty(StringProperty())
+    by = StringProperty()
+    at = StringProperty()
+
+
 NODES = (
     *(Memory, Document, Passage, Role, Concept, Entity, VerbPhrase, QAPair, Proposition),
-    *(Relation, Run, Question),
+    *(Relation, Run, Question, Correction),
 )
 
 

@@ -11,6 +11,7 @@ from gsw_graph.cypher import Unlogged, statement
 from gsw_graph.errors import EngineError
 from gsw_graph.store.rows import ORDER, Mode, Row, Vectors, rows_of
 from gsw_graph.text.dates import is_distinctive
+from gsw_graph.text.names import normalise
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction
@@ -86,12 +87,13 @@ def write(
     with the document out of sight. on_written: called with how many more passages are written."""
     again = [*batch.replaced, *batch.renewed]
     merges = session.execute_read(_merges_of, again) if again else []
+    corrections = session.execute_read(corrections_of, batch.documents)
     if batch.bytes <= TRANSACTION_BYTES:
         large = forget_large(session, batch.replaced)
         for document in _large(session, batch.renewed):
             _forget_found_of_large(session, document)
         replaced = [document for document in batch.replaced if document not in large]
-        session.execute_write(_write_whole, batch, replaced, dialect, merges)
+        session.execute_write(_write_whole, batch, replaced, dialect, merges, corrections)
         on_written(batch.passages)
         return
     if batch.replaced:
@@ -107,6 +109,7 @@ def write(
         if name == "passages":
             on_written(len(rows))
             left -= len(rows)
+    session.execute_write(correct, corrections)
     for document in batch.documents:
         session.execute_write(_mark, "document_ready", document)
     if merges:
@@ -206,7 +209,12 @@ def _merges_of(tx: ManagedTransaction, documents: list[str]) -> list[Row]:
 
 
 def _write_whole(
-    tx: ManagedTransaction, batch: Batch, replaced: list[str], dialect: str, merges: list[Row]
+    tx: ManagedTransaction,
+    batch: Batch,
+    replaced: list[str],
+    dialect: str,
+    merges: list[Row],
+    corrections: list[Row],
 ) -> None:
     if replaced:
         _forget_whole(tx, replaced)
@@ -215,6 +223,39 @@ def _write_whole(
     _run(tx, list(batch.statements()), dialect)
     if merges:
         tx.run(statement("write/merges"), rows=merges).consume()
+    correct(tx, corrections)
+
+
+def corrections_of(tx: ManagedTransaction, documents: Sequence[str] | None = None) -> list[Row]:
+    """Return the corrections that concern some documents, by default all, in the order they were made."""
+    return [record.data() for record in tx.run(statement("read/corrections"), documents=documents)]
+
+
+def correct(tx: ManagedTransaction, corrections: Sequence[Row], verb: str = "correct") -> None:
+    """Apply corrections to what is stored, which does nothing where it was done; with the verb `undo` take
+    them back, but for renamed and split names, whose rows are turned round."""
+    for action in ("split", "rename", "remove", "supersede"):
+        rows = [row for row in corrections if row["action"] == action]
+        if not rows:
+            continue
+        if action in ("split", "rename"):
+            keys = ((row, normalise(row["target"]), normalise(row["value"])) for row in rows)
+            rows = [{**row, "from": old, "key": new} for row, old, new in keys]
+        tx.run(statement(f"write/{verb}_{action}"), rows=rows).consume()
+        if action == "rename":
+            aliases = [
+                {
+                    **{"alias": row["from"], "canonical": row["key"], "score": 1.0, "method": "hand"},
+                    **{"reason": f"renamed by {row['by']}", "run": row["id"], "at": row["at"]},
+                }
+                for row in rows
+            ]
+            tx.run(statement("write/merges"), rows=aliases).consume()
+        if action == "split":
+            ids = [row[name] for row in rows for name in ("from", "key")]
+            tx.run(statement("write/count_concepts"), ids=ids).consume()
+        documents = [place for row in rows for place in row["places"]]
+        tx.run(statement("write/forget_runs"), documents=documents).consume()
 
 
 def _run(tx: ManagedTransaction, statements: Iterable[tuple[str, list[Row]]], dialect: str) -> None:

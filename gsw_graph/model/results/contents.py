@@ -390,6 +390,20 @@ class Unmerged(Result):
 
 
 @dataclass(frozen=True)
+class Correction(Result):
+    """What a person corrected: `action` (rename, split, remove, supersede or add) on a `target`, the id of a
+    concept, a fact or a passage, or the source of what was added; `value`: the new name, the passage that
+    supersedes it, or the text."""
+
+    id: str
+    action: str
+    target: str
+    value: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True)
 class Finding(Result):
     """One thing that `doctor` looked at; `mend` is the line that mends it."""
 

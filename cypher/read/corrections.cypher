@@ -1,0 +1,5 @@
+// Corrections in the order in which they were made. $documents: those that concern these alone, and names, which concern all; null for all. Runs once a batch of a load.
+MATCH (c:Correction)
+WHERE $documents IS NULL OR size(c.places) = 0 OR any(place IN c.places WHERE place IN $documents)
+RETURN c.id AS id, c.action AS action, c.target AS target, c.value AS value, c.places AS places, c.by AS by, c.at AS at
+ORDER BY at, id

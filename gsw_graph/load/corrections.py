@@ -1,0 +1,172 @@
+"""Corrections by hand: a name is renamed or split, a fact removed or added, a passage superseded by another.
+
+Each is a node with its author and time, can be undone, and is kept by later loads of the same documents.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from gsw_graph.cypher import statement
+from gsw_graph.engine import Connection
+from gsw_graph.errors import InputError
+from gsw_graph.load.forgetting import resolve
+from gsw_graph.model.documents import Document, content_id
+from gsw_graph.model.results import Correction, LoadReport
+from gsw_graph.store import writer
+from gsw_graph.store.reader import Reader
+from gsw_graph.text.names import normalise
+
+ACTIONS = ("rename", "split", "remove", "supersede", "add")
+_NEEDS = {
+    "rename": (2, 2, "NAME NEW-NAME"),
+    "split": (3, 99, "NAME NEW-NAME SOURCE..."),
+    "remove": (1, 1, "a fact: its id, its question or its text"),
+    "supersede": (2, 2, "two ids of passages: the one that no longer holds, and the one that does"),
+    "add": (1, 99, "a statement, or a question and its answers"),
+}
+
+Load = Callable[..., LoadReport]
+
+
+def correct(
+    connection: Connection,
+    action: str,
+    values: Sequence[str],
+    by: str,
+    *,
+    load: Load,
+    folder: str | None = "",
+) -> Correction:
+    """Correct what the memory holds; see `Memory.correct`. load: `Memory.load`, for what is added."""
+    if action not in _NEEDS:
+        raise InputError(f"there is no correction {action!r}", hint=f"Use one of {', '.join(ACTIONS)}")
+    least, most, wanted = _NEEDS[action]
+    values = [" ".join(value.split()) for value in values]
+    if not least <= len(values) <= most or not all(values):
+        raise InputError(f"{action} needs {wanted}")
+    at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+    row: dict[str, Any] = {
+        **{"id": content_id("correction", at, *values)[:8], "action": action, "target": values[0]},
+        **{"value": values[-1], "places": [], "by": by, "at": at},
+    }
+    reader = Reader(connection)
+    if action == "rename":
+        _check_rename(reader, *values)
+    elif action == "split":
+        row["value"] = values[1]
+        row["places"] = _documents(reader, values[2:], folder)
+    elif action == "remove":
+        row |= _fact(reader, values[0])
+    elif action == "supersede":
+        row["places"] = [_passage(reader, value) for value in values][:1]
+    else:
+        row |= _add(load, row, values)
+    with connection.session() as session:
+        session.execute_write(_write, row)
+    return _result(row)
+
+
+def corrections(connection: Connection) -> list[Correction]:
+    """Return all corrections, in the order they were made."""
+    with connection.session() as session:
+        return [_result(row) for row in session.execute_read(writer.corrections_of)]
+
+
+def undo(connection: Connection, which: str) -> Correction:
+    """Take a correction back. Raises InputError where none has this id."""
+    with connection.session() as session:
+        rows = {row["id"]: row for row in session.execute_read(writer.corrections_of)}
+        if which not in rows:
+            raise InputError(f"there is no correction {which!r}", hint="See them: gswgraph correct --list")
+        row = rows[which]
+        if row["action"] == "add":
+            writer.forget(session, row["places"])
+        elif row["action"] == "rename":
+            writer.unmerge(session, [normalise(row["target"])])
+        session.execute_write(_undo, row)
+    return _result(row)
+
+
+def apply(connection: Connection) -> None:
+    """Apply all corrections again, after names were counted anew."""
+    with connection.session() as session:
+        rows = session.execute_read(writer.corrections_of)
+        session.execute_write(writer.correct, rows)
+
+
+def _write(tx: Any, row: dict[str, Any]) -> None:
+    tx.run(statement("write/stamp")).consume()
+    tx.run(statement("write/correction"), row=row).consume()
+    writer.correct(tx, [row])
+
+
+def _undo(tx: Any, row: dict[str, Any]) -> None:
+    tx.run(statement("write/stamp")).consume()
+    if row["action"] == "split":
+        writer.correct(tx, [{**row, "target": row["value"], "value": row["target"]}])
+    elif row["action"] == "rename":
+        tx.run(statement("write/count_concepts"), ids=[normalise(row["value"])]).consume()
+    else:
+        writer.correct(tx, [row], "undo")
+    tx.run(statement("write/forget_correction"), id=row["id"]).consume()
+
+
+def _check_rename(reader: Reader, name: str, new: str) -> None:
+    """Raise InputError where a name stands for another already, or the new one does."""
+    aliases, old, key = reader.aliases(), normalise(name), normalise(new)
+    taken = next((some for some in (old, key) if some in aliases), None)
+    if taken or old in aliases.values() or not key or old == key:
+        raise InputError(
+            "this name cannot be renamed so: a name is merged already, or both are the same",
+            where=name,
+            hint="See gswgraph merge --show, and take it apart: gswgraph unmerge NAME",
+        )
+
+
+def _documents(reader: Reader, sources: Sequence[str], folder: str | None) -> list[str]:
+    chosen, unknown = resolve(reader, sources, folder)
+    if unknown:
+        raise InputError("no document is called so", where=unknown[0], hint="See them: gswgraph list")
+    return list(chosen)
+
+
+def _fact(reader: Reader, wanted: str) -> dict[str, Any]:
+    """Return what is stored of the pair or proposition that is removed."""
+    facts = reader.rows("read/facts_called", wanted=wanted)
+    if len(facts) != 1:
+        listed = "; ".join(f"{fact['id']} in {fact['source']}" for fact in facts[:5])
+        hint = f"Give an id: {listed}" if facts else "Give its id, of gswgraph show --json"
+        raise InputError(f"{len(facts) or 'no'} facts are called so", where=wanted, hint=hint)
+    return {"target": facts[0]["id"], "value": facts[0]["text"], "places": [facts[0]["document"]]}
+
+
+def _passage(reader: Reader, id: str) -> str:
+    """Return the document of a passage."""
+    if rows := reader.rows("read/passages", ids=[id]):
+        return str(rows[0]["document"])
+    raise InputError("no passage has this id", where=id, hint="See gswgraph show SOURCE --json")
+
+
+def _add(load: Load, row: dict[str, Any], values: Sequence[str]) -> dict[str, Any]:
+    """Load a document of its own that says what is added, and return its source, id and text."""
+    text, (first, *answers) = " ".join(values), values
+    source = f"correction:{row['id']}"
+    facts: dict[str, Any] = {"propositions": [first]}
+    if answers:
+        facts = {"verb_phrases": [{"phrase": "is", "questions": [{"text": first, "answers": answers}]}]}
+    names = [{"name": answer} for answer in answers if answer[:1].isupper() or answer[:1].isdigit()]
+    record = {"source": source, "title": "", "text": text, "entities": names, **facts}
+    record |= {"author": row["by"], "date": row["at"][:10]}
+    report = load(uploads={"correction.jsonl": io.BytesIO(json.dumps(record).encode())})
+    if report.failures:
+        raise InputError(report.failures[0].reason, where=text)
+    return {"target": source, "value": text, "places": [Document(source, "", (), "").id]}
+
+
+def _result(row: dict[str, Any]) -> Correction:
+    return Correction(*(row[name] for name in ("id", "action", "target", "value", "by", "at")))

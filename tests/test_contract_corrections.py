@@ -1,0 +1,154 @@
+"""Corrections by hand on every engine: what they change, that later loads keep it, and that it can be undone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract import rows, troubles
+from dump import differences, dump
+
+from gsw_graph.errors import InputError
+from gsw_graph.memory import Memory
+
+LIGHT = {
+    "id": "light",
+    "title": "Old Light",
+    "text": "Ana Ruiz built the Old Light in 1863. Ottile Grau kept it.",
+    "entities": [{"name": "Ana Ruiz", "roles": [{"role": "engineer"}]}, {"name": "Old Light"}, {"name": "Ottile Grau"}],
+    "verb_phrases": [{"phrase": "built", "questions": [{"text": "Who built the Old Light?", "answers": ["Ana Ruiz"]}, {"text": "Who kept the Old Light?", "answers": ["Ottile Grau"]}]}],
+    "propositions": [{"text": "Ana Ruiz built the Old Light.", "entities": ["Ana Ruiz", "Old Light"]}],
+}
+WORLD = [
+    LIGHT,
+    {"id": "metal", "title": "Quay", "text": "Mercury was stored on the quay of Sellick."},
+    {"id": "planet", "title": "Observatory", "text": "From the roof of Sellick they saw Mercury rise."},
+    {"id": "new", "title": "Old Light, repaired", "text": "The Old Light was built by Bo Lind in 1863, says the ledger."},
+]
+
+
+@pytest.fixture
+def world(memory: Memory, tmp_path: Path) -> Memory:
+    load(memory, tmp_path)
+    return memory
+
+
+def load(memory: Memory, folder: Path, **change: Any) -> None:
+    records = [{**record, **change} if record is LIGHT else record for record in WORLD]
+    (folder / "world.jsonl").write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    assert memory.load(folder / "world.jsonl").failures == []
+
+
+def texts(memory: Memory, question: str, **how: Any) -> list[str]:
+    return [passage.text for passage in memory.ask(question, keep=False, **how)]
+
+
+def pairs(memory: Memory) -> set[str]:
+    answer = memory.ask("Who built the Old Light?", strategy="ricr", plan=["Who built the Old Light?"], keep=False)
+    return {hop.qa.question for chain in answer.chains for hop in chain.hops}
+
+
+def test_a_name_is_renamed(world: Memory, tmp_path: Path) -> None:
+    before = dump(world)
+    made = world.correct("rename", "Ottile Grau", "Ottilie Grau", by="Ada")
+    assert (made.action, made.value, made.by) == ("rename", "Ottilie Grau", "Ada")
+    for _ in range(2):
+        assert world.name("Ottilie Grau").places[0].title == "Old Light"
+        assert world.merged("Ottile Grau").groups[0].name == "Ottilie Grau"
+        assert "Ottile" in texts(world, "What did Ottilie Grau keep?")[0]
+        assert troubles(world) == {}
+        world.forget("light")
+        load(world, tmp_path)
+    with pytest.raises(InputError, match="cannot be renamed"):
+        world.correct("rename", "Ottile Grau", "Tilly")
+    assert world.undo_correction(made.id) == made
+    assert world.corrections() == []
+    assert differences(dump(world), before) == []
+
+
+def test_a_name_is_split(world: Memory, tmp_path: Path) -> None:
+    before = dump(world)
+    made = world.correct("split", "Mercury", "Mercury planet", "planet", by="Ada")
+    for _ in range(2):
+        assert [place.title for place in world.name("Mercury").places] == ["Quay"]
+        assert [place.title for place in world.name("Mercury planet").places] == ["Observatory"]
+        assert troubles(world) == {}
+        world.forget("planet")
+        load(world, tmp_path)
+    world.doctor(mend=True)
+    assert [place.title for place in world.name("Mercury planet").places] == ["Observatory"]
+    world.undo_correction(made.id)
+    assert differences(dump(world), before) == []
+
+
+def test_a_fact_is_removed(world: Memory, tmp_path: Path) -> None:
+    world.build_runs()
+    before = dump(world)
+    assert "Who built the Old Light?" in pairs(world)
+    pair = world.correct("remove", "Who built the Old Light?", by="Ada")
+    fact = world.correct("remove", "Ana Ruiz built the Old Light.", by="Ada")
+    assert pair.value == "Who built the Old Light? Ana Ruiz"
+    for text in (LIGHT["text"], f"{LIGHT['text']} So it was."):
+        load(world, tmp_path, text=text)
+        assert pairs(world) == {"Who kept the Old Light?"}
+        assert rows(world, "MATCH (f:Proposition)-[:IN]->(:Passage) RETURN f.text AS text") == []
+        assert world.ask("Who built the Old Light?", strategy="pruned", keep=False).passages
+        assert troubles(world) == {}
+    load(world, tmp_path)
+    assert [correction.id for correction in world.corrections()] == [pair.id, fact.id]
+    for made in (pair, fact):
+        world.undo_correction(made.id)
+    world.build_runs()
+    assert differences(dump(world), before) == []
+    world.correct("remove", "Who built the Old Light?")
+    world.forget("light")
+    assert rows(world, "MATCH (q:QAPair) RETURN q.id AS id") == []
+    with pytest.raises(InputError, match="no facts are called so"):
+        world.correct("remove", "Who built the Old Light?")
+
+
+def test_a_passage_is_superseded(world: Memory, tmp_path: Path) -> None:
+    world.build_runs()
+    before = dump(world)
+    ids = {row["title"]: row["id"] for row in world.cypher("MATCH (p:Passage) RETURN p.title AS title, p.id AS id").rows}
+    made = world.correct("supersede", ids["Old Light"], ids["Old Light, repaired"], by="Ada")
+    for _ in range(2):
+        for strategy in ("linked", "dense", "bm25", "ricr", "proprag", "pruned", "fusion"):
+            assert LIGHT["text"] not in texts(world, "Who built the Old Light?", strategy=strategy, k=10), strategy
+        assert texts(world, "Who built the Old Light?")[0] == WORLD[3]["text"]
+        assert troubles(world) == {}
+        world.forget("light")
+        load(world, tmp_path)
+    world.undo_correction(made.id)
+    assert LIGHT["text"] in texts(world, "Who built the Old Light?")
+    world.build_runs()
+    assert differences(dump(world), before) == []
+    with pytest.raises(InputError, match="no passage has this id"):
+        world.correct("supersede", ids["Quay"], "0" * 32)
+
+
+def test_a_fact_is_added(world: Memory, tmp_path: Path) -> None:
+    made = world.correct("add", "Who painted the Old Light?", "Ida Holm", by="Ada")
+    answer = world.ask("Who painted the Old Light?", strategy="ricr", plan=["Who painted the Old Light?"], keep=False)
+    assert answer.chains[0].hops[-1].qa.answers == ["Ida Holm"]
+    (stored,) = world.documents(made.target).documents
+    assert (stored.meta["author"], stored.source) == ("Ada", f"correction:{made.id}")
+    stated = world.correct("add", "Ida Holm lived in Sellick.", by="Ada")
+    assert stated.value in texts(world, "Where did Ida Holm live?")
+    world.undo_correction(made.id)
+    world.undo_correction(stated.id)
+    assert [document.source for document in world.documents().documents] == ["light", "metal", "new", "planet"]
+    world.correct("rename", "Ottile Grau", "Ottilie Grau")
+    world.forget(everything=True)
+    assert (world.corrections(), rows(world, "MATCH (c:Concept) RETURN c.id AS id")) == ([], [])
+
+
+@pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("add", [" "], "add needs")])
+def test_what_cannot_be_corrected(world: Memory, action: str, values: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        world.correct(action, *values)
+    assert world.corrections() == []
+    with pytest.raises(InputError, match="no correction '0'"):
+        world.undo_correction("0")
