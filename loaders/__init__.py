@@ -155,9 +155,9 @@ def _items(
 
 def _dated(item: Item, source: str, modified: float) -> Item:
     """Return an item; a document that is its whole file knows when that was changed, in UTC."""
-    if isinstance(item, Failure) or not isinstance(item[1], Document) or item[1].source != source:
+    place, document = ("", None) if isinstance(item, Failure) else item
+    if not isinstance(document, Document) or document.source != source:
         return item
-    place, document = item
     time = datetime.fromtimestamp(modified, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
     return place, replace(document, meta={"modified": time, **document.meta})
 

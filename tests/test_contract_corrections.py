@@ -145,7 +145,7 @@ def test_a_fact_is_added(world: Memory, tmp_path: Path) -> None:
     assert (world.corrections(), rows(world, "MATCH (c:Concept) RETURN c.id AS id")) == ([], [])
 
 
-@pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("add", [" "], "add needs")])
+@pytest.mark.parametrize(("action", "values", "message"), [("turn", ["a"], "no correction 'turn'"), ("rename", ["Ana Ruiz"], "rename needs NAME"), ("rename", ["Nobody", "x"], "no name in the memory is so"), ("split", ["Mercury", "M", "nowhere.md"], "no document is called so"), ("split", ["Mercury", "M", "light"], "does not stand in these"), ("add", [" "], "add needs")])
 def test_what_cannot_be_corrected(world: Memory, action: str, values: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         world.correct(action, *values)

@@ -113,3 +113,22 @@ def test_files_are_loaded_by_dragging_and_forgotten_and_their_text_stays_text(pa
     page.get_by_text("Forget it").click()
     expect(page.locator(".rows")).not_to_contain_text("hostile.md")
     assert "taken" not in page.title()
+
+
+def test_a_wrong_fact_is_removed_and_a_name_renamed(page: Page) -> None:
+    page.on("dialog", lambda dialog: dialog.accept(*(["Stone Pier of Osk"] if dialog.type == "prompt" else [])))
+    page.get_by_role("navigation").get_by_role("link", name="Names").click()
+    page.get_by_role("searchbox").fill("Stone Pier")
+    page.keyboard.press("Enter")
+    page.locator("main .rows a", has_text="Stone Pier").first.click()
+    page.get_by_role("button", name="Rename it").click()
+    expect(page.locator("main h1")).to_have_text("Stone Pier of Osk")
+    page.locator("main a[href^='#/documents/']").first.dispatch_event("click")
+    pairs = page.get_by_role("button", name="Remove this fact")
+    expect(page.get_by_role("button", name="Forget it")).to_be_visible()
+    page.locator("main summary").evaluate_all("all => all.forEach(one => one.parentElement.open = true)")
+    expect(pairs.first).to_be_visible()
+    before = pairs.count()
+    pairs.first.click()
+    expect(pairs).to_have_count(before - 1)
+    shoot(page, "page-corrected")

@@ -10,7 +10,7 @@ CALL (p) {
 }
 CALL (p) {
   MATCH (p)<-[:IN]-(v:VerbPhrase)
-  OPTIONAL MATCH (v)-[:ASKS]->(q:QAPair)
+  OPTIONAL MATCH (v)-[:ASKS]->(q:QAPair)-[:IN]->(p)
   WITH v, collect({id: q.id, question: q.question, answers: q.answers}) AS pairs
   RETURN collect({id: v.id, phrase: v.phrase, pairs: pairs}) AS phrases
 }

@@ -29,6 +29,7 @@ _PLACES = {
     "Run": (90, 60),
     "Relation": (700, 60),
     "Memory": (930, 50),
+    "Correction": (90, 520),
 }
 _TYPES = {
     StringProperty: "string",

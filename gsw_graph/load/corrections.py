@@ -60,6 +60,11 @@ def correct(
     elif action == "split":
         row["value"] = values[1]
         row["places"] = _documents(reader, values[2:], folder)
+        beside = {
+            place["document"] for place in reader.rows("read/name_places", id=normalise(values[0]), limit=500)
+        }
+        if not beside & set(row["places"]):
+            raise InputError("the name does not stand in these documents", where=values[0])
     elif action == "remove":
         row |= _fact(reader, values[0])
     elif action == "supersede":

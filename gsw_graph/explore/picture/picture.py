@@ -51,6 +51,7 @@ COLOURS = {
     "Passage": "#8fbcf0",
     "Document": "#b9c3d0",
     "Memory": "#d9d4c7",
+    "Correction": "#e3c7c7",
 }
 OTHER = "#dadde2"  # of any other label
 

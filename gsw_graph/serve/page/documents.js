@@ -22,6 +22,13 @@ async function forget(source) {
   if (!one.error) location.hash = "#/documents";
 }
 
+// A fact that is wrong; `gswgraph correct --undo` brings it back.
+const remove = (about, fact) => about?.read_only ? nothing : html`<button class="small" aria-label="Remove this fact" @click=${async () => {
+  if (!confirm("Remove this fact? Later loads keep it removed.")) return;
+  await fill(one, async () => { await post("corrections", { action: "remove", values: [fact.id] }); return {}; });
+  if (!one.error) openOne(one.id);
+}}>Remove</button>`;
+
 export function document_(about) {
   const { found } = one;
   if (!found) return html`${busy(one)} ${failed(one.error)}`;
@@ -33,8 +40,8 @@ export function document_(about) {
       ${found.passages.length > 1 || passage.title !== document.title ? html`<h2>${passage.title || `Passage ${passage.position + 1}`}</h2>` : nothing}
       <p class="text">${passage.text}</p>
       ${some(passage.entities) ? section(count(passage.entities.length, "name"), html`<ul class="facts">${passage.entities.map(entity)}</ul>`, false) : nothing}
-      ${some(passage.phrases) ? section(count(passage.phrases.length, "verb phrase"), passage.phrases.map((phrase) => html`<h3>${phrase.phrase}</h3>${pairs(phrase.pairs)}`), false) : nothing}
-      ${some(passage.propositions) ? section(count(passage.propositions.length, "proposition"), html`<ul class="facts">${passage.propositions.map((fact) => html`<li>${fact.text}</li>`)}</ul>`, false) : nothing}
+      ${some(passage.phrases) ? section(count(passage.phrases.length, "verb phrase"), passage.phrases.map((phrase) => html`<h3>${phrase.phrase}</h3>${pairs(phrase.pairs, (pair) => remove(about, pair))}`), false) : nothing}
+      ${some(passage.propositions) ? section(count(passage.propositions.length, "proposition"), html`<ul class="facts">${passage.propositions.map((fact) => html`<li>${fact.text} ${remove(about, fact)}</li>`)}</ul>`, false) : nothing}
     </section>`)}`;
 }
 

@@ -13,7 +13,7 @@ const page = { view: "ask", id: "", about: null, status: null, error: null };
 const VIEWS = {
   ask: { title: "Ask", show: () => asking(page.about) },
   documents: { title: "Documents", openList: documents.documents.openList, openOne: documents.openOne, show: () => (page.id ? documents.document_(page.about) : documents.documents.show()) },
-  names: { title: "Names", openList: names.names.openList, openOne: names.openOne, show: () => (page.id ? names.name() : names.names.show()) },
+  names: { title: "Names", openList: names.names.openList, openOne: names.openOne, show: () => (page.id ? names.name(page.about) : names.names.show()) },
   asked: { title: "Asked", openList: asked.asked.openList, openOne: asked.openOne, show: () => (page.id ? asked.question(page.about) : asked.asked.show()) },
   load: { title: "Load", show: () => loading(page.about) },
 };

@@ -17,8 +17,9 @@ export const busy = (view, word = "Looking") => (view.busy ? html`<p class="dim"
 export const section = (title, inner, open = true) =>
   html`<details class="part" ?open=${open}><summary>${title}</summary>${inner}</details>`;
 
-export const pairs = (list) =>
-  html`<ul class="facts">${list.map((one) => html`<li>${one.question} <strong>${one.answers.join("; ") || "no answer"}</strong></li>`)}</ul>`;
+// action: what stands behind each pair.
+export const pairs = (list, action = () => nothing) =>
+  html`<ul class="facts">${list.map((one) => html`<li>${one.question} <strong>${one.answers.join("; ") || "no answer"}</strong> ${action(one)}</li>`)}</ul>`;
 
 export const nameLink = (name, id) => html`<a href=${at("names", id || name)}>${name}</a>`;
 
